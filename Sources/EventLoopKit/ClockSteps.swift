@@ -1,14 +1,14 @@
 import CTimer
 import Glibc
 
-/// Tells when somebody sets the machine's clock, as NTP does once it has found a server. Costs nothing while nobody does.
+/// Reports changes of the machine's clock, for example by NTP once it has found a server. It costs nothing while the clock is not set.
 ///
-/// timerfd_create(2): a timer on the clock of the date, at a date that never comes, is cancelled when that clock is set.
+/// timerfd_create(2): a timer on the real-time clock, set to a date that never comes, is cancelled when that clock is set.
 public final class ClockSteps {
     private let loop: EventLoop
     private let timer: Descriptor
 
-    /// - Returns: nil where the system has no such timers.
+    /// - Returns: `nil` if the system does not have such timers.
     public init?(loop: EventLoop, handler: @escaping () -> Void) {
         let number = timerfd_create(CLOCK_REALTIME, Int32(O_NONBLOCK | O_CLOEXEC))
         guard number >= 0 else { return nil }
@@ -33,7 +33,7 @@ public final class ClockSteps {
         return timerfd_settime(timer.number, 1 | 2, &never, nil) == 0
     }
 
-    /// Whether the kernel was told that its clock is right: adjtimex(2) with no change. False on a machine without NTP, too.
+    /// Whether the kernel considers its clock synchronised: adjtimex(2) with no change. Also false on a machine without NTP.
     public static var isSynchronised: Bool {
         var state = timex()
         return adjtimex(&state) != TIME_ERROR

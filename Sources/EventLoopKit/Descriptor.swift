@@ -1,14 +1,14 @@
 import Glibc
 
-/// A file descriptor with one owner: closed when the last reference goes (story 11, descriptors that leak until the machine dies).
+/// A file descriptor with one owner, closed when the last reference goes (story 11, descriptors that leak until the machine dies).
 public final class Descriptor: Equatable {
-    /// As the system calls take it.
+    /// The number for system calls.
     public let number: Int32
 
-    /// Takes over the descriptor.
+    /// Takes ownership of the descriptor.
     public init(owning number: Int32) { self.number = number }
 
-    /// A duplicate of a descriptor that somebody else closes.
+    /// A duplicate of a descriptor that another owner closes.
     public convenience init?(copying number: Int32) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, 3)
         guard copy >= 0 else { return nil }

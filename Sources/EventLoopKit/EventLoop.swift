@@ -1,8 +1,8 @@
 import Glibc
 
-/// One thread's poll(2): descriptors, timers, and a bell that other threads may ring.
+/// An event loop on one thread, based on poll(2), with descriptors, timers, and a bell that other threads may ring.
 public final class EventLoop {
-    /// By which timers go.
+    /// The clock for timers.
     public let clock: any SourceClock
     private var watches: [Int32: Watch] = [:]
     private var timers: [Timer] = []
@@ -15,7 +15,7 @@ public final class EventLoop {
         var handler: (Int16) -> Void
     }
 
-    /// Runs a closure once at its time, unless cancelled; forgets the closure then.
+    /// A closure that runs once at its time unless it is cancelled, and is then released.
     public final class Timer {
         fileprivate let at: Duration
         fileprivate var action: (() -> Void)?
@@ -23,21 +23,21 @@ public final class EventLoop {
             self.at = at
             self.action = action
         }
-        /// It does not fire any more; nothing happens where it has.
+        /// Cancels the timer. Has no effect after it has fired.
         public func cancel() { action = nil }
     }
 
-    /// Something that brings its own descriptor, whose events change from turn to turn (sd_bus_get_events(3)).
+    /// An object with its own descriptor, whose events change from turn to turn (sd_bus_get_events(3)).
     public protocol Poller: AnyObject {
-        /// The descriptor and what poll(2) is to look for; nil while there is none.
+        /// The descriptor and its events for poll(2), or `nil` while there is none.
         var interest: (descriptor: Int32, events: Int16)? { get }
-        /// Milliseconds until it wants to run whether or not its descriptor is ready; negative: never.
+        /// The number of milliseconds until it must run even if its descriptor is not ready. Negative means never.
         var patience: Int32 { get }
-        /// Handles what has come, and returns without waiting for more.
+        /// Handles pending events and returns without waiting for more.
         func process()
     }
 
-    /// Wakes the loop from another thread, or from a signal handler: pipe(7).
+    /// Wakes the loop from another thread or from a signal handler, through a pipe(7).
     public final class Bell: Sendable {
         fileprivate let number: Int32
         private let button: Int32
@@ -55,15 +55,15 @@ public final class EventLoop {
             close(number)
             close(button)
         }
-        /// Wakes the loop; from any thread, and from a signal handler.
+        /// Wakes the loop. Safe on any thread and in a signal handler.
         public func ring() {
-            // A pipe that is full rings already.
+            // A full pipe already wakes the loop.
             var octet: UInt8 = 1
             _ = write(button, &octet, 1)
         }
     }
 
-    /// - Parameter clock: by which timers go; a test has its own.
+    /// - Parameter clock: The clock for timers. Tests pass their own.
     public init(clock: any SourceClock) {
         self.clock = clock
         bell = Bell()
@@ -71,24 +71,24 @@ public final class EventLoop {
 
     /// Called on the loop's thread after the bell was rung.
     public var onBell: (() -> Void)?
-    /// Safe to keep and to ring on any thread.
+    /// The loop's bell, which is safe to keep and to ring on any thread.
     public var alarm: Bell { bell }
-    /// How many descriptors and timers are held, for tests of leaks.
+    /// The number of watched descriptors and pending timers, for tests of leaks.
     public var load: (watches: Int, timers: Int) { (watches.count, timers.count { $0.action != nil }) }
 
-    /// Calls `handler` with what poll(2) says of a descriptor, each time it says something, until ``unwatch(_:)``.
+    /// Calls `handler` with the events of a descriptor from poll(2), until ``unwatch(_:)``.
     public func watch(_ descriptor: Int32, events: Int32 = POLLIN, handler: @escaping (Int16) -> Void) {
         watches[descriptor] = Watch(events: Int16(events), handler: handler)
     }
 
-    /// Hears no more of a descriptor; to be called before it is closed.
+    /// Stops watching a descriptor. Call it before the descriptor is closed.
     public func unwatch(_ descriptor: Int32) { watches[descriptor] = nil }
-    /// Asks a poller in each turn; it is held until ``remove(_:)``.
+    /// Includes a poller in each turn, and retains it until ``remove(_:)``.
     public func add(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = poller }
-    /// Asks it no more.
+    /// Removes a poller.
     public func remove(_ poller: any Poller) { pollers[ObjectIdentifier(poller)] = nil }
 
-    /// Calls `action` once, no sooner than after `delay` by the clock that nobody sets.
+    /// Calls `action` once, after at least `delay` on the monotonic clock.
     @discardableResult
     public func after(_ delay: Duration, _ action: @escaping () -> Void) -> Timer {
         let timer = Timer(at: clock.uptime + delay, action: action)
@@ -96,19 +96,19 @@ public final class EventLoop {
         return timer
     }
 
-    /// Turns until ``stop()``.
+    /// Runs turns until ``stop()``.
     public func run() {
         stopped = false
         while !stopped { turn(maximumWait: .seconds(3600)) }
     }
 
-    /// Lets ``run()`` return at the end of the turn.
+    /// Makes ``run()`` return at the end of the turn.
     public func stop() { stopped = true }
 
-    /// Waits for the next event, at most that long, and handles what is due.
+    /// Waits for the next event, at most `maximumWait`, and handles everything that is due.
     ///
-    /// All work is done after the wait, so that a turn that has done some returns instead of waiting for more. What is due already (a timer, a
-    /// message that was read and not handled) makes the wait zero.
+    /// All work is done after the wait, so a turn that has done some returns instead of waiting for more. The wait is zero if something is
+    /// already due, such as a timer, or a message that was read and not yet handled.
     public func turn(maximumWait: Duration) {
         var wait = maximumWait.wholeMilliseconds
         for timer in timers where timer.action != nil {
@@ -124,12 +124,12 @@ public final class EventLoop {
             if patience >= 0 { wait = min(wait, patience) }
         }
         let ready = poll(&entries, nfds_t(entries.count), wait)
-        // A timer that comes due while a handler works waits for the next turn, which hears first what came meanwhile: a device that
-        // spoke is not silent.
+        // A timer that becomes due while a handler runs waits for the next turn, which first handles the events that arrived in between.
+        // This way a device that has just sent something does not count as silent.
         let now = clock.uptime
         if ready > 0 {
             if entries[0].revents != 0 { answerBell() }
-            // A handler may unwatch another descriptor, whose events are then nobody's.
+            // A handler may unwatch another descriptor, whose events are then dropped.
             for entry in entries.dropFirst() where entry.revents != 0 { watches[entry.fd]?.handler(entry.revents) }
         }
         for poller in pollers.values { poller.process() }
@@ -155,7 +155,7 @@ public final class EventLoop {
 }
 
 extension Duration {
-    /// Rounded up, so that a timer is not asked for before its time; at most what poll(2) takes.
+    /// The duration rounded up, so that a timer never fires early, and limited to the range of poll(2).
     public var wholeMilliseconds: Int32 {
         let (seconds, attoseconds) = components
         if seconds > 2_000_000 { return 2_000_000_000 }

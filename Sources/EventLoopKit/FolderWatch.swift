@@ -1,26 +1,26 @@
 import Glibc
 
-/// Tells of changes in one folder, by inotify(7). It costs nothing while nothing changes.
+/// Reports changes in one folder, using inotify(7). It costs nothing while nothing changes.
 public final class FolderWatch {
-    /// What can happen.
+    /// An event in the folder.
     public enum Event: Equatable {
-        /// To the entry of this name, which need not be UTF-8.
+        /// A change of the entry with this name, which need not be UTF-8.
         case entry([UInt8])
-        /// More happened than the kernel keeps: look at the whole folder.
+        /// The kernel's queue overflowed. Rescan the whole folder.
         case overflow
-        /// The folder was removed or renamed; nothing more is told.
+        /// The folder was removed or renamed. No more events follow.
         case gone
     }
 
-    /// Which changes of entries are told.
+    /// The kinds of changes to report.
     public struct Changes: OptionSet, Sendable {
-        /// Flags of inotify(7).
+        /// The flags of inotify(7).
         public let rawValue: UInt32
-        /// - Parameter rawValue: flags of inotify(7).
+        /// - Parameter rawValue: The flags of inotify(7).
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         init(_ flag: Int32) { rawValue = UInt32(flag) }
 
-        /// A file, folder, or link was made.
+        /// A file, folder or link was created.
         public static let created = Changes(Int32(IN_CREATE))
         /// An entry was moved here.
         public static let movedIn = Changes(Int32(IN_MOVED_TO))
@@ -34,7 +34,7 @@ public final class FolderWatch {
     private let descriptor: Descriptor
     private let handler: (Event) -> Void
 
-    /// - Throws: ``SystemFailure`` where the folder cannot be watched.
+    /// - Throws: ``SystemFailure`` if the folder cannot be watched.
     public init(
         _ folder: String, _ changes: Changes, loop: EventLoop, handler: @escaping (Event) -> Void
     ) throws(SystemFailure) {
@@ -48,7 +48,7 @@ public final class FolderWatch {
 
     deinit { loop.unwatch(descriptor.number) }
 
-    /// `inotify_event` is 16 bytes and a name that ends with zeros.
+    /// Reads pending events. An `inotify_event` has 16 bytes, followed by a zero-padded name.
     private func read() {
         var events: [Event] = []
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -68,7 +68,7 @@ public final class FolderWatch {
                 offset += 16 + length
             }
         }
-        // The handler may let go of the watch.
+        // The handler may release the watch.
         let handler = handler
         for event in events { handler(event) }
     }

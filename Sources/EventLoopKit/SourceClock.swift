@@ -1,9 +1,9 @@
 import HealthModel
 
-/// The two clocks that sources go by; the assembling target gives the machine's.
+/// The two clocks that sources use. The assembling target provides the machine's clocks.
 public protocol SourceClock: AnyObject {
-    /// Never goes back and knows no date.
+    /// The monotonic time, which never goes back and is unrelated to the date.
     var uptime: Duration { get }
-    /// The date and time, as good as the hub knows it.
+    /// The date and time, as accurate as the hub knows them.
     var now: Instant { get }
 }

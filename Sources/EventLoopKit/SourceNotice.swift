@@ -1,28 +1,28 @@
-/// A line of the log.
+/// One line of the log.
 public struct SourceNotice: Hashable, Sendable, CustomStringConvertible {
-    /// How much a person who reads the log is concerned; the later ones more.
+    /// The importance for a reader of the log, in ascending order.
     public enum Weight: Int, Hashable, Sendable, Comparable {
-        /// Shown with `--verbose`; of the usual course; of what is wrong and may mend itself.
+        /// In this order: shown with `--verbose`, normal operation, and a problem that may resolve itself.
         case detail, information, warning
-        /// A person has to do something.
+        /// The user has to act.
         case action
         public static func < (one: Weight, other: Weight) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// How much a person is concerned.
+    /// The importance of the notice.
     public var weight: Weight
     /// A device's or an adapter's address, `bluetoothd` or `D-Bus`.
     public var subject: String
-    /// What there is to say; never a reading's value.
+    /// The message, which never contains a reading's value.
     public var text: String
 
-    /// - Parameter subject: whom it is about, such as a device's address.
+    /// - Parameter subject: The subject, such as a device's address.
     public init(_ weight: Weight, _ subject: String, _ text: String) {
         self.weight = weight
         self.subject = subject
         self.text = text
     }
 
-    /// One line, whatever a device's name in it holds.
+    /// The notice as one line, with line breaks replaced by spaces.
     public var description: String { String("\(subject): \(text)".map { $0.isNewline ? " " : $0 }) }
 }

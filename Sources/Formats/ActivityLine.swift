@@ -1,20 +1,20 @@
 import HealthModel
 
-/// The rings of a day that come from samples as a line of NDJSON, and of any day as a row of CSV.
+/// The rings of a day as a line of NDJSON, if derived from samples, or as a row of CSV, for any day.
 ///
-///     {"kind":"activitySummary","date":"2026-11-20","zone":"Europe/Berlin","subject":"me","activeEnergyBurned":{"value":420.5,"unit":"kcal"},
-///      "activeEnergyBurnedGoal":null,"exerciseTime":{"value":31.0,"unit":"min"},"exerciseTimeGoal":null,"standHours":2,"standHoursGoal":null,
+/// {"kind":"activitySummary","date":"2026-11-20","zone":"Europe/Berlin","subject":"me","activeEnergyBurned":{"value":420.5,"unit":"kcal"},
+/// "activeEnergyBurnedGoal":null,"exerciseTime":{"value":31.0,"unit":"min"},"exerciseTimeGoal":null,"standHours":2,"standHoursGoal":null,
 ///      "stepCount":{"value":870.0,"unit":"1{steps}"},"derived":true}
 ///
-/// A move ring of minutes has `moveTime` in place of `activeEnergyBurned`, a wheelchair user `rollHours` and `pushCount` in place of `standHours` and
-/// `stepCount`. What no sample tells is `null`.
+/// A move ring that counts minutes has `moveTime` instead of `activeEnergyBurned`. A wheelchair user has `rollHours` and `pushCount`
+/// instead of `standHours` and `stepCount`. Fields without samples are `null`.
 public struct ActivityLine: Sendable {
     private let zone: TimeZoneRules
     private let me: String
 
     /// - Parameters:
-    ///   - zone: whose days they are.
-    ///   - me: the subject that is written as `me`.
+    ///   - zone: The time zone of the days.
+    ///   - me: The person that is written as `me`.
     public init(zone: TimeZoneRules, me: String) { (self.zone, self.me) = (zone, me) }
 
     /// The object for a line of NDJSON.
@@ -56,7 +56,7 @@ public struct ActivityLine: Sendable {
         "standGoal", "steps", "pushes", "derived",
     ]
 
-    /// The cells under ``columns``; empty where nothing is told.
+    /// The cells under ``columns``, empty if there is no value.
     public func cells(_ day: ActivityDay) -> [String] {
         func text(_ number: Double?) -> String { number.map(\.description) ?? "" }
         func whole(_ number: Double?) -> String { number.map { Int(exactly: $0).map(\.description) ?? $0.description } ?? "" }

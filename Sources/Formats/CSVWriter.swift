@@ -1,20 +1,20 @@
-/// Rows of comma-separated values, quoted as RFC 4180 says.
+/// Writes rows of comma-separated values, quoted as in RFC 4180.
 ///
-/// A cell that begins with `=`, `+`, `-` or `@` is written as it is: these are data. For a spreadsheet, which would take it for a formula, a
-/// writer that is made safe puts `'` before it, unless it is a number or a zone's offset.
+/// By default, a cell that begins with `=`, `+`, `-` or `@` is written unchanged, since it is data. A spreadsheet would treat it as a
+/// formula. A safe writer therefore prefixes it with `'`, unless it is a number or a zone's offset.
 public struct CSVWriter: Sendable {
-    /// What ends a row.
+    /// The end of a row.
     public enum LineEnding: Sendable, Equatable {
-        /// What programs on Linux cut lines at.
+        /// The usual line ending on Linux.
         case lineFeed
-        /// What RFC 4180 asks of `text/csv` on the wire.
+        /// The line ending that RFC 4180 requires for `text/csv`.
         case carriageReturnLineFeed
     }
 
     private let ending: [UInt8]
     private let isSafe: Bool
 
-    /// - Parameter safe: for a spreadsheet; what it would take for a formula gets a `'` before it.
+    /// - Parameter safe: Whether cells that a spreadsheet would treat as formulas get a `'` prefix.
     public init(lineEnding: LineEnding = .lineFeed, safe: Bool = false) {
         isSafe = safe
         ending = lineEnding == .lineFeed ? [0x0A] : [0x0D, 0x0A]
@@ -29,7 +29,7 @@ public struct CSVWriter: Sendable {
             isFirst = false
             Self.append(cell: isSafe ? Self.safe(cell) : cell, to: &buffer)
         }
-        // One empty cell would be an empty line, which most readers skip.
+        // A single empty cell would be an empty line, which most readers skip.
         if !isFirst, buffer.count == start { buffer.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: "\"")]) }
         buffer.append(contentsOf: ending)
     }
@@ -40,7 +40,7 @@ public struct CSVWriter: Sendable {
         return "'" + cell
     }
 
-    /// Such as `+01:00`.
+    /// Whether a cell is an offset such as `+01:00`.
     private static func isOffset(_ cell: String) -> Bool {
         let octets = Array(cell.utf8)
         return octets.count == 6 && octets[3] == UInt8(ascii: ":")

@@ -1,20 +1,20 @@
 import HealthModel
 
-/// One change as a line of NDJSON: an added sample as ``SampleLine`` has it, or `{"deleted":"UUID",…}`; at its end the anchor, which says up to
-/// where its reader has read.
+/// One change as a line of NDJSON: an added sample in the form of ``SampleLine``, or `{"deleted":"UUID",…}`. The last field is the anchor,
+/// which marks the position of the reader.
 public final class ChangeLine {
     private let line: SampleLine
 
     /// - Parameters:
-    ///   - me: the subject that is written as `me`.
-    ///   - withContent: whether a line tells all of its object, as ``SampleLine`` does.
+    ///   - me: The person that is written as `me`.
+    ///   - withContent: Whether a line contains all of its object, as in ``SampleLine``.
     public init(me: String, withContent: Bool = false) { line = SampleLine(me: me, withContent: withContent) }
 
     /// Appends the line with its newline.
     ///
     /// - Parameters:
-    ///   - anchor: where the reader is behind this change.
-    ///   - quantity: gives a sample's value in the unit that is wanted; the type's own where none is given.
+    ///   - anchor: The reader's position after this change.
+    ///   - quantity: Returns a sample's value in the requested unit. The type's own unit is used by default.
     public func append(
         _ change: SampleChange, anchor: String, in quantity: ((Sample) -> (value: Double, unit: Unit)?)? = nil,
         to bytes: inout [UInt8]
@@ -24,7 +24,7 @@ public final class ChangeLine {
             let wanted = quantity.flatMap { $0(stored.sample) }
             line.append(
                 stored.sample, ingest: stored.ingest, seq: stored.seq, value: wanted?.value, unit: wanted?.unit, to: &bytes)
-            // Within the object, which ends in a brace and a line feed.
+            // The field goes inside the object, which ends with a brace and a line feed.
             bytes.removeLast(2)
             bytes += ",\"anchor\":".utf8
             JSONText.append(string: anchor, to: &bytes)
@@ -41,7 +41,8 @@ public final class ChangeLine {
         }
     }
 
-    /// Appends `{"pruned":"heartRate","before":"…",…}`: what ended before is gone for good, which is no deletion.
+    /// Appends `{"pruned":"heartRate","before":"…",…}`. Samples that ended before this date are removed permanently, which is not a
+    /// deletion.
     public func append(_ pruning: Pruning, anchor: String, to bytes: inout [UInt8]) {
         var object = JSONObject()
         object.set("pruned", pruning.type.id)

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import HealthModel
 
-/// What a body carries packed, in a line that tells all of an object:
+/// The packed content of a body, in a line that contains all of an object:
 ///
 ///     ,"data":{"columns":[{"name":"time","unit":null},{"name":"latitude","unit":"deg"},…],"rows":[[0,51.44,…],…]}
 ///     ,"octets":"{\"resourceType\":\"Immunization\",…}"
 ///
-/// Octets that are no UTF-8 stand as `octetsBase64`.
+/// Bytes that are not valid UTF-8 are written as `octetsBase64`.
 public enum ContentFields {
-    /// Sets the fields; none where the sample carries nothing, or what cannot be read.
+    /// Sets the fields, or none if the sample has no packed content or it cannot be read.
     static func set(of sample: Sample, in object: inout JSONObject) {
         guard let content = sample.body?.content else { return }
         if let points = points(of: sample) {
@@ -22,7 +22,7 @@ public enum ContentFields {
         }
     }
 
-    /// What the points of a sample tell; `nil` for what has none.
+    /// The points of a sample, or `nil` if it has none.
     public static func points(of sample: Sample) -> Points? {
         struct Series: Decodable { var points: Points }
         switch sample.origin.kind {

@@ -1,20 +1,20 @@
 import HealthModel
 
-/// A sample as a data point of Open mHealth, with its header, on one line.
+/// A sample as an Open mHealth data point, with its header, on one line.
 ///
-///     {"header":{"id":"…","schema_id":{"namespace":"omh","name":"heart-rate","version":"2.0"},…},"body":{"heart_rate":{"value":72,"unit":"beats/min"},…}}
+/// {"header":{"id":"…","schema_id":{"namespace":"omh","name":"heart-rate","version":"2.0"},…},"body":{"heart_rate":{"value":72,"unit":"beats/min"},…}}
 ///
-/// Only types whose schemas are published whole, without those of IEEE 1752.1 (openmhealth/schemas@36078a8).
+/// Supports only types whose schemas are completely published, without those of IEEE 1752.1 (openmhealth/schemas@36078a8).
 public final class DataPointLine {
-    /// How a type is said.
+    /// The schema of a type.
     private struct Schema {
         var name: String
         var version: String
-        /// The member that has the value.
+        /// The member that contains the value.
         var member: String
-        /// UCUM's codes with the schema's words for them; the first where it was measured in none of them.
+        /// UCUM codes with the schema's unit names. The first is used if the value was measured in none of them.
         var units: [(code: String, text: String)]
-        /// Whether it happens over a time.
+        /// Whether it covers an interval.
         var isInterval = false
     }
 
@@ -34,25 +34,26 @@ public final class DataPointLine {
             name: "step-count", version: "3.0", member: "step_count", units: [("1{steps}", "steps")], isInterval: true),
     ]
 
-    /// Workouts, which have no single value: `physical-activity`. A stage of sleep is none of the schemas, which speak of whole nights.
+    /// The schema of workouts, which have no single value: `physical-activity`. Sleep stages have no schema, since the schemas describe
+    /// whole nights.
     private static let activity = Schema(name: "physical-activity", version: "1.2", member: "", units: [], isInterval: true)
 
     private static func schema(of type: SampleType) -> Schema? { type.kind == .workout ? activity : schemas[type.id] }
 
-    /// The kinds among which there are types with schemas.
+    /// The kinds that include types with schemas.
     public static let kinds: Set<SampleKind> = [.quantity, .workout]
 
     private var times = ZonedTimeText()
 
-    /// Knows nothing yet.
+    /// A writer without state so far.
     public init() {}
 
-    /// Whether there is a schema for the type.
+    /// Whether the type has a schema.
     public static func knows(_ type: SampleType) -> Bool { schema(of: type) != nil }
 
-    /// Appends an added sample's data point, or `{"deleted":"UUID",…}` as ``ChangeLine`` has it, with a newline.
+    /// Appends the data point of an added sample, or `{"deleted":"UUID",…}` as in ``ChangeLine``, with a newline.
     ///
-    /// - Returns: false for a type that has no schema; nothing was appended then.
+    /// - Returns: False for a type without a schema, for which nothing is appended.
     public func append(_ change: SampleChange, to octets: inout [UInt8]) -> Bool {
         switch change {
         case .added(let stored):
@@ -106,7 +107,7 @@ public final class DataPointLine {
         octets += point.line
     }
 
-    /// What it was, how far it went, what it took; the distance in the unit it was told in, where the schema takes that.
+    /// Sets the activity, distance and energy of a workout. The distance keeps its received unit if the schema allows that.
     private static func set(workout sample: Sample, in body: inout JSONObject) {
         body.set("activity_name", sample.origin.type.caseName(of: sample.value) ?? sample.numeral.text)
         guard let told = try? sample.body?.decoded(as: Workout.self) else { return }
@@ -117,7 +118,7 @@ public final class DataPointLine {
         if let octets = energy.flatMap({ amount($0, [("kcal", "kcal")]) }) { body.set("kcal_burned", raw: octets) }
     }
 
-    /// `nil` where it cannot be in any of the units.
+    /// The amount in one of the units, or `nil` if it cannot be converted.
     private static func amount(_ amount: Amount, _ units: [(code: String, text: String)]) -> [UInt8]? {
         var object = JSONObject()
         if let known = units.first(where: { $0.code == amount.unit?.code }), amount.numeral.isPlain {
@@ -131,7 +132,7 @@ public final class DataPointLine {
         return object.closed
     }
 
-    /// A person's own word, or a sensor's; where nobody says, neither.
+    /// The modality: self-reported, sensed, or `nil` if unknown.
     private static func modality(of sample: Sample) -> String? {
         if case .boolean(true)? = sample.metadata?["wasUserEntered"] { return "self-reported" }
         return ["ble.", "serial."].contains(where: sample.origin.source.id.hasPrefix) ? "sensed" : nil
@@ -143,14 +144,14 @@ public final class DataPointLine {
         return octets + [UInt8(ascii: "\"")]
     }
 
-    /// In the unit measured in, with its digits, where the schema takes that.
+    /// The value with its received unit and digits, if the schema allows that unit.
     private func value(of sample: Sample, _ schema: Schema) -> [UInt8] {
         var object = JSONObject()
         if let known = schema.units.first(where: { $0.code == sample.unit.code }), sample.numeral.isPlain {
             object.set("value", raw: Array(sample.numeral.text.utf8))
             object.set("unit", known.text)
         } else {
-            // The first is the type's own.
+            // The first unit is the type's own.
             object.set("value", sample.value)
             object.set("unit", schema.units[0].text)
         }

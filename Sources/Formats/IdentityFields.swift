@@ -1,17 +1,17 @@
 import HealthModel
 
-/// What a line that tells all of an object says beside what other lines do, so that it can be read back as the same sample:
+/// The additional fields of a line that contains all of an object, with which it can be read back as the same sample:
 ///
 ///     ,"identity":{"subject":"1f0c…","ordinal":0}
 ///     ,"identity":{"subject":"1f0c…","nominalStart":1790000000000000,"nominalEnd":1790000000000000,"resolution":60,"ordinal":0}
 ///     ,"identity":{"subject":"1f0c…","record":{"id":"Immunization/1","version":1790000000},"number":"0"},"body":{"codes":[…],…}
 ///
-/// - `subject`: whose it is, also where the line says `me`.
-/// - `nominalStart`, `nominalEnd`: the times that its UUID is made of, in microseconds, where they are not its start and end.
-/// - `record` or `ordinal`: the maker's own id, or which of the equal readings of its frame it is. Neither, and `"repaired":true`, where a repair
-///   made it: its UUID follows from a sample that is no more.
-/// - `number`: of what is neither a quantity nor a category, the number with its digits.
-/// - `body`: what it tells beyond its number, as stores keep it, with the digits and units that were told.
+/// - `subject`: the person, even if the line contains `me`.
+/// - `nominalStart`, `nominalEnd`: the times in its UUID, in microseconds, if they differ from its start and end.
+/// - `record` or `ordinal`: the maker's id, or the index among equal readings of its frame. A sample made by a repair has neither but
+///   `"repaired":true`, because its UUID derives from a sample that no longer exists.
+/// - `number`: the number with its digits, for kinds other than quantity and category.
+/// - `body`: the content beyond the number in its stored form, with the received digits and units.
 enum IdentityFields {
     static func append(_ sample: Sample, to bytes: inout [UInt8]) {
         var object = JSONObject()
@@ -35,7 +35,7 @@ enum IdentityFields {
         JSONText.append(json: json, to: &bytes)
     }
 
-    /// - Returns: by how much the nominal end lies farther behind the nominal start than the end behind the start: clocks may have changed between.
+    /// - Returns: The nominal duration minus the actual duration. They differ if clocks changed in between.
     private static func append(nameOf sample: Sample, to object: inout JSONObject) -> Int64 {
         if let record = sample.record,
             SampleIdentity(series: sample.origin.seriesKey, start: sample.nominalStart, record: record) == sample.identity
@@ -55,6 +55,6 @@ enum IdentityFields {
         return 0
     }
 
-    /// Clocks change by half an hour, one or two, and in Samoa once by a day.
+    /// Clock changes are half an hour, one or two hours, and once in Samoa a day.
     private static let shifts: [Int64] = [0] + [3600, 1800, 7200, 86_400].flatMap { [$0 * 1_000_000, $0 * -1_000_000] }
 }

@@ -1,7 +1,7 @@
 import HealthModel
 
 extension IngestAccount {
-    /// The account as a line of NDJSON: every reading that came in, and where it ended.
+    /// The report as a line of NDJSON, with the number of readings for each outcome.
     public var object: JSONObject {
         var object = JSONObject()
         object.set("ingest", Int(id))
@@ -37,7 +37,7 @@ extension IngestAccount {
         "read", "stored", "duplicate", "quarantined", "refused", "skipped",
     ]
 
-    /// The account as a row of CSV.
+    /// The report as a row of CSV.
     public var cells: [String] {
         [
             "\(id)", kind.rawValue, name ?? "", profile ?? "", zone ?? "", Instant(microseconds: received).description,

@@ -19,7 +19,7 @@ public struct JSONObject {
         if let value { JSONText.append(integer: value, to: &bytes) } else { bytes += "null".utf8 }
     }
 
-    /// A number, or `null`; so are infinities, which JSON has not.
+    /// A number, or `null`. Infinities also become `null`, since JSON does not have them.
     public mutating func set(_ name: String, _ value: Double?) {
         key(name)
         if let value { JSONText.append(number: value, to: &bytes) } else { bytes += "null".utf8 }
@@ -50,7 +50,7 @@ public struct JSONObject {
         bytes.append(UInt8(ascii: "]"))
     }
 
-    /// A value that is JSON already, also in the form that stores keep.
+    /// A value that is already JSON, including the stored form.
     public mutating func set(_ name: String, raw: [UInt8]) {
         key(name)
         JSONText.append(json: raw, to: &bytes)
@@ -62,7 +62,7 @@ public struct JSONObject {
         bytes.append(UInt8(ascii: ":"))
     }
 
-    /// The object as it is now.
+    /// The object with the fields set so far.
     public var closed: [UInt8] { bytes + [UInt8(ascii: "}")] }
 
     /// The line with its newline.

@@ -1,6 +1,6 @@
 import HealthModel
 
-// What people and clinics tell.
+// Objects from people and clinics.
 extension ObjectFields {
     ///     ,"valence":0.7,"stateOfMindKind":"momentaryEmotion","labels":["calm"],"associations":["family"]
     static func set(_ state: StateOfMind, in object: inout JSONObject) {

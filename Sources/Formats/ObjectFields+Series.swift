@@ -1,6 +1,6 @@
 import HealthModel
 
-// Objects whose points are packed, and those of eyes and ears.
+// Objects with packed points, and those of eyes and ears.
 extension ObjectFields {
     ///     ,"points":1800,"workout":"019a…","name":"Route 2026-11-20 5:31pm"
     static func set(_ route: WorkoutRoute, in object: inout JSONObject) {

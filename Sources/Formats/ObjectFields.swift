@@ -1,16 +1,16 @@
 import HealthModel
 
-/// What a line says of an object that is more than a number: its fields behind the type, each with a comma before it.
+/// The fields of an object that is more than a number, after its type. Each is preceded by a comma.
 ///
 ///     ,"activity":"running","duration":1742.5,"events":[…],"activities":[…],"statistics":{…},"objects":0,"routes":[]
 ///     ,"objects":["019a…","019b…"]
 ///     ,"date":"2026-11-20","activeEnergyBurned":{"value":420.0,"unit":"kcal"},…,"derived":false
 ///
-/// Amounts are in the unit of their type, as values of samples are; where that cannot be, in the one they were told in, or without.
+/// Amounts are in the unit of their type, as are values of samples. If they cannot be converted, they keep the received unit or have none.
 enum ObjectFields {
-    /// The fields; of a body that cannot be read `"damaged":true` alone, which `store check --deep` names.
+    /// The fields, or only `"damaged":true` for a body that cannot be read, which `store check --deep` reports.
     ///
-    /// - Parameter withContent: also what the body carries packed (``ContentFields``).
+    /// - Parameter withContent: Whether to include the packed content (``ContentFields``).
     static func text(of sample: Sample, withContent: Bool = false) -> [UInt8] {
         var (object, isDamaged) = (JSONObject(), false)
         func read<Body: Decodable>(_ type: Body.Type) -> Body? {

@@ -11,11 +11,11 @@ public enum SampleCells {
         "ingest", "seq",
     ]
 
-    /// The cells; what is missing is empty.
+    /// The cells, with missing values empty.
     ///
     /// - Parameters:
-    ///   - value: in `unit`.
-    ///   - me: the subject that is written as `me`.
+    ///   - value: The value in `unit`.
+    ///   - me: The person that is written as `me`.
     public static func cells(_ stored: StoredSample, value: Double, unit: Unit, me: String) -> [String] {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
@@ -35,7 +35,7 @@ public enum SampleCells {
         ]
     }
 
-    /// As in a line of NDJSON.
+    /// The metadata as in a line of NDJSON.
     private static func text(_ metadata: Metadata?) -> String {
         guard let metadata else { return "{}" }
         var bytes: [UInt8] = []

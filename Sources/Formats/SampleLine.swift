@@ -1,12 +1,13 @@
 import HealthModel
 
-/// One sample as a line of NDJSON: the form that commands and exporters share.
+/// One sample as a line of NDJSON, the form that commands and exporters share.
 ///
-///     {"uuid":"…","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me", …}
+/// {"uuid":"…","kind":"quantity","type":"bodyTemperature","value":37.0,"unit":"Cel","start":"…Z","end":"…Z","zone":"+01:00","subject":"me",
+///     …}
 ///     {"uuid":"…","kind":"category","type":"sleepAnalysis","value":3,"case":"asleepCore","start":"…Z", …}
 ///     {"uuid":"…","kind":"workout","type":"workout","activity":"running","duration":1742.5,"events":[…], …,"start":"…Z", …}
 ///
-/// What depends on the series alone is rendered once, and what neighbouring samples share is kept from the one before, so that a line costs little
+/// Text that depends only on the series is rendered once, and text shared with the previous sample is reused, so that a line costs little
 /// more than its numbers.
 public final class SampleLine {
     private let me: String
@@ -18,14 +19,15 @@ public final class SampleLine {
     private var said: (metadata: Metadata, text: [UInt8])?
     private var day: (number: Int64, text: WallTime.Digits)?
 
-    /// What all samples of a series share.
+    /// The text that all samples of a series share.
     private final class Fragment {
-        /// Kept so that the identifier stays its.
+        /// Retained so that its object identifier stays unique.
         let origin: Origin
-        /// `","kind":"…","type":"…"`, of quantities and categories `,"value":` with it, and `,"unit":"…"` of the value.
+        /// `","kind":"…","type":"…"`, then `,"value":` for quantities and categories, and `,"unit":"…"` of the value.
         let type: [UInt8]
         let unit: [UInt8]
-        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`, of what is no quantity without what was received: that is its value.
+        /// `,"subject":…,"source":{…},"device":{…},"original":{"value":"`. Kinds other than quantity omit the original value, since it
+        /// equals the value.
         let description: [UInt8]
         let kind: SampleKind
 
@@ -35,7 +37,7 @@ public final class SampleLine {
         }
     }
 
-    /// `,"unit":"…"},"time":{"origin":"…","received":"` of a unit as received.
+    /// `,"unit":"…"},"time":{"origin":"…","received":"` for a received unit.
     private struct Measured {
         var unit: Unit
         var origin: TimeOrigin
@@ -43,16 +45,16 @@ public final class SampleLine {
     }
 
     /// - Parameters:
-    ///   - me: the subject that is written as `me`.
-    ///   - withContent: whether a line tells also what its object carries packed: points, a resource, a document (``ContentFields``), and what
-    ///     its UUID is made of, so that it can be read back (``IdentityFields``).
+    ///   - me: The person that is written as `me`.
+    ///   - withContent: Whether a line also contains the packed content of its object, such as points, a resource or a document
+    ///     (``ContentFields``), and the parts of its UUID, so that it can be read back (``IdentityFields``).
     public init(me: String, withContent: Bool = false) { (self.me, self.withContent) = (me, withContent) }
 
     /// Appends the line with its newline.
     ///
     /// - Parameters:
-    ///   - ingest, seq: the sample's place in ledger and change log; `nil` for a sample that is in no store.
-    ///   - unit: another unit for `value`, with the value in it.
+    ///   - ingest, seq: The sample's numbers in ledger and change log, or `nil` for a sample that is not in a store.
+    ///   - unit: Another unit for `value`, which is then in this unit.
     public func append(
         _ sample: Sample, ingest: Int64?, seq: Int64?, value: Double? = nil, unit: Unit? = nil, to bytes: inout [UInt8]
     ) {
@@ -117,7 +119,7 @@ public final class SampleLine {
         appendOrigin(of: sample, to: &bytes)
     }
 
-    /// A number that has no name, or is none, stands for itself.
+    /// Appends the category's number, with its case name or `null`.
     private func append(category sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
         bytes.append(contentsOf: (Int(exactly: sample.value).map { "\($0)" } ?? "null").utf8)
         bytes.append(contentsOf: ",\"case\":".utf8)
@@ -125,7 +127,7 @@ public final class SampleLine {
         appendTold(of: sample, fragment, to: &bytes)
     }
 
-    /// When and where, of what is no quantity.
+    /// Appends time and origin of a sample that is not a quantity.
     private func appendTold(of sample: Sample, _ fragment: Fragment, to bytes: inout [UInt8]) {
         appendTimes(of: sample, to: &bytes)
         bytes.append(contentsOf: fragment.description)
@@ -141,7 +143,7 @@ public final class SampleLine {
             length = Self.write("Z\",\"zone\":", to: buffer, at: length)
             guard let zone = sample.zone else { return Self.write("null", to: buffer, at: length) }
             guard zone.seconds % 60 == 0, zone.seconds.magnitude < 360_000 else {
-                // Local mean times of old.
+                // Historical local mean time with seconds.
                 for byte in "\"\(zone)\"".utf8 {
                     buffer[length] = byte
                     length += 1
@@ -159,7 +161,7 @@ public final class SampleLine {
         }
     }
 
-    /// An instant's time in UTC, without the `Z`; the calendar is asked once for each day.
+    /// Writes the time in UTC, without the `Z`. The date is computed once per day.
     private func write(_ instant: Instant, to buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) -> Int {
         let (number, rest) = instant.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
         if day?.number != number { day = (number, WallTime.dateDigits(days: Int(number))) }
@@ -247,8 +249,8 @@ public final class SampleLine {
         if let text { JSONText.append(string: text, to: &bytes) } else { bytes.append(contentsOf: "null".utf8) }
     }
 
-    /// The shortest text that reads back as the same Double, `37.0` for a whole number; JSON has no other numbers, and the gate
-    /// lets none in.
+    /// Appends the shortest text that reads back as the same Double, with `37.0` for a whole number. JSON has no NaN or infinity, and the
+    /// gate admits none.
     private static func append(_ number: Double, to bytes: inout [UInt8]) {
         guard number.rounded(.towardZero) == number, number.magnitude < 1e15, number != 0 else {
             bytes.append(contentsOf: number.isFinite ? number.description.utf8 : "null".utf8)
@@ -257,7 +259,7 @@ public final class SampleLine {
         append(32, to: &bytes) { write(".0", to: $0, at: write(Int64(number), to: $0, at: 0)) }
     }
 
-    /// Writes a text from an index on, and gives the index behind it.
+    /// Writes a text at an index and returns the index after it.
     private static func write(_ text: StaticString, to buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) -> Int {
         text.withUTF8Buffer { text in
             for place in text.indices { buffer[index + place] = text[place] }

@@ -1,22 +1,22 @@
 import HealthModel
 
-/// Statistics of one interval as an object of JSON or a row of CSV.
+/// The statistics of one interval as a JSON object or a row of CSV.
 ///
-/// In a gap, where nothing counts, the figures are `null` or empty and the count is 0.
+/// In a gap without samples the figures are `null` or empty, and the count is 0.
 public struct StatisticsLine: Sendable {
-    /// What was summed up.
+    /// The type of the samples.
     public let type: SampleType
-    /// The unit of the numbers; of a category's durations the second.
+    /// The unit of the numbers. Durations of a category are in seconds.
     public let unit: Unit
-    /// Whose days they are.
+    /// The time zone of the days.
     public let zone: TimeZoneRules
-    /// Which figures are told; `separateBySource` where sources are kept apart.
+    /// The figures to write. Includes `separateBySource` if sources are separate.
     public let shown: StatisticsOptions
     /// The ranges of `inRange`, in ``unit``.
     public let ranges: [ValueRange]
     private let me: String
 
-    /// - Parameter me: the subject that is written as `me`.
+    /// - Parameter me: The person that is written as `me`.
     public init(
         type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String
     ) {
@@ -28,7 +28,7 @@ public struct StatisticsLine: Sendable {
         self.me = me
     }
 
-    /// What is told of a type where nobody asks for more or less.
+    /// The default figures for a type.
     public static func usual(for type: SampleType) -> StatisticsOptions {
         switch (type.kind, type.aggregation) {
         case (.category, _): .duration
@@ -41,7 +41,7 @@ public struct StatisticsLine: Sendable {
 
     private func caseName(_ row: Statistics) -> String? { row.value.flatMap { type.caseName(of: Double($0)) ?? "\($0)" } }
 
-    /// The figures that have one number each, by the names that they have in JSON and CSV.
+    /// The figures with one number each, and their names in JSON and CSV.
     private static let figures: [(name: String, option: StatisticsOptions)] = [
         ("sum", .cumulativeSum), ("average", .discreteAverage), ("min", .discreteMin), ("max", .discreteMax),
         ("mostRecent", .mostRecent), ("duration", .duration),
@@ -59,7 +59,7 @@ public struct StatisticsLine: Sendable {
         }
     }
 
-    /// Whether a range's amount is samples; seconds where values count by their time.
+    /// Whether a range counts samples. Otherwise it counts seconds, for types weighted by time.
     private var countsSamples: Bool { type.aggregation == .discreteArithmetic }
 
     /// The object for a line of NDJSON.
@@ -105,12 +105,12 @@ public struct StatisticsLine: Sendable {
         return object
     }
 
-    /// The names of a row's cells in a file of several types.
+    /// The names of a row's cells in a file with several types.
     ///
     /// - Parameters:
-    ///   - shown: what is told of any of them.
-    ///   - ranges: as they were asked for.
-    ///   - hasCases: whether one of them is a category.
+    ///   - shown: The figures of any of the types.
+    ///   - ranges: The ranges as requested.
+    ///   - hasCases: Whether one of the types is a category.
     public static func columns(shown: StatisticsOptions, ranges: [String], hasCases: Bool) -> [String] {
         var columns = ["type", "start", "end", "subject"]
         if shown.contains(.separateBySource) { columns.append("source") }

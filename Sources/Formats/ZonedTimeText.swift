@@ -1,17 +1,17 @@
 import HealthModel
 
-/// Times as RFC 3339 and FHIR's dateTime have them: on the clock of the place where it was measured, and no finer than they are.
+/// Writes times in the format of RFC 3339 and FHIR's dateTime, in the local time of the measurement and at their own precision.
 ///
 ///     2026-09-21T15:13:20+01:00
 public struct ZonedTimeText {
     private var day: (number: Int64, text: WallTime.Digits)?
 
-    /// Remembers the day, which most times share with the one before.
+    /// A writer that caches the date, which most times share with the previous one.
     public init() {}
 
-    /// Appends an instant on the clock of a zone, in UTC without one.
+    /// Appends an instant in the local time of a zone, or in UTC if there is none.
     public mutating func append(_ instant: Instant, _ zone: ZoneOffset?, to octets: inout [UInt8]) {
-        // There are no seconds in an offset, and FHIR knows none of more than 14 hours.
+        // An offset has no seconds, and FHIR allows at most 14 hours.
         let offset = zone.flatMap { $0.seconds % 60 == 0 && $0.seconds.magnitude <= 14 * 3600 ? $0 : nil } ?? .utc
         let wall = instant.wallTime(at: offset).microseconds
         let (quotient, remainder) = wall.quotientAndRemainder(dividingBy: Calendar.day)

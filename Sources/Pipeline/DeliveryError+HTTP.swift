@@ -1,15 +1,15 @@
 extension DeliveryError {
-    /// What an HTTP status that is no success asks for (RFC 9110, RFC 6585).
+    /// The error for an HTTP status that is not a success (RFC 9110, RFC 6585).
     ///
     /// - Parameters:
-    ///   - status: the answer's.
-    ///   - retryAfter: seconds from `Retry-After`, where the answer has it.
-    ///   - location: `Location`, where the answer has it: redirections are not followed, since they would lead readings elsewhere.
-    ///   - words: the target's own, without health values.
+    ///   - status: The status code of the response.
+    ///   - retryAfter: Seconds from `Retry-After`, or `nil` if the response has none.
+    ///   - location: `Location`, if the response has it. Redirects are not followed because they would send readings elsewhere.
+    ///   - words: The target's own error text, without health values.
     public init(status: Int, retryAfter: Int?, location: String? = nil, words: String) {
         var reason = words.isEmpty ? "HTTP \(status)" : "HTTP \(status): \(words)"
         if (300..<400).contains(status), let location {
-            // What stands after a question mark may be a secret.
+            // The query may contain a secret.
             let shown = location.prefix { $0 != "?" && $0 != "#" }.prefix(300)
             reason += ": it has moved to \(shown); put that address into the configuration"
         }

@@ -1,29 +1,29 @@
-/// Why a target did not take what it was given, as far as somebody has to act on it.
+/// The reason why a delivery to a target failed, and what can be done about it.
 public struct DeliveryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is to be done about it.
+    /// The reaction that the error needs.
     public enum Kind: Hashable, Sendable {
-        /// Nobody answers, the answer was lost, or it was the target's own failure: the same again, later.
+        /// The target is unreachable, its response was lost, or it had an internal failure. Retry the same batch later.
         case unreachable
-        /// It asks to be left alone for a while (HTTP 429, 503 with Retry-After).
+        /// The target asks for a pause (HTTP 429, 503 with Retry-After).
         case busy(Duration)
-        /// It takes all of this, but not at once (HTTP 413): half of it.
+        /// The batch is too large for one request (HTTP 413). Retry with half of it.
         case tooLarge
-        /// There is something in it that it will never take: half of it, down to what that is.
+        /// The batch contains something that the target will never accept. Split it until the culprit is found.
         case refused
-        /// It took all of this but the changes at these places, in order, which it will never take.
+        /// The target accepted everything except the changes at these indexes (ascending), which it will never accept.
         case refusedSome([Int])
-        /// It knows us and lets us not (HTTP 401, 403): nothing more until a person has looked.
+        /// The target rejects our credentials (HTTP 401, 403). Deliveries stop until the user has fixed this.
         case unauthorised
-        /// It is not what it has to be, such as a database without our tables: nothing more until a person has looked.
+        /// The target has the wrong form, such as a database without our tables. Deliveries stop until the user has fixed this.
         case unfit
     }
 
-    /// What is to be done.
+    /// The reaction that the error needs.
     public var kind: Kind
-    /// The target's own words, or the system's; no health value, no name and no secret is in them.
+    /// The target's or the system's error text. It contains no health values, names or secrets.
     public var reason: String
 
-    /// An error in the target's words.
+    /// An error with the target's text.
     public init(_ kind: Kind, _ reason: String) {
         self.kind = kind
         self.reason = reason

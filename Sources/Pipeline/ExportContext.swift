@@ -1,32 +1,34 @@
 import HealthModel
 
-/// What every exporter is told by whoever makes it.
+/// The names, settings and callbacks that an exporter is created with.
 public struct ExportContext {
     /// The target's name in the configuration.
     public let name: String
-    /// The store's name among many, of those that feed one target.
+    /// The store's name, which distinguishes it from other stores that feed the same target.
     public let store: String
-    /// The subject that is written as `me`.
+    /// The person that is exported as `me`.
     public let me: String
-    /// Of days that a target tells apart.
+    /// The time zone of days, for targets that group by day.
     public let zone: TimeZoneRules
-    /// The time, for what has to be dated and for how long something takes.
+    /// The current time, for dating entries and measuring durations.
     public let now: () -> Instant
-    /// The last samples of the series that go there, as they are when it is called.
+    /// Returns the latest sample of each exported series at the time of the call.
     public let present: () throws -> [PresentSample]
-    /// The samples of given types that came in one packet with a sample, itself among them, as they are when it is called: a cuff's two pressures.
+    /// Returns the samples of the given types that arrived in one packet with a sample, including itself, at the time of the call. An
+    /// example is a cuff's two pressures.
     public let packet: (Sample, Set<SampleType>) throws -> [Sample]
-    /// What a sample's device, or source where there is none, has of its type and person since the last midnight; `nil` for types that do not add up.
+    /// Returns the total since the last midnight for a sample's type and person, from its device, or from its source if it has no device.
+    /// The result is `nil` for types that are not cumulative.
     public let today: (Sample) throws -> DayTotal?
     private let units: [SampleType: (unit: Unit, conversion: UnitConversion)]
 
     /// - Parameters:
-    ///   - units: those that a person wants for types' values.
-    ///   - present: how things are now, for targets that show nothing else.
-    ///   - packet: what came together, for targets that keep it together.
-    ///   - today: sums of the day, for targets that show nothing else.
-    ///   - now: the clock of whoever assembles.
-    /// - Throws: ``UnitError`` where a type has no conversion to its unit.
+    ///   - units: The units that the user wants for values of some types.
+    ///   - present: Latest samples, for targets that show only the current state.
+    ///   - packet: Samples of one packet, for targets that keep them together.
+    ///   - today: Daily totals, for targets that show only the current state.
+    ///   - now: The caller's clock.
+    /// - Throws: ``UnitError`` if a type cannot be converted to its requested unit.
     public init(
         name: String, store: String = "", me: String, units: [SampleType: Unit] = [:],
         zone: TimeZoneRules = TimeZoneRules(fixed: .utc), present: @escaping () throws -> [PresentSample] = { [] },
@@ -42,47 +44,47 @@ public struct ExportContext {
         self.units = known
     }
 
-    /// The unit of a type's values: the one that was asked for, else its canonical one.
+    /// The unit of a type's values: the requested one, or else its canonical one.
     public func unit(of type: SampleType) -> Unit { units[type]?.unit ?? type.canonicalUnit }
 
-    /// A sample's value in the unit that was asked for; in its type's canonical one where none was.
+    /// A sample's value in the requested unit, or in its type's canonical unit if none was requested.
     public func quantity(of sample: Sample) -> (value: Double, unit: Unit) {
         wantedQuantity(of: sample) ?? (sample.value, sample.origin.type.canonicalUnit)
     }
 
-    /// A sample's value in the unit that was asked for; `nil` where none was.
+    /// A sample's value in the requested unit, or `nil` if none was requested.
     public func wantedQuantity(of sample: Sample) -> (value: Double, unit: Unit)? {
         guard let known = units[sample.origin.type] else { return nil }
-        // In the unit that was measured in, the digits that were measured: there and back again may differ in the last one.
+        // If the unit is the measured one, keep the measured digits. A round trip may change the last one.
         let isAsMeasured = sample.unit.code == known.unit.code
         return (isAsMeasured ? sample.numeral.doubleValue : known.conversion(sample.value), known.unit)
     }
 }
 
-/// What has added up on a day.
+/// The total of a cumulative type on one day.
 public struct DayTotal: Hashable, Sendable {
-    /// In the type's canonical unit.
+    /// The total in the type's canonical unit.
     public var sum: Double
-    /// The midnight that it began with, and the next one.
+    /// The midnights at which the day starts and ends.
     public var start: Instant, end: Instant
 
     /// A sum between two midnights.
     public init(sum: Double, start: Instant, end: Instant) { (self.sum, self.start, self.end) = (sum, start, end) }
 }
 
-/// A kind's own part of a target's entry in the configuration. Whoever reads the file looks for keys that nobody knows.
+/// The keys of a target's configuration entry that belong to one kind of target. The configuration reader reports unknown keys.
 public protocol ExporterSettings: Decodable, Sendable {
-    /// The keys that it has, of which the decoder may ask.
+    /// The keys that the decoder may read.
     static var keys: [String] { get }
 }
 
-/// A value in the configuration that does not fit.
+/// An invalid value in the configuration.
 public struct SettingsFault: Error, Hashable, Sendable {
     /// The key, within the target's entry.
     public var key: String
-    /// What was expected, for a person.
+    /// The expected value, as text for the user.
     public var words: String
 
-    /// A key with what was expected.
+    /// A fault with its key and the expected value.
     public init(_ key: String, _ words: String) { (self.key, self.words) = (key, words) }
 }

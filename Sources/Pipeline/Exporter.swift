@@ -1,69 +1,73 @@
 import HealthModel
 
-/// Hands changes of the store on to another store, which is its target. It knows that target, and no SQL of ours.
+/// Delivers the store's changes to another store, the target. It knows that target and none of our SQL.
 ///
-/// It is given every change at least once, in the order of their numbers; what it was given before an error, a kill or a power cut comes again. It
-/// sees to it that the target has each sample once all the same, by a key that the target enforces: the UUID.
+/// It receives every change at least once, ordered by number. Changes sent before an error, a kill or a power cut are sent again. It
+/// ensures that the target still has each sample once, by a key that the target enforces: the UUID.
 ///
-/// It runs in a process of its own, on one thread, and may block: nobody waits for it but its target. Within a limit, though, which it sets for
-/// each answer (30 seconds where nothing else is usual), so that a target that is silent is one that fails.
+/// It runs in its own process on one thread and may block, because only its target depends on it. It sets a timeout for each response (30
+/// seconds unless another limit is usual), so a silent target counts as failed.
 public protocol Exporter: AnyObject {
-    /// More changes than that are never given at once; at least 1.
+    /// The largest number of changes in one batch, at least 1.
     var batchLimit: Int { get }
 
-    /// What it has a place for. Samples of other kinds are never given to it, and counted as left out.
+    /// The kinds of samples that the target can store. Samples of other kinds are never passed to it and count as left out.
     var kinds: Set<SampleKind> { get }
 
-    /// Whether it hands on the ids that makers gave to their records (``SampleHeader/record``), which are looked up for it.
+    /// Whether it exports the makers' record ids (``SampleHeader/record``), which are then looked up for it.
     var tellsRecords: Bool { get }
 
-    /// Whether it has a place for just this one, of ``kinds``: where that depends on its type or value. One that it has not is given to it all the
-    /// same, since what was delivered once may have to go, and is counted by ``deliver(_:)``; a comparison does not miss it.
+    /// Whether the target can store this sample of ``kinds``, if that depends on its type or value. Other samples are still passed to the
+    /// exporter, since an earlier delivery may have to be removed. ``deliver(_:)`` counts them, and a comparison does not report them as
+    /// missing.
     func holds(_ sample: Sample) -> Bool
 
-    /// Whether what was there before the target began has to come before what is new, as in a file of lines. Else both come by turns, each in its order.
+    /// Whether older samples must be delivered before new ones, as in a file of lines. If not, both are delivered alternately, each in its
+    /// own order.
     var isOrdered: Bool { get }
 
-    /// Where the target is, as the configuration has it, without secrets: what a target is known by that can store no mark.
+    /// The target's address from the configuration, without secrets. It identifies a target that cannot store a mark.
     var address: String { get }
 
-    /// The settings of its kind that shape what is written there, such as a format: where they change, what is there no longer fits. Empty for none.
+    /// The settings that shape the written data, such as a format, or empty if there are none. If they change, existing data no longer
+    /// matches.
     var shape: String { get }
 
-    /// Whether it shows only how things are now, so that no setting leaves anything old there.
+    /// Whether the target shows only the current state, so that a changed setting leaves no old data there.
     var showsOnlyNow: Bool { get }
 
-    /// Reads the target's own identity and the mark of the last delivery; `nil` where the target can store none.
+    /// Reads the target's identity and the mark of the last delivery. Returns `nil` if the target cannot store a mark.
     ///
-    /// - Throws: ``DeliveryError`` where nothing could be delivered now.
+    /// - Throws: ``DeliveryError`` if nothing could be delivered now.
     func found() throws(DeliveryError) -> FoundMark?
 
-    /// Writes a mark without a delivery: the store begins to feed the target, or goes on after a person has said so.
+    /// Writes a mark without a delivery, when the store starts to feed the target or when the user allows it to continue.
     func claim(_ mark: TargetMark) throws(DeliveryError)
 
-    /// Does what a delivery does, looks whether it worked, and takes it back. Nothing stays there.
+    /// Attempts a delivery, checks that it worked, and rolls it back. Nothing remains at the target.
     ///
-    /// - Returns: what was looked at, for a person.
-    /// - Throws: ``DeliveryError`` where nothing could be delivered now.
+    /// - Returns: The findings, as text for the user.
+    /// - Throws: ``DeliveryError`` if nothing could be delivered now.
     func check() throws(DeliveryError) -> [Finding]
 
-    /// Makes the target what it has to be, such as a database with our tables; what is there stays. Nothing to do for most.
+    /// Prepares the target, for example by creating tables in a database. Existing data remains. Most targets need nothing.
     ///
-    /// - Returns: what was made, for a person.
+    /// - Returns: The created objects, as text for the user.
     func create() throws(DeliveryError) -> [Finding]
 
-    /// Makes changes the target's for good.
+    /// Delivers changes durably.
     ///
-    /// - Returns: how many of them the target has no place for, such as a type it does not know; the others are there, whole, once this returns.
-    /// - Throws: ``DeliveryError`` where it did not take them, or nobody can say whether it did.
+    /// - Returns: The number of changes that the target cannot store, such as those of an unknown type. All others are stored when this
+    ///   returns.
+    /// - Throws: ``DeliveryError`` if the target rejected them, or if the result is unknown.
     func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int
 
-    /// Told whenever the target has every change there is: for one that shows how things are now. Nothing to do for most.
+    /// Called whenever the target has received all changes, for targets that show the current state. Most do nothing here.
     ///
-    /// - Returns: after how long it wants to be told again, though nothing may have changed; `nil` where only changes count.
+    /// - Returns: The delay after which to call this again even without changes, or `nil` if only changes matter.
     func idle() throws(DeliveryError) -> Duration?
 
-    /// Buffers are written, connections closed; nothing that was delivered depends on it.
+    /// Flushes buffers and closes connections. Delivered changes do not depend on it.
     func finish() throws(DeliveryError)
 }
 
@@ -81,36 +85,37 @@ extension Exporter {
     public func finish() throws(DeliveryError) {}
 }
 
-/// An exporter whose target can tell what it has, so that both can be compared.
+/// An exporter whose target can list its contents, so that they can be compared with the store.
 public protocol ComparableExporter: Exporter {
-    /// Hands over all samples of this store that are there, in any order and in portions; deleted ones are none.
+    /// Passes all samples of this store at the target to `body`, in any order and in batches, without deleted ones.
     func contents(_ body: ([HeldSample]) throws -> Void) throws
 
-    /// The hash that a sample's content has there; `nil` where only UUIDs are compared, or ``differing(_:)`` compares.
+    /// The hash of a sample's content at the target. It is `nil` if only UUIDs are compared, or if ``differing(_:)`` compares contents.
     func print(of sample: Sample) -> UInt64?
 
-    /// Which of these samples, all of which are there by their UUIDs, have other content there than a delivery would write.
+    /// Returns the samples whose content at the target differs from the content that a delivery would write. The UUIDs of all of them exist
+    /// there.
     func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity]
 
-    /// How contents are compared beyond UUIDs.
+    /// The way that contents are compared in addition to UUIDs.
     var contentComparison: ContentComparison { get }
 }
 
-/// An exporter whose target can be read back, for a store that was put back from an older copy.
+/// An exporter whose target can be read back, to recover a store that was restored from an older backup.
 public protocol ReadableExporter: Exporter {
-    /// Hands over this store's samples that are there, as lines of NDJSON of the form that `import` reads, in portions of whole lines.
+    /// Passes this store's samples at the target to `body`, as NDJSON lines that `import` reads, in batches of whole lines.
     ///
-    /// - Returns: how many samples it cannot hand over, by kind.
+    /// - Returns: The number of samples that it cannot return, by kind.
     func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int]
 }
 
-/// How a comparison sees that a target has other content under a UUID.
+/// The way that a comparison detects different content under the same UUID.
 public enum ContentComparison: Sendable {
-    /// Not at all: what is there under a UUID counts as equal.
+    /// No comparison. Any content under a UUID counts as equal.
     case none
-    /// By the hashes that its contents come with.
+    /// Compares the hashes that the target returns with its contents.
     case prints
-    /// By asking the target, portion by portion.
+    /// Asks the target, batch by batch.
     case asked
 }
 
@@ -120,26 +125,27 @@ extension ComparableExporter {
     public var contentComparison: ContentComparison { .none }
 }
 
-/// Changes on their way to a target.
+/// A batch of changes for a target.
 public struct ExportBatch: Sendable {
-    /// In the order of their numbers.
+    /// The changes, ordered by number.
     public var changes: [SampleChange]
-    /// Each with the anchor of a reader who has seen it, as text. None where something is told again out of its turn, as after a comparison or once a
-    /// refusal was mended: such changes say how it is now, and no later one of the same sample has been delivered.
+    /// For each change, the anchor of a reader who has seen it, as text. Empty if samples are sent again out of order, as after a
+    /// comparison or once a rejection was fixed. Such changes carry the current state, and no later change of the same sample has been
+    /// delivered.
     public var anchors: [String]
-    /// Written at the target in the transaction of the changes; `nil` where there is nobody to ask for it.
+    /// The mark to write at the target in the transaction of the changes, or `nil` if no mark is needed.
     public var mark: TargetMark?
-    /// Whether what is there already under a UUID is written anew: after settings have changed, or where a comparison found other content.
+    /// Whether existing content under a UUID is overwritten, after settings have changed or if a comparison found different content.
     public var rewrites = false
 
-    /// Changes with their anchors: as many as changes, or none.
+    /// A batch of changes with as many anchors as changes, or none.
     public init(changes: [SampleChange] = [], anchors: [String] = [], rewrites: Bool = false) {
         self.changes = changes
         self.anchors = anchors
         self.rewrites = rewrites
     }
 
-    /// Half of it, the first or the second.
+    /// The first or the second half of the batch.
     public func half(first: Bool) -> ExportBatch {
         let middle = changes.count / 2
         let range = first ? 0..<middle : middle..<changes.count

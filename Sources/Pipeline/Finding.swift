@@ -1,20 +1,20 @@
-/// What a look at this machine found, with what mends it.
+/// The result of one check of this machine, with a command that fixes the problem.
 ///
 ///     Finding(.broken, "rfkill hci0", "switched off", command: "sudo rfkill unblock bluetooth")
 public struct Finding: Hashable, Sendable {
     public enum Weight: String, Hashable, Sendable {
         case good = "ok"
-        /// It works, and may not for ever.
+        /// It works now but may fail later.
         case warning
-        /// Nothing comes of it as it is.
+        /// It does not work in its current state.
         case broken
     }
 
     public var weight: Weight
-    /// What was looked at, such as `adapter hci0`.
+    /// The object that was checked, such as `adapter hci0`.
     public var subject: String
     public var text: String
-    /// A command, where one helps.
+    /// A command that fixes the problem, if there is one.
     public var command: String?
 
     public init(_ weight: Weight, _ subject: String, _ text: String, command: String? = nil) {

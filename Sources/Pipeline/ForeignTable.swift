@@ -1,18 +1,18 @@
-/// Rows that are wanted of another program's database: of one table, and of others that it refers to.
+/// The rows to read from one table of another program's database, and from tables that it refers to.
 ///
 ///     ForeignTable(name: "heart_rate_record_series_table", columns: [.init("rate", is: "beats_per_minute"), .init("time", is: "epoch_millis")])
 public struct ForeignTable: Hashable, Sendable {
-    /// A column that is wanted.
+    /// A column to read.
     public struct Column: Hashable, Sendable {
-        /// Under which it is handed on.
+        /// The name under which its values are passed on.
         public var name: String
-        /// As the database calls it.
+        /// The name in the database.
         public var column: String
-        /// Which of ``ForeignTable/joins`` it belongs to; `nil` for the table itself.
+        /// The index in ``ForeignTable/joins`` of the table that has it, or `nil` for the table itself.
         public var join: Int?
-        /// Whether the rows are worth nothing without it.
+        /// Whether rows without this column are useless.
         public var isRequired: Bool
-        /// Whether it has octets, which are handed on as hexadecimal digits.
+        /// Whether it contains bytes, which are passed on as hexadecimal digits.
         public var isOctets: Bool
 
         /// A column by its names.
@@ -22,90 +22,90 @@ public struct ForeignTable: Hashable, Sendable {
         }
     }
 
-    /// Another table, and the columns of both that are equal.
+    /// Another table, and the columns of both that must be equal.
     public struct Join: Hashable, Sendable {
         /// The other table.
         public var table: String
-        /// Which of the joins in front of it has ``column``; `nil` for the table itself.
+        /// The index of the earlier join whose table has ``column``, or `nil` for the table itself.
         public var from: Int?
-        /// Of the table that refers to it.
+        /// The column in the referring table.
         public var column: String
-        /// Of the other table.
+        /// The column in the other table.
         public var key: String
 
-        /// Another table by its name.
+        /// A join with another table.
         public init(table: String, from: Int? = nil, column: String, key: String) {
             (self.table, self.from, self.column, self.key) = (table, from, column, key)
         }
     }
 
-    /// Rows that are read elsewhere: those to which a row of another table refers.
+    /// Rows to skip because they are read elsewhere, identified by references from another table.
     public struct Exclusion: Hashable, Sendable {
         /// The other table.
         public var table: String
-        /// Of the table itself.
+        /// The column in the table itself.
         public var column: String
-        /// Of the other table.
+        /// The column in the other table.
         public var key: String
-        /// A column of the other table, and which of its values count; any row counts where there is none.
+        /// A condition on the rows of the other table. Without one, all rows count.
         public var condition: Condition?
 
-        /// A column that has one of some values.
+        /// A condition that a column has one of several values.
         public struct Condition: Hashable, Sendable {
-            /// As the database calls it.
+            /// The column's name in the database.
             public var column: String
-            /// As texts.
+            /// The accepted values, as text.
             public var values: [String]
 
-            /// A column and its values.
+            /// A condition on a column.
             public init(column: String, values: [String]) { (self.column, self.values) = (column, values) }
         }
 
-        /// The rows of another table.
+        /// An exclusion by the rows of another table.
         public init(table: String, column: String, key: String, condition: Condition? = nil) {
             (self.table, self.column, self.key, self.condition) = (table, column, key, condition)
         }
     }
 
-    /// As the database calls it.
+    /// The table's name in the database.
     public var name: String
-    /// What each row has, in this order.
+    /// The columns of each row, in this order.
     public var columns: [Column]
-    /// Tables that rows refer to.
+    /// The tables that rows refer to.
     public var joins: [Join] = []
-    /// Rows that are left out.
+    /// The rows to leave out.
     public var exclusion: Exclusion?
-    /// Of ``columns``, those that rows come sorted by; in the order in which they lie there where there are none.
+    /// The names of ``columns`` to sort by. If empty, rows keep the database's order.
     public var order: [String] = []
-    /// Of ``columns``, the one that says whose the row is.
+    /// The name in ``columns`` of the column that identifies the person.
     public var person: String?
-    /// Texts that stand for no value.
+    /// Texts that mean a missing value.
     public var empties: [String] = []
 
-    /// Rows of a table.
+    /// A table with its columns.
     public init(name: String, columns: [Column], joins: [Join] = [], person: String? = nil) {
         (self.name, self.columns, self.joins, self.person) = (name, columns, joins, person)
     }
 }
 
-/// A database that another program wrote: what is wanted of it, and what has no readings.
+/// A database that another program wrote: the tables to read, and the tables and columns to ignore.
 public struct ForeignDatabase: Hashable, Sendable {
-    /// What is wanted.
+    /// The tables to read.
     public var tables: [ForeignTable]
-    /// Names of tables with settings, keys and the like; `*` at one end stands for any text.
+    /// The names of tables with settings, keys and the like. A `*` at one end matches any text.
     public var ignoredTables: [String]
-    /// Names of columns, of whatever table, that tell nothing by themselves.
+    /// The names of columns, in any table, that have no meaning by themselves.
     public var ignoredColumns: [String]
 
-    /// Tables of a database.
+    /// The tables of a database.
     public init(tables: [ForeignTable], ignoredTables: [String] = [], ignoredColumns: [String] = []) {
         (self.tables, self.ignoredTables, self.ignoredColumns) = (tables, ignoredTables, ignoredColumns)
     }
 
-    /// Whether a table has no readings.
+    /// Whether a table is known to contain no readings.
     public func isIgnored(table: String) -> Bool { ignoredTables.contains { Self.fits(table, $0) } }
 
-    /// Whether a column tells nothing by itself.
+    /// Whether a column is known to have no meaning by itself.
     public func isIgnored(column: String) -> Bool { ignoredColumns.contains { Self.fits(column, $0) } }
 
     private static func fits(_ name: String, _ pattern: String) -> Bool {

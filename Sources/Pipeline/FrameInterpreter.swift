@@ -1,43 +1,43 @@
 import HealthModel
 
-/// Turns frames of one channel into readings. All that is known of a device's format is here.
+/// Converts frames of one channel into readings. It contains all knowledge of a device's format.
 public protocol FrameInterpreter: AnyObject {
-    /// Appends what the frame means to `readings`; appends nothing where it throws: a frame is taken whole or not at all.
+    /// Appends the frame's readings to `readings`. Appends nothing if it throws, because a frame is accepted whole or not at all.
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome
 
-    /// Returns the parts of the frames so far that became no reading, once; `nil` if there are none.
+    /// Returns the parts of the frames so far that became no reading, and clears them. Returns `nil` if all were read.
     func takeLeftOut() -> LeftOut?
 
-    /// When what is read was written down, of a file that tells it; known once the frame that tells it was interpreted.
+    /// The time at which the file was written, if it contains that. Known once the frame with the time was interpreted.
     var written: Instant? { get }
 
-    /// What the frames have that no rule reads; complete once all are interpreted.
+    /// The parts of frames that no rule reads. Complete once all frames are interpreted.
     var unread: Unread { get }
 
-    /// Whether a last row says all it has to say, though no line break stands behind it.
+    /// Whether a last row is complete even though no line break follows it.
     func isWhole(_ frame: RawFrame) -> Bool
 }
 
 extension FrameInterpreter {
-    /// Most files do not tell.
+    /// Most files do not contain it.
     public var written: Instant? { nil }
 
-    /// Most frames are read whole.
+    /// Most frames are read completely.
     public func takeLeftOut() -> LeftOut? { nil }
 
-    /// In most rows the last cell may be cut.
+    /// In most rows the last cell may be truncated.
     public func isWhole(_ frame: RawFrame) -> Bool { false }
 
-    /// Most read all there is, or count what they leave as frames that are skipped.
+    /// Most interpreters read everything, or count the rest as skipped frames.
     public var unread: Unread { Unread() }
 }
 
-/// What became of a frame.
+/// The result of interpreting a frame.
 public enum FrameOutcome: Hashable, Sendable {
     case readings
-    /// It says what is so of the person; counted nowhere, since it is no reading.
+    /// The frame has characteristics of the person. They are not counted, since they are not readings.
     case characteristics([Characteristic])
-    /// It holds no reading; counted in the ledger under this kind.
+    /// The frame has no reading. The ledger counts it under this kind.
     case skipped(SkipKind)
     /// It is not data: a header, a blank line.
     case notData

@@ -1,12 +1,12 @@
-/// A frame as a person can read it.
+/// A frame as readable text.
 public final class FrameText: Sendable {
-    /// Longest text kept, in characters.
+    /// The maximum length of the text, in characters.
     public static let maximumLength = 4096
 
-    /// Octets in hexadecimal behind their channel, or a row's cells.
+    /// The channel followed by the bytes in hexadecimal, or the cells of a row.
     public let text: String
 
-    /// What a frame's payload holds.
+    /// The text of a frame's payload.
     public init(_ frame: RawFrame) {
         switch frame.payload {
         case .bytes(let bytes):
@@ -29,8 +29,8 @@ public final class FrameText: Sendable {
 }
 
 extension Gate {
-    /// Judges the samples that a frame made, and keeps the frame with those it holds back. Samples of earlier frames, released by this
-    /// one, have none.
+    /// Judges the samples of one frame, and attaches the frame to those that are quarantined. Samples of earlier frames that this one
+    /// released get no frame.
     @inlinable public func judge(_ batch: inout [GatedSample], from first: Int, of frame: RawFrame) {
         for index in first..<batch.count {
             guard let rule = rule(against: batch[index].sample) else { continue }

@@ -1,35 +1,35 @@
 import HealthModel
 
-/// A rule of the gate that holds a sample back.
+/// A rule of the gate that quarantines a sample.
 public struct GateRule: Hashable, Sendable, CustomStringConvertible {
-    /// As the ledger writes it.
+    /// The name in the ledger.
     public let name: String
     /// A rule by its name.
     public init(_ name: String) { self.name = name }
     public var description: String { name }
 
-    /// Outside what physics or the code of the type allows, whoever the person is.
+    /// Outside the range that physics or the type's definition allows for anyone.
     public static let impossible = GateRule("impossible-value")
-    /// Outside what living people show, and in no common unit of the type would it be inside: no repair of a unit would mend it.
+    /// Outside the range of living people in every common unit of the type, so that no repair of the unit could fix it.
     public static let implausible = GateRule("implausible-value")
-    /// No case of the category that this version knows: what arrived is held, and not guessed at.
+    /// A category case that this version does not know. The value is quarantined and never guessed.
     public static let unknownValue = GateRule("unknown-value")
-    /// A number by which devices say that they have none.
+    /// A number that devices use for a missing value.
     public static let sentinel = GateRule("sentinel-value")
-    /// The device says that the sensor had no contact.
+    /// The device reports that the sensor had no contact.
     public static let noContact = GateRule("no-contact")
-    /// The device says that the measurement went wrong: a moved cuff, a displaced sensor.
+    /// The device reports a failed measurement, such as a moved cuff or a displaced sensor.
     public static let badMeasurement = GateRule("bad-measurement")
-    /// The time is that of a device's clock which nobody could compare with ours.
+    /// The time is from a device clock that could not be compared with ours.
     public static let clockUnknown = GateRule("clock-unknown")
 
-    /// It came before the services of its device were known, and nothing says which of them sent it.
+    /// The reading arrived before the services of its device were known, and its sender is unclear.
     public static let unattributed = GateRule("unattributed")
 
-    /// The row that it was read from may be cut: it is the last of a table that ends without a line break.
+    /// The row may be truncated because it is the last of a table that ends without a line break.
     public static let provisional = GateRule("provisional-row")
 
-    /// What the rule means, for a person who judges.
+    /// The meaning of the rule, as text for the user who reviews the sample.
     public var explanation: String {
         switch self {
         case .impossible: "outside what physics or the type's definition allows"
@@ -48,15 +48,15 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
 
 /// Decides whether a sample can be a measurement at all.
 ///
-/// A value that would be plausible in another common unit of its type passes: 98.2 °C is no body temperature, but a perfectly good 98.2 °F
-/// under the wrong unit, and what mends that works on samples (Decisions/0006).
+/// A value that would be plausible in another common unit of its type passes. For example, 98.2 °C is not a body temperature, but 98.2 °F
+/// is a good one under the wrong unit, and repairs work on samples (Decisions/0006).
 public struct Gate: Sendable {
     /// The gate with its rules.
     public init() {}
 
-    /// The rule that holds the sample back, or `nil` where it may pass.
+    /// The rule that quarantines the sample, or `nil` if it passes.
     @inlinable public func rule(against sample: borrowing Sample) -> GateRule? {
-        // Nearly every sample ends here.
+        // Fast path for nearly every sample.
         if sample.origin.inconspicuous.contains(sample.value), sample.metadata == nil, sample.value != sample.origin.sentinel {
             return nil
         }
@@ -82,14 +82,15 @@ public struct Gate: Sendable {
         return sample.origin.type.isPlausible(sample.numeral, besides: sample.unit) ? nil : .implausible
     }
 
-    /// A number of the type's list; where it has none, one within its bounds. Of a type that this version does not know any number may be one.
+    /// Whether the value is a number in the type's list, or within its bounds if it has no list. Any number is possible for an unknown
+    /// type.
     private static func isPossible(_ value: Double, of type: SampleType) -> Bool {
         if type.kind == .stateOfMind { return type.hardLimits?.contains(value) ?? true }
         guard let number = Int(exactly: value), number >= 0 else { return false }
         return type.categoryValues.map { $0.name(of: number) != nil } ?? (type.hardLimits?.contains(value) ?? true)
     }
 
-    /// What the device's own status says.
+    /// The rule for the device's own status.
     private static func status(_ metadata: Metadata) -> GateRule? {
         for (key, value) in metadata.entries {
             switch (key, value) {
@@ -107,7 +108,7 @@ public struct Gate: Sendable {
         return nil
     }
 
-    /// Names of status bits (GATT Specification Supplement: PLX and glucose measurement status).
+    /// The names of status bits (GATT Specification Supplement: PLX and glucose measurement status).
     private static let noContact: Set<String> = ["sensor_unconnected_to_user", "sensor_disconnected"]
     private static let bad: Set<String> = [
         "sensor_displaced", "sensor_malfunctioning", "equipment_malfunction_detected", "questionable_measurement_detected",

@@ -1,25 +1,25 @@
 import HealthModel
 
-/// A sample that a target has.
+/// A sample that a target contains.
 public struct HeldSample: Hashable, Sendable {
     /// Its UUID.
     public var identity: SampleIdentity
-    /// A hash of what the target has of it, comparable with ``ComparableExporter/print(of:)``; `nil` where only UUIDs are compared.
+    /// A hash of the target's content, comparable with ``ComparableExporter/print(of:)``, or `nil` if only UUIDs are compared.
     public var print: UInt64?
 
-    /// A UUID, and a hash where there is one.
+    /// A UUID, and a hash if there is one.
     public init(_ identity: SampleIdentity, print: UInt64? = nil) { (self.identity, self.print) = (identity, print) }
 }
 
-/// A hash of a sample's content, of 64 bits (FNV-1a): for comparisons, not for secrets.
+/// A 64-bit hash of a sample's content (FNV-1a), for comparisons and not for secrets.
 public struct ContentPrint {
-    /// The hash of what was added.
+    /// The hash of everything added so far.
     public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// Of nothing yet.
+    /// The hash of nothing.
     public init() {}
 
-    /// Adds a text, kept apart from the next one.
+    /// Adds a text and a separator.
     public mutating func add(_ text: String) {
         for octet in text.utf8 { mix(octet) }
         mix(0)

@@ -1,17 +1,17 @@
 /// The parts of frames that became no reading, although the frames themselves were read.
 public struct LeftOut: Sendable {
-    /// Parts that cannot be, each with its own place.
+    /// Invalid parts, each with its own place.
     public var refusals: [Refusal] = []
-    /// Parts that a reader sees and does not store, by name.
+    /// The numbers of parts that a reader recognises and does not store, by name.
     public var skipped: [SkipKind: Int] = [:]
 
-    /// Nothing yet.
+    /// Empty counts.
     public init() {}
 
     /// Whether there is nothing.
     public var isEmpty: Bool { refusals.isEmpty && skipped.isEmpty }
 
-    /// Returns all of it, and begins anew; `nil` if there is nothing.
+    /// Returns the contents and empties this value, or returns `nil` if there are none.
     public mutating func take() -> LeftOut? {
         guard !isEmpty else { return nil }
         defer { self = LeftOut() }
@@ -19,17 +19,17 @@ public struct LeftOut: Sendable {
     }
 }
 
-/// Gives the parts of a file that are not stored their names in the ledger. The names come from the file, so their length, their characters
-/// and their number have bounds.
+/// Assigns ledger names to the parts of a file that are not stored. The names come from the file, so their length, characters and number
+/// are bounded.
 ///
 ///     var names = SkipNames()
 ///     leftOut.skipped[names.kind("record.temperature"), default: 0] += 1
 public struct SkipNames: Sendable {
-    /// Names of one import; what has more is made to fill the ledger.
+    /// The maximum number of names in one import. A file with more is meant to fill the ledger.
     public static let maximum = 256
-    /// In bytes.
+    /// The maximum length of a name, in bytes.
     public static let longest = 80
-    /// What is counted under no name of its own.
+    /// The kind of all parts without a name of their own.
     public static let other = SkipKind("other")
 
     private var kinds: [String: SkipKind] = [:]
@@ -37,7 +37,7 @@ public struct SkipNames: Sendable {
     /// No names yet.
     public init() {}
 
-    /// The kind of a part; ``other`` if the name is empty or one too many.
+    /// The kind of a part, or ``other`` if the name is empty or there are too many names.
     public mutating func kind(_ name: String) -> SkipKind {
         if let known = kinds[name] { return known }
         let cleaned = Self.cleaned(name)
@@ -47,7 +47,7 @@ public struct SkipNames: Sendable {
         return kind
     }
 
-    /// Letters, digits, blanks and `._-:#`; everything else is `_`.
+    /// Keeps letters, digits, spaces and `._-:#`, and replaces everything else with `_`.
     private static func cleaned(_ name: String) -> String {
         var text = ""
         for scalar in name.unicodeScalars {

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Turns readings into samples: canonical unit, instants, identity. One for each stream of frames, since local times are settled by the
-/// order in which they come.
+/// Converts readings into samples with canonical unit, instants and identity. Each stream of frames needs its own, since the order of
+/// readings resolves ambiguous local times.
 public final class Normaliser {
-    /// What came out so far; the caller takes it away.
+    /// The results so far, which the caller removes.
     public struct Output {
-        /// Readings that became samples, with what the gate says of each.
+        /// The readings that became samples, with the gate's judgement.
         public var samples: [GatedSample] = []
-        /// Readings whose time or unit is open.
+        /// The readings whose time or unit is ambiguous.
         public var refusals: [Refusal] = []
-        /// Nothing yet.
+        /// An empty output.
         public init() {}
     }
 
@@ -20,29 +20,29 @@ public final class Normaliser {
     private let zone: TimeZoneRules
     private var latest: Int64
     private var received: Instant
-    /// The clock that the local times come from, where it was compared with ours and is not what the zone says. Such a clock knows no
-    /// summer time, so the zone's rules have no part in it.
+    /// The source's clock, if it was compared with ours and differs from the zone. Such a clock has no daylight saving time, so the zone's
+    /// rules do not apply to it.
     public var learnedClock: LearnedClock?
-    /// In which pass of an hour that occurs twice a reading was seen first, and about when that hour was.
+    /// The pass in which each reading of a repeated hour was first seen, and roughly when that hour was.
     private var passes: [SampleIdentity: ZoneOffset] = [:]
     private var passesNear: Int64?
-    /// The last conversion of each type, since a stream rarely changes the unit.
+    /// The last conversion of each type, since the unit rarely changes within a stream.
     private var units: [Unit?] = Array(repeating: nil, count: SampleType.all.count)
     private var conversions: [UnitConversion] = Array(repeating: .identity, count: SampleType.all.count)
 
-    /// No measurement is older.
+    /// The earliest time of a measurement.
     public static let earliest = TimeBounds.earliest
-    /// 2025-01-01: a hub that shows an earlier time has not been told the time since it was switched on. What arrives then is neither too
-    /// early nor in the future; the caller holds it back.
+    /// 2025-01-01. A hub with an earlier time has not been set since it was switched on. Readings are then neither too early nor in the
+    /// future, and the caller quarantines them.
     public static let earliestHub = Instant(seconds: 1_735_689_600)
     private var isHubLost = false
-    /// Whether times that no reading of today has, before 1971 and more than a day ahead, are left to the caller, who holds them back: a
-    /// device that delivers live was told that its reading arrived, and would never send it again.
+    /// Whether unlikely times (before 1971, or more than a day ahead) are passed through for the caller to quarantine. A live device was
+    /// already sent an acknowledgement and would never send the reading again.
     public var leavesUnlikelyTimes = false
 
     /// - Parameters:
-    ///   - zone: of local times.
-    ///   - received: when the readings arrived, by the hub's clock; what lies more than a day behind it is refused.
+    ///   - zone: The zone of local times.
+    ///   - received: The hub's time at which the readings arrived. Times more than a day later are refused.
     public init(zone: TimeZoneRules, received: Instant) {
         clock = WallClock(zone: zone)
         self.zone = zone
@@ -50,10 +50,10 @@ public final class Normaliser {
         latest = TimeBounds.latest(received: received).microseconds
     }
 
-    /// A reading this fresh was taken just now, which tells the two passes of an hour that occurs twice apart.
+    /// The maximum age, in microseconds, of a reading that was taken just now. It distinguishes the two passes of a repeated hour.
     private static let fresh: Int64 = 300_000_000
 
-    /// Takes the readings of one frame that arrived at a time of its own.
+    /// Normalises the readings of one frame with its own time of receipt.
     public func normalise(_ frame: [Reading], received: Instant, into output: inout Output) {
         self.received = received
         isHubLost = received < Self.earliestHub
@@ -70,13 +70,13 @@ public final class Normaliser {
         normalise(frame, into: &output)
     }
 
-    /// Takes the readings of one frame: all of them become samples, or one refusal says why not.
+    /// Normalises the readings of one frame. All of them become samples, or one refusal gives the reason.
     public func normalise(_ frame: [Reading], into output: inout Output) {
         guard !frame.isEmpty else { return }
         if case .wall(let start, _, let ticks) = frame[0].time {
             readsLocalTimes = true
             if let learnedClock {
-                // The offset is only shown with the sample; its instant comes from what was learned.
+                // The offset is only shown with the sample. Its instant comes from the learned clock.
                 let instant = Instant(microseconds: start.microseconds &- learnedClock.ahead(at: start))
                 append(frame, offset: zone.offset(at: instant), into: &output)
                 return
@@ -98,7 +98,7 @@ public final class Normaliser {
         }
     }
 
-    /// Releases what was held back; call it once at the end of the stream.
+    /// Releases the readings that waited. Call it once at the end of the stream.
     public func finish(into output: inout Output) { release(next: nil, into: &output) }
 
     private func release(next: WallTime?, into output: inout Output) {
@@ -121,7 +121,7 @@ public final class Normaliser {
         }
     }
 
-    /// The same value at the same local time in the other pass of an hour that occurs twice is another reading, not the first one again.
+    /// Distinguishes readings with the same value and local time in the two passes of a repeated hour.
     private func toldApart(_ frame: [Reading], pass: ZoneOffset) -> [Reading] {
         var frame = frame
         for position in frame.indices where frame[position].record == nil {
@@ -148,7 +148,7 @@ public final class Normaliser {
     private func append(_ frame: [Reading], offset: ZoneOffset, into output: inout Output) {
         let first = output.samples.count
         do throws(Refusal) {
-            // By pointer: a reading holds references, and a copy of it would count them all.
+            // By pointer, because a copy of a reading would retain every reference in it.
             let refusal = frame.withUnsafeBufferPointer { readings -> Refusal? in
                 do throws(Refusal) {
                     for index in readings.indices {
@@ -167,7 +167,7 @@ public final class Normaliser {
             return
         }
         guard frame.count > 1 else { return }
-        // The group's number is made of its members' identities: the same on every hub, whatever their order.
+        // The group's number is made of its members' identities, so it is the same on every hub and in every order.
         var group: UInt64 = 0
         for (index, reading) in frame.enumerated() where reading.group == .frame {
             group ^= output.samples[first + index].sample.identity.low
@@ -212,7 +212,7 @@ public final class Normaliser {
             (nominalStart, nominalEnd) = (received.microseconds, received.microseconds)
             timeOrigin = .receipt
         }
-        // An identity counts from 1970.
+        // Identities start at 1970.
         guard start >= Self.earliest || isHubLost || leavesUnlikelyTimes && start.microseconds >= 0 && nominalStart >= 0 else {
             throw Refusal(TimeBounds.tooEarly, at: reading.pointee.place)
         }
@@ -241,13 +241,13 @@ public final class Normaliser {
         return GatedSample(sample: consume sample, rule: nil, repeats: reading.pointee.repeats, place: reading.pointee.place)
     }
 
-    /// Clocks may change between start and end; then the end goes by those that hold at the end, where that is settled.
+    /// The end's offset. If clocks change between start and end, the end uses the offset in force then, if it is unambiguous.
     private func offset(ofEnd end: WallTime, start: Instant, _ startOffset: ZoneOffset) -> ZoneOffset {
         let period = zone.period(at: start)
-        // A clock that nobody changed goes on as it did.
+        // A clock that was not adjusted continues with its offset.
         guard period.offset == startOffset else { return startOffset }
         let offsets = zone.offsets(at: end)
-        // What would end before it began ended in the second pass of an hour that occurs twice.
+        // An end before the start belongs to the second pass of a repeated hour.
         if end.instant(at: startOffset) < start, let later = offsets.first(where: { end.instant(at: $0) >= start }) {
             return later
         }
@@ -257,7 +257,7 @@ public final class Normaliser {
 
     private func conversion(of reading: UnsafePointer<Reading>) throws(Refusal) -> UnitConversion {
         let type = reading.pointee.origin.type
-        // Remembered are those of the catalogue: what comes behind it is of no quantity, and has no conversion but the one.
+        // Only conversions of catalogue types are cached. Later types are not quantities and have just one conversion.
         let slot = type.isKnown ? Int(type.index) : nil
         if let slot, let unit = units[slot], unit == reading.pointee.unit { return conversions[slot] }
         do throws(UnitError) {

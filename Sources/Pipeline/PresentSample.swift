@@ -1,15 +1,15 @@
 import HealthModel
 
-/// The last sample of a series, for a target that shows how things are now.
+/// The latest sample of a series, for a target that shows the current state.
 public struct PresentSample: Sendable {
     /// The sample.
     public var sample: Sample
-    /// What people call its device, or its source where there is none.
+    /// The display name of its device, or of its source if it has no device.
     public var deviceName: String
-    /// What its person is called; `nil` for the store's own.
+    /// The person's name, or `nil` for the store's own.
     public var person: String?
 
-    /// A sample with the names that belong to it.
+    /// A sample with its display names.
     public init(_ sample: Sample, deviceName: String, person: String? = nil) {
         (self.sample, self.deviceName, self.person) = (sample, deviceName, person)
     }

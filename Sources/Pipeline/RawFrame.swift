@@ -1,31 +1,31 @@
 import HealthModel
 
-/// What a source hands on: the bytes or the row of text that arrived, and nothing of their meaning.
+/// The bytes or the row of text that a source received, without interpretation.
 ///
-/// Valid only while the call that received it runs: the payload is the source's buffer, and is reused.
+/// Valid only during the call that receives it, because the payload is the source's buffer and is reused.
 public struct RawFrame {
-    /// What a source delivers.
+    /// The content that a source delivers.
     public enum Payload {
         case bytes(UnsafeRawBufferPointer)
         case row(TextRow)
-        /// There is something that cannot be read as a frame; why. The interpreter refuses it with this reason.
+        /// The reason why the data cannot be read as a frame. The interpreter refuses it with this reason.
         case malformed(String)
     }
 
-    /// What was delivered.
+    /// The content of the frame.
     public var payload: Payload
-    /// Where in its file or stream it stands, for a person who looks for it.
+    /// The place in its file or stream, for users who look for it.
     public var place: Place
-    /// By the hub's clock.
+    /// The hub's time of receipt.
     public var received: Instant
-    /// What kind of frame it is: `csv`, `gatt:2A37`, `advert:FCD2`, `serial:CMS50`. Empty where the source has only one kind.
+    /// The kind of frame: `csv`, `gatt:2A37`, `advert:FCD2`, `serial:CMS50`. Empty if the source has only one kind.
     public var channel: String
-    /// The device it comes from, where the source knows one.
+    /// The device that sent it, if the source knows that.
     public var device: Device?
-    /// Whether it may be the beginning of a longer one: the last row of a table that ends without a line break.
+    /// Whether it may be truncated, as the last row of a table that ends without a line break.
     public var isProvisional = false
 
-    /// A frame as it arrived.
+    /// A frame with its place and time of receipt.
     public init(payload: Payload, place: Place, received: Instant, channel: String = "", device: Device? = nil) {
         self.payload = payload
         self.place = place
@@ -35,19 +35,19 @@ public struct RawFrame {
     }
 }
 
-/// Where a frame stands in what it came from.
+/// The position of a frame in its file or stream.
 public struct Place: Hashable, Sendable, CustomStringConvertible {
-    /// What places are counted in.
+    /// The unit in which places are counted.
     public enum Kind: String, Hashable, Sendable {
         case line, record, byte
     }
 
-    /// What is counted.
+    /// The unit in which the place is counted.
     public var kind: Kind
-    /// From 1 for lines and records, from 0 for bytes.
+    /// The number, from 1 for lines and records and from 0 for bytes.
     public var number: Int
 
-    /// A place by its number.
+    /// A place with its number.
     @inlinable public init(_ kind: Kind, _ number: Int) {
         self.kind = kind
         self.number = number
@@ -56,27 +56,27 @@ public struct Place: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(kind.rawValue) \(number)" }
 }
 
-/// One row of text: cells in the order of the file, without quotes and escapes.
+/// One row of text, with cells in the order of the file, without quotes and escapes.
 ///
-/// Where one thing takes millions of rows, as a track its locations, several rows of the same columns may come as one, their cells behind one
-/// another.
+/// If one object has millions of rows, as a track has locations, several rows with the same columns may come as one. Their cells then
+/// follow each other.
 public final class TextRow {
     /// Each cell's bytes. An empty cell has no bytes.
     public var cells: [UnsafeRawBufferPointer] = []
-    /// Where each row stands, where several came as one; else empty.
+    /// The place of each row if several came as one, otherwise empty.
     public var places: [Place] = []
 
     /// A row without cells.
     public init() {}
 
-    /// Cells of the row.
+    /// The number of cells.
     @inlinable public var count: Int { cells.count }
 
-    /// A cell's bytes; no bytes where the row has fewer cells.
+    /// A cell's bytes, empty if the row has fewer cells.
     @inlinable public subscript(index: Int) -> UnsafeRawBufferPointer {
         index < cells.count ? cells[index] : UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// A cell as text; malformed UTF-8 shows as U+FFFD.
+    /// A cell as text, with U+FFFD for malformed UTF-8.
     public func text(_ index: Int) -> String { String(decoding: self[index], as: UTF8.self) }
 }

@@ -1,43 +1,43 @@
 import HealthModel
 
-/// What a frame means: a numeral with a unit, at a time, of an origin. Nothing is converted yet and nothing decided.
+/// The meaning of a frame: a numeral with a unit, a time and an origin. Nothing is converted or decided yet.
 public struct Reading: Sendable {
-    /// Whose reading it is, of what, from where.
+    /// The person, type and source of the reading.
     public var origin: Origin
-    /// As received.
+    /// The numeral as received.
     public var numeral: Numeral
-    /// The unit it was received in.
+    /// The unit as received.
     public var unit: Unit
-    /// When it was measured.
+    /// The time of the measurement.
     public var time: ReadingTime
-    /// What the time was cut to, in seconds: 1 or finer, 60 where the source tells minutes.
+    /// The resolution of the time in seconds: 1 or finer, or 60 if the source has only minutes.
     public var timeResolution: Int32
-    /// Tells equal readings of one frame apart.
+    /// Distinguishes equal readings of one frame.
     public var ordinal: UInt32
-    /// What it belongs together with.
+    /// The group of related readings.
     public var group: Group
-    /// What else the source says of it.
+    /// Other facts from the source.
     public var metadata: Metadata?
     /// The maker's own record id.
     public var record: RecordIdentifier?
-    /// What it tells beyond its number, where it is neither a quantity nor a category. It has no part in identity.
+    /// The content beyond the number, if the reading is neither a quantity nor a category. It is not part of the identity.
     public var body: SampleBody?
-    /// The source says this again in another place (HealthKit's export repeats a correlation's records): where it is stored already it
-    /// is counted as skipped under this kind, not as a duplicate.
+    /// The kind under which the reading counts as skipped, and not as a duplicate, if it is already stored. Set if the source contains it
+    /// twice (HealthKit's export repeats a correlation's records).
     public var repeats: SkipKind?
-    /// Where in the source it stands.
+    /// The place in the source.
     public var place: Place
 
-    /// Which readings belong together.
+    /// The readings that belong together.
     public enum Group: Hashable, Sendable {
         case none
         /// All readings of this frame.
         case frame
-        /// All readings that name the same number.
+        /// All readings with the same number.
         case shared(UInt64)
     }
 
-    /// A reading of its parts.
+    /// A reading with its parts.
     @inlinable public init(
         origin: Origin, numeral: Numeral, unit: Unit, time: ReadingTime, ordinal: UInt32 = 0, group: Group = .none,
         metadata: Metadata? = nil, record: RecordIdentifier? = nil, body: SampleBody? = nil, repeats: SkipKind? = nil,
@@ -58,21 +58,20 @@ public struct Reading: Sendable {
     }
 }
 
-/// A reading's time as the source gives it.
+/// A reading's time, as received from the source.
 public enum ReadingTime: Hashable, Sendable {
-    /// Instants; the offset where the source names one.
+    /// Instants, with the offset if the source has one.
     case instants(start: Instant, end: Instant, offset: ZoneOffset?)
-    /// A clock on the wall without a zone. `ticks` (seconds) come from a counter that no change of clocks touches, where the source has
-    /// one.
+    /// A wall-clock time without a zone. `ticks` (seconds) come from a counter that clock changes do not affect, if the source has one.
     case wall(start: WallTime, end: WallTime, ticks: Int64?)
-    /// When a record was added to where it comes from; its identity counts from `nominal`, which is the same wherever it is added.
+    /// The time at which a record was added to its source. Its identity uses `nominal`, which is the same in every source.
     case added(Instant, nominal: Instant)
-    /// A sample's own, as a line of ours tells them.
+    /// A sample's own times, as read from one of our lines.
     case told(ToldTime)
-    /// The source gives none.
+    /// The source has no time.
     case receipt
 
-    /// Its start alone.
+    /// The time reduced to its start.
     public var moment: ReadingTime {
         switch self {
         case .instants(let start, _, let offset): .instants(start: start, end: start, offset: offset)
@@ -82,20 +81,20 @@ public enum ReadingTime: Hashable, Sendable {
     }
 }
 
-/// The times of a sample that was told whole: those that it has, and those that its identity is made of.
+/// The times of a sample that was received complete: its own, and the nominal ones in its identity.
 public final class ToldTime: Hashable, Sendable {
-    /// When it was measured, or began.
+    /// The start of the measurement.
     public let start: Instant
-    /// When it ended.
+    /// The end of the measurement.
     public let end: Instant
-    /// At the reading, where known.
+    /// The offset at the time of the reading, if known.
     public let zone: ZoneOffset?
-    /// What the identity is made of, in microseconds.
+    /// The times in the identity, in microseconds.
     public let nominal: ClosedRange<Int64>
-    /// Whose clock the time is.
+    /// The clock that the time is from.
     public let origin: TimeOrigin
 
-    /// Times of their parts.
+    /// Times with their parts.
     public init(start: Instant, end: Instant, zone: ZoneOffset?, nominal: ClosedRange<Int64>, origin: TimeOrigin) {
         (self.start, self.end, self.zone, self.nominal, self.origin) = (start, end, zone, nominal, origin)
     }
@@ -111,25 +110,25 @@ public final class ToldTime: Hashable, Sendable {
     }
 }
 
-/// What a frame without readings is counted as in the ledger, such as `workout` or `insulin`.
+/// The name under which the ledger counts a frame without readings, such as `workout` or `insulin`.
 public struct SkipKind: Hashable, Sendable, CustomStringConvertible {
-    /// As the ledger writes it.
+    /// The name in the ledger.
     public let name: String
-    /// A kind by its name.
+    /// A kind with its name.
     public init(_ name: String) { self.name = name }
     public var description: String { name }
 }
 
-/// Why a frame or a reading is not taken; the reason is a sentence that names no value.
+/// The refusal of a frame or a reading. The reason is a sentence that contains no value.
 public struct Refusal: Error, Hashable, Sendable {
-    /// Why, without the value.
+    /// The reason, without the value.
     public var reason: String
-    /// Where in the source it stands.
+    /// The place in the source.
     public var place: Place
-    /// How many readings it refuses; one where the frame could not even be read.
+    /// The number of refused readings, or one if the frame could not be read at all.
     public var readings: Int
 
-    /// Refuses what stands at a place.
+    /// Refuses the data at a place.
     public init(_ reason: String, at place: Place, readings: Int = 1) {
         self.reason = reason
         self.place = place

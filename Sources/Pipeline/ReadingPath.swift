@@ -1,24 +1,25 @@
 import HealthModel
 
-/// The way from readings to samples that everything goes: files, live devices, what `decode` shows. Times, units and identity are settled,
-/// and the gate judges.
+/// The path from readings to samples, shared by files, live devices and `decode`. It resolves times, units and identity, and lets the gate
+/// judge.
 ///
 ///     let path = ReadingPath(zone: berlin, received: now)
 ///     path.process(readings, of: frame, into: &output)   // for each frame, in the order in which they were made
-///     path.finish(into: &output)                      // what waited for its local time to be settled
+///     path.finish(into: &output)                         // releases readings whose local time was ambiguous
 public final class ReadingPath {
-    /// Settles times, units and identity.
+    /// Resolves times, units and identity.
     public let normaliser: Normaliser
     @usableFromInline let gate = Gate()
 
     /// - Parameters:
-    ///   - zone: of local times.
-    ///   - received: when the readings arrived, where ``process(_:of:received:into:)`` does not say it.
+    ///   - zone: The zone of local times.
+    ///   - received: The time of receipt, unless ``process(_:of:received:into:)`` gets one.
     public init(zone: TimeZoneRules, received: Instant) { normaliser = Normaliser(zone: zone, received: received) }
 
-    /// Takes the readings of one frame: they become samples, or one refusal says why not, or they wait for their time to be settled.
+    /// Processes the readings of one frame. They become samples, or one refusal gives the reason, or they wait until their time is
+    /// resolved.
     ///
-    /// - Parameter received: when they arrived, where each frame comes at a time of its own.
+    /// - Parameter received: The time of receipt, if each frame has its own.
     @inlinable public func process(
         _ readings: [Reading], of frame: RawFrame, received: Instant? = nil, into output: inout Normaliser.Output
     ) {
@@ -31,23 +32,23 @@ public final class ReadingPath {
         gate.judge(&output.samples, from: first, of: frame)
     }
 
-    /// Takes readings that were made of several frames, and belong to none.
+    /// Processes readings that were combined from several frames and belong to none.
     public func process(_ readings: [Reading], received: Instant, into output: inout Normaliser.Output) {
         let first = output.samples.count
         normaliser.normalise(readings, received: received, into: &output)
         gate.judge(&output.samples, from: first)
     }
 
-    /// Settles what was held back for its time. It belongs to no frame any more.
+    /// Releases the readings that waited for their time. They no longer belong to a frame.
     public func finish(into output: inout Normaliser.Output) {
         let first = output.samples.count
         normaliser.finish(into: &output)
         gate.judge(&output.samples, from: first)
     }
 
-    /// The samples that the readings of one frame alone become.
+    /// The samples made from the readings of a single frame.
     ///
-    /// - Throws: ``Refusal`` where they become none.
+    /// - Throws: ``Refusal`` if they become none.
     public static func samples(
         of readings: [Reading], zone: TimeZoneRules, received: Instant
     ) throws(Refusal) -> [GatedSample] {

@@ -1,28 +1,28 @@
 import HealthModel
 
-/// Takes samples for good.
+/// Stores samples durably.
 public protocol SampleSink: AnyObject {
-    /// Keeps a batch durably, or nothing of it.
-    /// - Returns: what became of each sample, in the order given.
+    /// Stores a batch durably, or nothing of it.
+    /// - Returns: The outcome of each sample, in the order given.
     func store(_ batch: [GatedSample]) throws -> [SampleOutcome]
 }
 
-/// A sample and the gate's judgement of it.
+/// A sample with the gate's judgement.
 public struct GatedSample: Sendable {
     /// The sample.
     public var sample: Sample
-    /// The rule that holds it back, where one does.
+    /// The rule that quarantines it, if any.
     public var rule: GateRule?
-    /// What it is counted as where it is stored already, if its source repeats itself.
+    /// The kind under which it is counted if it is already stored and its source repeats itself.
     public var repeats: SkipKind?
-    /// Where in the source it stands.
+    /// The place in the source.
     public var place: Place
-    /// What arrived, kept where the gate holds the sample back.
+    /// The received frame, kept if the gate quarantines the sample.
     public var frame: FrameText?
-    /// What is known of the device's timestamp; `nil` for a reading without one.
+    /// The evidence about the device's timestamp, or `nil` for a reading without one.
     public var stamp: StampEvidence?
 
-    /// A sample with the gate's word.
+    /// A sample with the gate's judgement.
     @inlinable public init(sample: consuming Sample, rule: GateRule?, repeats: SkipKind?, place: Place) {
         self.sample = sample
         self.rule = rule
@@ -31,29 +31,29 @@ public struct GatedSample: Sendable {
     }
 }
 
-/// What is known of the timestamp that a device gave a measurement. All samples of one frame have the same.
+/// The evidence about the timestamp that a device gave a measurement. All samples of one frame share it.
 public struct StampEvidence: Hashable, Sendable {
-    /// Why the clock that made it is not trusted for that moment; `nil` if it is. Only then is the timestamp the identity of the measurement.
+    /// The reason to distrust the clock at that moment, or `nil` if it is trusted. Only a trusted timestamp identifies the measurement.
     public var doubt: ClockDoubt?
     /// Whether the timestamp is trusted.
     public var isTrusted: Bool { doubt == nil }
-    /// Whether the measurement arrived as it was taken, by the time that it has.
+    /// Whether the measurement arrived when it was taken, according to its timestamp.
     public var isFresh: Bool
-    /// The number that the device gave its record, if it numbers them.
+    /// The device's number for its record, if it numbers them.
     public var number: Int64?
-    /// When the measurement arrived first; `nil` for one that a device has in its memory and may send again at any time.
+    /// The time of first receipt, or `nil` if the device has the measurement in its memory and may send it again at any time.
     public var receipt: Instant?
 
-    /// Puts together what is known.
+    /// Evidence with its parts.
     public init(doubt: ClockDoubt? = nil, isFresh: Bool, number: Int64?, receipt: Instant?) {
         (self.doubt, self.isFresh, self.number, self.receipt) = (doubt, isFresh, number, receipt)
     }
 }
 
-/// Where a reading ended.
+/// The outcome for a sample.
 public enum SampleOutcome: Hashable, Sendable {
     case stored
-    /// Its UUID is stored already, or was and is deleted.
+    /// Its UUID is already stored, or was stored and is deleted.
     case duplicate
     case quarantined
     /// It ended before its type's earliest permitted date.

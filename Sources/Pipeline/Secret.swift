@@ -1,6 +1,7 @@
 import Glibc
 
-/// A password or a token, by where it is kept: in a file or in the environment, never in the configuration, a command's arguments or a log.
+/// A password or a token, identified by its location: a file or the environment. Secrets are never in the configuration, a command's
+/// arguments or a log.
 ///
 ///     password: { file: "/etc/vitalgate/influx.password" }   // its first line
 ///     password: { environment: "INFLUX_PASSWORD" }
@@ -8,12 +9,13 @@ public enum Secret: Hashable, Sendable {
     case file(String)
     case environment(String)
 
-    /// Longer ones are none.
+    /// The maximum length in bytes.
     private static let longest = 65_536
 
-    /// The secret, without the line's end.
+    /// The secret, without the line break.
     ///
-    /// - Throws: ``DeliveryError`` of the kind `unfit` where it is not there, is empty, or others than its owner and group may read the file.
+    /// - Throws: ``DeliveryError`` of the kind `unfit` if the secret is missing or empty, or if the file is readable for users other than
+    ///   its owner and group.
     public func read() throws(DeliveryError) -> String {
         switch self {
         case .environment(let name):

@@ -1,23 +1,23 @@
-/// A source cannot go on.
+/// An error that ends reading from a source.
 public struct SourceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a caller can do something about.
+    /// The category of the error, for callers that react to it.
     public enum Kind: Hashable, Sendable {
-        /// There is nothing to read from: no such file, no permission.
+        /// There is no input: no such file, or no permission.
         case noInput
-        /// What is there is not what it should be.
+        /// The input has the wrong form.
         case malformed
-        /// The reading itself failed.
+        /// Reading failed.
         case inputOutput
     }
 
-    /// What kind of error.
+    /// The category of the error.
     public var kind: Kind
-    /// What went wrong.
+    /// The cause of the error.
     public var reason: String
-    /// How far the source was read.
+    /// The place up to which the source was read.
     public var place: Place?
 
-    /// Makes an error.
+    /// An error with its cause.
     public init(_ kind: Kind, _ reason: String, at place: Place? = nil) {
         self.kind = kind
         self.reason = reason

@@ -1,48 +1,48 @@
 import HealthModel
 
-/// A store's file on one machine, by which a target tells it from a copy elsewhere.
+/// The identity of a store's file on one machine. It lets a target distinguish the store from a copy elsewhere.
 public struct StoreHolder: Hashable, Sendable {
-    /// Made of the machine and the file's path; empty where nobody can say.
+    /// An id derived from the machine and the file's path, or empty if unknown.
     public var id: String
-    /// For a person: the machine's name, and the file's path.
+    /// The machine's name and the file's path, for display.
     public var name: String
 
-    /// Nobody in particular, where nothing is given.
+    /// A holder, unknown by default.
     public init(id: String = "", name: String = "") { (self.id, self.name) = (id, name) }
 }
 
-/// What a delivery writes at its target together with its changes: how far the target has come, and who feeds it.
+/// The mark that a delivery writes at its target together with its changes. It records the target's progress and the store that feeds it.
 ///
-/// A cursor of ours is valid only where the target has the mark that belongs to it. A target that was put back from a copy has an older mark, another
-/// database under the same name has none, and a copy of the store meets the mark of another holder.
+/// A cursor is valid only if the target has the matching mark. A target restored from a backup has an older mark, another database under
+/// the same name has none, and a copy of the store finds the mark of another holder.
 public struct TargetMark: Hashable, Sendable {
-    /// The target's own identity, for targets that have none but this.
+    /// The target's identity, for targets that have no other.
     public var identity: String
-    /// The delivery's number: one more with each.
+    /// The number of the delivery, one higher each time.
     public var count: Int64
-    /// The anchor of a reader who has seen the delivery's last change.
+    /// The anchor after the delivery's last change.
     public var anchor: String
-    /// Whose delivery it was.
+    /// The store that made the delivery.
     public var holder: StoreHolder
-    /// When it was written; `nil` in marks of earlier versions.
+    /// The time at which it was written, or `nil` in marks of earlier versions.
     public var time: Instant?
 
-    /// A mark by its parts.
+    /// A mark with its parts.
     public init(identity: String, count: Int64, anchor: String, holder: StoreHolder, time: Instant? = nil) {
         (self.identity, self.count, self.anchor, self.holder, self.time) = (identity, count, anchor, holder, time)
     }
 }
 
-/// What a target says of itself, and of the last delivery of this store under this target's name.
+/// The target's identity and its mark of the last delivery by this store under this target's name.
 public struct FoundMark: Hashable, Sendable {
-    /// The target's own identity; `nil` where there is nothing of ours yet.
+    /// The target's own identity, or `nil` if it has none of our data yet.
     public var identity: String?
-    /// `nil` where nothing was delivered yet.
+    /// The mark, or `nil` if nothing was delivered yet.
     public var mark: TargetMark?
-    /// Whether the target may forget a mark without forgetting anything else, such as a broker whose memory ends with its process.
+    /// Whether the target may lose a mark and keep its data, as a broker does that keeps marks only in memory.
     public var mayForget: Bool
 
-    /// What was found.
+    /// The identity and mark that were found.
     public init(identity: String?, mark: TargetMark?, mayForget: Bool = false) {
         (self.identity, self.mark, self.mayForget) = (identity, mark, mayForget)
     }

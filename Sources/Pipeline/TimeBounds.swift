@@ -1,23 +1,23 @@
 import HealthModel
 
-/// Which times a measurement of a file can have. Samples and the points of their series go by the same bounds.
+/// The range of valid times for measurements in a file. Samples and the points of their series have the same bounds.
 public struct TimeBounds: Sendable {
-    /// A device clock that was never set starts at 1970; nobody's sensors are that old.
+    /// 1971-01-01. A device clock that was never set starts at 1970, and no sensor is that old.
     public static let earliest = Instant(seconds: 31_536_000)
-    /// Clocks may be off by a day.
+    /// The latest valid time: one day after receipt, because clocks may be off by a day.
     public static func latest(received: Instant) -> Instant { Instant(microseconds: received.microseconds &+ Calendar.day) }
 
-    /// Why a time before ``earliest`` is refused.
+    /// The reason to refuse a time before ``earliest``.
     public static let tooEarly = "the time lies before 1971: the clock it comes from was not set"
-    /// Why a time after ``latest(received:)`` is refused.
+    /// The reason to refuse a time after ``latest(received:)``.
     public static let tooLate = "the time lies in the future"
 
     private let latest: Int64
 
-    /// - Parameter received: when the file arrived.
+    /// - Parameter received: The time at which the file arrived.
     public init(received: Instant) { latest = Self.latest(received: received).microseconds }
 
-    /// Why nothing was measured at a time, in microseconds since 1970; `nil` if something can have been.
+    /// The reason why a time in microseconds since 1970 is invalid, or `nil` if it is valid.
     @inlinable public func fault(of time: Int64) -> String? {
         if time < Self.earliest.microseconds { return Self.tooEarly }
         return isAfterLatest(time) ? Self.tooLate : nil

@@ -1,27 +1,27 @@
-/// What a source has and nobody reads, by name: a column, a table, a member, with how many values or rows it has. It goes into the account, so that
-/// nothing vanishes without a word.
+/// Counts the parts of a source that are not read, by name (a column, a table, a member), with the number of values or rows. The import
+/// report lists them, so that nothing is dropped silently.
 ///
 ///     unread.count("HUAWEI_STRESS_SAMPLE", as: .table, 1944)   // the account has "table HUAWEI_STRESS_SAMPLE": 1944
 ///
-/// Names come from the file: their number and length are bounded, and they have no control characters.
+/// Names come from the file, so their number and length are bounded, and control characters are replaced.
 public struct Unread: Sendable {
-    /// What a name is of.
+    /// The kind of object that a name refers to.
     public enum Kind: String, Sendable {
         case column, table, member
     }
 
-    /// So many names are told; what more there are is counted together.
+    /// The maximum number of names. Others are counted together.
     public static let maximumNames = 64
-    /// A longer name is cut.
+    /// The maximum length of a name in characters. Longer ones are truncated.
     public static let maximumLength = 64
 
-    /// By what the account calls it.
+    /// The counts, by their names in the import report.
     public private(set) var counts: [SkipKind: Int] = [:]
 
-    /// Nothing yet.
+    /// Empty counts.
     public init() {}
 
-    /// Counts values or rows.
+    /// Adds values or rows to the count of a name.
     public mutating func count(_ name: String, as kind: Kind, _ number: Int = 1) {
         guard number > 0 else { return }
         let told = SkipKind("\(kind.rawValue) \(Self.told(name))")
@@ -29,12 +29,12 @@ public struct Unread: Sendable {
         counts[told, default: 0] += number
     }
 
-    /// Counts what has no name of its own any more.
+    /// Adds to the count of everything beyond the first names.
     public mutating func countMore(_ number: Int, as kind: Kind) {
         counts[SkipKind("\(kind.rawValue)s beyond the first \(Self.maximumNames)"), default: 0] += number
     }
 
-    /// Counts what another part of the source has.
+    /// Adds the counts of another part of the source.
     public mutating func add(_ other: Unread) { counts.merge(other.counts, uniquingKeysWith: +) }
 
     private static func told(_ name: String) -> String {

@@ -2,35 +2,35 @@ import HealthModel
 
 /// Finds the instants of local times, in the order of their file.
 ///
-/// Most local times name one instant. In the hour that occurs twice the file's own order may settle which is meant: rows that go
-/// forward, step back once and go forward again are the first pass and the second. A counter that no change of clocks touches settles
-/// it too. What is not settled is refused, never guessed.
+/// Most local times have one instant. In a repeated hour, the order of the file may resolve which one is meant. Rows that go forward, step
+/// back once and go forward again are the first and the second pass. A counter that clock changes do not affect also resolves it. Times
+/// that remain ambiguous are refused, never guessed.
 struct WallClock {
-    /// A stretch of readings in an hour that occurs twice, held back until the rows behind it are seen.
+    /// Consecutive readings in a repeated hour, kept until the following rows are seen.
     private(set) var pending: [Reading] = []
     private let zone: TimeZoneRules
-    /// The wall times that surely have this offset, so that most rows cost two comparisons.
+    /// A range of wall times that certainly has this offset, so that most rows cost two comparisons.
     private var certain: (from: Int64, until: Int64, offset: ZoneOffset)?
     private var last: (wall: Int64, instant: Instant, offset: ZoneOffset, ticks: Int64)?
     private var lastWall: Int64?
 
-    /// Readings held back at most; a real hour at 20 readings a second is 72,000.
+    /// The maximum number of waiting readings. A real hour at 20 readings a second has 72,000.
     private static let maximumPending = 200_000
-    /// How far a counter and a clock may drift apart between two rows, besides a thousandth of the time between them.
+    /// The maximum drift between a counter and a clock from row to row in microseconds, plus a thousandth of the time between the rows.
     private static let drift: Int64 = 60_000_000
 
     init(zone: TimeZoneRules) { self.zone = zone }
 
     enum Answer {
         case offset(ZoneOffset)
-        /// Settled by a counter, in an hour that occurs twice.
+        /// Resolved by a counter, in a repeated hour.
         case oneOfTwo(ZoneOffset)
-        /// Held back in ``pending``; ``WallClock/settle(next:)`` will tell.
+        /// Kept in ``pending`` until ``WallClock/settle(next:)`` resolves it.
         case held
         case refused(String)
     }
 
-    /// Whether a wall time belongs to the held-back stretch, so that it has to be settled before this one is asked for.
+    /// Whether a wall time belongs to the pending readings. If not, settle them before asking for its offset.
     func continuesPending(_ wall: WallTime) -> Bool {
         guard let first = pending.first, case .wall(let start, _, _) = first.time else { return false }
         return zone.offsets(at: wall).count > 1 && abs(wall.microseconds - start.microseconds) < Calendar.day
@@ -59,7 +59,7 @@ struct WallClock {
             return .offset(offsets[0])
         default:
             if case .wall(_, let end, _) = reading.time, end < wall, zone.offsets(at: end) == offsets {
-                // It ends by a clock that shows less than at its start: it began in the first pass and ended in the second.
+                // The end shows an earlier wall time than the start, so it began in the first pass and ended in the second.
                 if pending.isEmpty { note(wall: time, offset: offsets[0], ticks: ticks) }
                 return .oneOfTwo(offsets[0])
             }
@@ -68,7 +68,7 @@ struct WallClock {
         }
     }
 
-    /// Holds back another reading of the frame that ``answer(for:wall:ticks:)`` held back.
+    /// Adds another reading of the frame that ``answer(for:wall:ticks:)`` kept pending.
     mutating func hold(_ reading: Reading) { pending.append(reading) }
 
     private mutating func note(wall: Int64, offset: ZoneOffset, ticks: Int64?) {
@@ -78,7 +78,7 @@ struct WallClock {
         }
     }
 
-    /// The offset that agrees with the counter: the one in force so far, or one of the zone's; and whether the zone has two.
+    /// The offset that agrees with the counter, either the current one or one of the zone's, and whether the zone has two.
     private func settled(by ticks: Int64, wall: WallTime) -> (offset: ZoneOffset, twice: Bool)? {
         guard let last else { return nil }
         let elapsed = (ticks &- last.ticks).multipliedReportingOverflow(by: 1_000_000)
@@ -98,7 +98,7 @@ struct WallClock {
         let before =
             period.from.microseconds == .min ? offset : zone.offset(at: Instant(microseconds: period.from.microseconds - 1))
         let after = period.until.microseconds == .max ? offset : zone.offset(at: period.until)
-        // A period without beginning or end lies at the edge of what can be counted.
+        // A period without start or end is at the limit of the representable range.
         func shifted(_ instant: Instant, _ offset: ZoneOffset) -> Int64 {
             let shift = Int64(offset.seconds) * 1_000_000
             let (time, overflow) = instant.microseconds.addingReportingOverflow(shift)
@@ -107,10 +107,10 @@ struct WallClock {
         certain = (shifted(period.from, max(offset, before)), shifted(period.until, min(offset, after)), offset)
     }
 
-    /// Settles the held-back stretch.
+    /// Resolves the pending readings.
     ///
-    /// - Parameter next: the wall time behind it, where there is one: it tells in which direction the file goes.
-    /// - Returns: the readings with their offsets, or none where their order does not settle it, and the stretch itself.
+    /// - Parameter next: The wall time that follows, if any. It shows the direction of the file.
+    /// - Returns: The pending readings, and their offsets, or `nil` if their order does not resolve them.
     mutating func settle(next: WallTime?) -> (readings: [Reading], offsets: [ZoneOffset]?) {
         defer { pending.removeAll() }
         let walls = pending.map { reading -> Int64 in

@@ -1,4 +1,4 @@
-/// Check codes behind a frame's octets.
+/// Check codes that follow a frame's bytes.
 public enum CheckCode {
     /// The E2E-CRC of the Bluetooth health services: CRC-16 with the reflected polynomial 0x8408, from 0xFFFF, without a final
     /// exclusive or (Continuous Glucose Monitoring Service 1.0.2, section 3.11).

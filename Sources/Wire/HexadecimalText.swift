@@ -1,7 +1,7 @@
-/// Octets as text of two hexadecimal digits each.
+/// Bytes as text with two hexadecimal digits each.
 public enum HexadecimalText {
-    /// Reads digits in either case; blanks, colons and hyphens may stand between octets. `nil` for anything else, and for half
-    /// an octet.
+    /// The bytes of a text with digits in either case, and optional spaces, colons and hyphens between bytes. Returns `nil` for any other
+    /// text and for half a byte.
     public static func octets(_ text: some StringProtocol) -> [UInt8]? {
         var octets: [UInt8] = []
         var high: UInt8?
@@ -20,7 +20,7 @@ public enum HexadecimalText {
         return high == nil ? octets : nil
     }
 
-    /// Small digits without separators.
+    /// The text in lowercase without separators.
     public static func text(_ octets: some Sequence<UInt8>) -> String {
         var bytes: [UInt8] = []
         for octet in octets { bytes += [digits[Int(octet >> 4)], digits[Int(octet & 15)]] }

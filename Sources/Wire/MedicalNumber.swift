@@ -1,4 +1,4 @@
-/// A number as IEEE 11073-20601 sends it: a decimal mantissa and exponent, or a word for why there is none.
+/// A number in the format of IEEE 11073-20601: a decimal mantissa and exponent, or a special value with the reason why there is none.
 ///
 /// The exponent carries the precision: 2.0 and 2.00 are two numbers on the wire.
 ///
@@ -7,27 +7,26 @@
 public enum MedicalNumber: Hashable, Sendable {
     /// The mantissa times ten to the power of the exponent.
     case decimal(mantissa: Int32, exponent: Int8)
-    /// There is no value, and why.
+    /// There is no value, for this reason.
     case special(Special)
 
-    /// The values that are no numbers, in the words of the test vectors.
+    /// The special values, named as in the test vectors.
     public enum Special: String, Hashable, Sendable, CaseIterable {
         /// The device has no value.
         case notANumber = "NaN"
-        /// Not at this resolution: the value does not fit the format at the precision it was measured with.
+        /// Not at this resolution: the value does not fit the format at the measured precision.
         case notAtThisResolution = "NRes"
-        /// Greater than any number of the format; no value here.
+        /// Greater than any number of the format, and treated as no value.
         case positiveInfinity = "+INF"
-        /// Less than any number of the format; no value here.
+        /// Less than any number of the format, and treated as no value.
         case negativeInfinity = "-INF"
-        /// For a use that is not specified yet.
+        /// Reserved for future use.
         case reserved
     }
 
     /// SFLOAT (medfloat16): 4 bits of exponent above 12 bits of mantissa, both two's complement.
     ///
-    /// A mantissa that means a special value does so whatever the exponent says: implementations differ there, and no value is
-    /// the safe reading.
+    /// The mantissa of a special value is decisive for any exponent. Implementations differ here, and no value is the safe interpretation.
     @inlinable public init(sfloat raw: UInt16) {
         switch raw & 0x0FFF {
         case 0x07FF: self = .special(.notANumber)

@@ -1,5 +1,5 @@
 extension Catalogue {
-    /// How a person moves, and what that costs. The columns are explained at ``Catalogue``.
+    /// Types of movement and the energy that it uses. The columns are explained at ``Catalogue``.
     static let activity = """
         id                              | unit       | HealthKit unit   | style    | iOS  | possible | plausible  | display name
         activeEnergyBurned              | kcal       | kcal             | sum      | 8.0  | 0...     | -          | Active Energy

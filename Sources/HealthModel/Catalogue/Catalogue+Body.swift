@@ -1,5 +1,5 @@
 extension Catalogue {
-    /// What a person weighs and measures, and how warm a person is. The columns are explained at ``Catalogue``.
+    /// Body measurements and body temperature. The columns are explained at ``Catalogue``.
     static let body = """
         id                            | unit  | HealthKit unit | style | iOS  | possible  | plausible  | display name
         bodyMass                      | kg    | kg             | mean  | 8.0  | 0...2000  | 0.3...650  | Weight

@@ -1,5 +1,5 @@
 extension Catalogue {
-    /// HealthKit's category types: what each one's values are, and the iOS version that brought it. Identifiers begin with
+    /// HealthKit's category types with their lists of values and the iOS version that introduced them. Identifiers begin with
     /// `HKCategoryTypeIdentifier`.
     ///
     /// Source: the headers of Apple's SDK for macOS 26 and the tables that other languages' bindings are made of
@@ -78,10 +78,10 @@ extension Catalogue {
         wheezing                           | severity                         | 13.6
         """
 
-    /// The values: HealthKit's raw number and the case's name without its prefix, which is `HKCategoryValue` and the list's name with a
-    /// capital. Behind a stroke stand other names of the same number, which older versions write.
+    /// The values: HealthKit's raw number and the case's name without its prefix, which is `HKCategoryValue` and the capitalised name of
+    /// the list. Names after a slash are older names of the same number.
     ///
-    /// Where a type has two lists, HealthKit has renamed the list: both are read, the first is written.
+    /// If a type has two lists, HealthKit has renamed the list. Both are read, and the first is written.
     static let categoryValues = """
         values                           | cases
         severity                         | 0=unspecified 1=notPresent 2=mild 3=moderate 4=severe

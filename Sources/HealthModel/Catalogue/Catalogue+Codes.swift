@@ -1,7 +1,7 @@
 extension Catalogue {
-    /// The codes that other systems know a type by, for the types that have any; an empty cell is not known, never guessed.
+    /// The codes of types in other systems, if there are any. An empty cell is unknown, never guessed.
     ///
-    /// - LOINC: the observation's code where one name fits every reading of the type.
+    /// - LOINC: the observation's code, if one code fits every reading of the type.
     /// - MDC: IEEE 11073-10101, partition × 65536 + term, and its reference name.
     /// - FHIR units: the only units that FHIR R4's vital signs profiles admit for the type.
     static let codes = """

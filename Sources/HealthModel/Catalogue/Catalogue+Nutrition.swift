@@ -1,5 +1,5 @@
 extension Catalogue {
-    /// What a person eats and drinks. HealthKit counts it all in grams, also micrograms of vitamins. The columns are explained at ``Catalogue``.
+    /// Food and drink. HealthKit measures all of it in grams, even micrograms of vitamins. The columns are explained at ``Catalogue``.
     static let nutrition = """
         id                        | unit | HealthKit unit | style | iOS | possible | plausible | display name
         dietaryBiotin             | g    | g              | sum   | 8.0 | 0...     | -         | Biotin

@@ -1,6 +1,6 @@
 extension Catalogue {
-    /// What stands in objects: raw numbers with their names, by HealthKit's enumerations.
-    /// (`Tests/HealthModelTests/Facts/other-enums.csv` and `characteristics.csv` have them row by row.)
+    /// The enumerations in objects: raw numbers with their names, as in HealthKit. (`Tests/HealthModelTests/Facts/other-enums.csv` and
+    /// `characteristics.csv` have them row by row.)
     static let objectValues = [
         "HKElectrocardiogramClassification": """
         0=notSet 1=sinusRhythm 2=atrialFibrillation 3=inconclusiveLowHeartRate 4=inconclusiveHighHeartRate \

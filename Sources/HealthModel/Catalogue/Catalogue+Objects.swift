@@ -1,8 +1,8 @@
 extension Catalogue {
-    /// The types of objects that are neither quantities nor categories: kind, HealthKit's identifier, the iOS version that brought it where
-    /// that is known, and the list that its number is of (``objectValues``; a workout's is ``workoutActivities``).
+    /// The types of objects that are neither quantities nor categories: kind, HealthKit's identifier, the iOS version that introduced it if
+    /// known, and the list of its numbers (``objectValues``, or ``workoutActivities`` for workouts).
     ///
-    /// Source: as of the category types. HealthKit has no identifier for a day's rings, electrocardiograms and audiograms.
+    /// Source: the same as for category types. HealthKit has no identifier for a day's rings, electrocardiograms and audiograms.
     static let objects = """
         id                  | kind                | identifier                                             | iOS  | values
         workout             | workout             | HKWorkoutTypeIdentifier                                | -    | -
@@ -30,8 +30,8 @@ extension Catalogue {
         cda                 | document            | HKDocumentTypeIdentifierCDA                            | -    | -
         """
 
-    /// What is done in a workout (`HKWorkoutActivityType…`); 81 is in no source.
-    /// (`Tests/HealthModelTests/Facts/workout-activity-types.csv` has them row by row.)
+    /// The activities of workouts (`HKWorkoutActivityType…`). No source has 81. (`Tests/HealthModelTests/Facts/workout-activity-types.csv`
+    /// has them row by row.)
     static let workoutActivities = """
         1=americanFootball 2=archery 3=australianFootball 4=badminton 5=baseball 6=basketball 7=bowling 8=boxing 9=climbing \
         10=cricket 11=crossTraining 12=curling 13=cycling 14=dance 15=danceInspiredTraining 16=elliptical 17=equestrianSports \
@@ -46,7 +46,7 @@ extension Catalogue {
         78=socialDance 79=pickleball 80=cooldown 82=swimBikeRun 83=transition 84=underwaterDiving 3000=other
         """
 
-    /// What happens during one (`HKWorkoutEventType…`).
+    /// The events during a workout (`HKWorkoutEventType…`).
     static let workoutEvents = """
         1=pause 2=resume 3=lap 4=marker 5=motionPaused 6=motionResumed 7=segment 8=pauseOrResumeRequest
         """

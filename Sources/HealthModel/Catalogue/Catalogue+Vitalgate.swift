@@ -1,5 +1,5 @@
 extension Catalogue {
-    /// What sensors deliver and HealthKit has no type for, named in its manner. The columns are explained at ``Catalogue``.
+    /// Types that sensors deliver and HealthKit does not have, named in HealthKit's style. The columns are explained at ``Catalogue``.
     static let vitalgate = """
         id                         | unit   | style | possible    | plausible   | display name
         bodyFatMass                | kg     | mean  | 0...2000    | 0.05...500  | Body Fat Mass

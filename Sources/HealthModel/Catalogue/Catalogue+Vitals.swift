@@ -1,5 +1,5 @@
 extension Catalogue {
-    /// Heart, lungs, blood and what else a clinic asks for. The columns are explained at ``Catalogue``.
+    /// Heart, lungs, blood and other clinical measurements. The columns are explained at ``Catalogue``.
     static let vitals = """
         id                                 | unit      | HealthKit unit | style    | iOS  | possible   | plausible | display name
         heartRate                          | /min      | count/s        | weighted | 8.0  | 1...400    | 20...300  | Heart Rate

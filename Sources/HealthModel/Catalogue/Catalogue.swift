@@ -1,19 +1,19 @@
-/// The table of sample types, in the files named `Catalogue+…`: one row a type, cells between bars, `-` for nothing. Category types have one of
-/// their own. Of quantity types:
+/// The table of sample types, in the files named `Catalogue+…`. It has one row per type, with cells between bars and `-` for nothing.
+/// Category types have their own table. The columns of quantity types are:
 ///
-/// - id: HealthKit's identifier without its prefix; ours are named in the same manner.
+/// - id: HealthKit's identifier without its prefix. Our own types are named in the same style.
 /// - unit: the canonical unit, a UCUM code.
-/// - HealthKit unit: HealthKit's own, as its headers say; its `%` is the ratio and its `count` also stands for kg/m2 and /h.
+/// - HealthKit unit: the unit in HealthKit's headers. Its `%` is the ratio, and its `count` also stands for kg/m2 and /h.
 /// - style: `sum` cumulative, `mean` discrete arithmetic, `weighted` by time, `level` equivalent continuous level.
-/// - iOS: the version that brought the type.
-/// - possible: what physics or the quantity's definition allows, whatever the person, in the canonical unit; `0...` is
-///   nothing negative. These bounds are wide, so that data stored in a wrong unit gets in and can be repaired: 98.2 taken for
-///   Celsius, 159.6 for stones, 175 for feet.
-/// - plausible: what living people show, with room; beyond it is a warning, not an error.
+/// - iOS: the version that introduced the type.
+/// - possible: the range that physics or the quantity's definition allows for anyone, in the canonical unit. `0...` excludes negative
+///   values. These bounds are wide, so that data in a wrong unit is accepted and can be repaired: 98.2 mistaken for Celsius, 159.6 for
+///   stones, 175 for feet.
+/// - plausible: the range of living people, with a margin. A value outside it causes a warning, not an error.
 ///
-/// Reasons for some bounds: arterial pressures up to 480 mm[Hg] have been measured (MacDougall 1985), so 500; a heart beats up
-/// to 300 a minute, and a rate of 0 is a sensor without contact; an oxygen saturation above 100 % is no part of a whole, a
-/// perfusion index above 100 % could be, being a ratio of two signals; a heart rate recovery is a difference and may be negative.
+/// Reasons for some bounds: arterial pressures up to 480 mm[Hg] have been measured (MacDougall 1985), so the limit is 500. A heart beats up
+/// to 300 times a minute, and a rate of 0 means that the sensor has no contact. An oxygen saturation above 100 % is impossible, while a
+/// perfusion index above 100 % is possible because it is a ratio of two signals. A heart rate recovery is a difference and may be negative.
 enum Catalogue {
     struct Entry: Sendable {
         var kind = SampleKind.quantity
@@ -45,7 +45,7 @@ enum Catalogue {
             + objectEntries
     }()
 
-    /// Indices into ``entries`` by id and by HealthKit's identifier.
+    /// The indices into ``entries``, by id and by HealthKit's identifier.
     static let indices: [String: UInt16] = {
         var result: [String: UInt16] = [:]
         for (index, entry) in entries.enumerated() {
@@ -55,7 +55,7 @@ enum Catalogue {
         return result
     }()
 
-    /// What a unit of the catalogue measures, in words.
+    /// The dimension of each unit of the catalogue, in words.
     private static let dimensionNames = [
         "kcal": "energy", "min": "time", "ms": "time", "Cel": "temperature", "%": "fraction", "[ppm]": "fraction (volume)",
         "mg/dL": "mass concentration", "ug/m3": "mass concentration", "mmol/L": "substance concentration",
@@ -69,7 +69,7 @@ enum Catalogue {
         "1{strokes}": "count",
     ]
 
-    /// The units themselves: few, and many types have each.
+    /// The parsed units, which many types share.
     private static let units: [String: Unit] = dimensionNames.keys.reduce(into: [:]) { $0[$1] = try? Unit(ucum: $1) }
 
     private static let styles: [String: AggregationStyle] = [
@@ -77,13 +77,13 @@ enum Catalogue {
         "level": .discreteEquivalentContinuousLevel,
     ]
 
-    /// Identifiers that do not simply begin with the id's first letter as a capital.
+    /// The identifiers that differ from the capitalised id.
     private static let identifiers = ["uvExposure": "UVExposure", "vo2Max": "VO2Max"]
 
     static let identifierPrefix = "HKQuantityTypeIdentifier"
     static let categoryPrefix = "HKCategoryTypeIdentifier"
 
-    /// Octet by octet: every command reads these tables first, and finding characters takes ten times as long.
+    /// Splits a table byte by byte. Every command reads these tables first, and splitting by characters takes ten times as long.
     private static func rows(_ table: String, columns: Int) -> [[String?]] {
         table.utf8.split(separator: UInt8(ascii: "\n")).dropFirst().map { line in
             line.split(separator: UInt8(ascii: "|")).map { cell in
@@ -124,7 +124,7 @@ enum Catalogue {
         for row in rows(categoryValues, columns: 2) {
             if let list = row[0], let cases = row[1] { lists[list] = numbered(cases) }
         }
-        // Many have the same.
+        // Many types share the same list.
         var known: [String: CategoryValues] = [:]
         return rows(categories, columns: 3).compactMap { row -> Entry? in
             guard let id = row[0], let names = row[1] else { return nil }
@@ -139,7 +139,7 @@ enum Catalogue {
         }
     }
 
-    /// `1=pause 2=resume/resumed`: numbers with their names.
+    /// Parses numbers with their names: `1=pause 2=resume/resumed`.
     static func numbered(_ cells: String) -> [(value: Int, names: [String])] {
         cells.split(separator: " ").compactMap { cell in
             let parts = cell.split(separator: "=")
@@ -148,7 +148,7 @@ enum Catalogue {
         }
     }
 
-    /// What is neither a quantity nor a category.
+    /// The types that are neither quantities nor categories.
     private static var objectEntries: [Entry] {
         rows(objects, columns: 5).compactMap { row -> Entry? in
             guard let id = row[0], let kind = row[1].flatMap({ SampleKind(named: $0) }) else { return nil }
@@ -162,14 +162,15 @@ enum Catalogue {
         }
     }
 
-    /// What an object's number may be where no list says it: how pleasant a state of mind is, and sums of seven and nine answers of 0 to 3.
+    /// The range of an object's number for types without a list: the valence of a state of mind, and sums of seven and nine answers of 0 to
+    /// 3.
     private static let numbers: [String: ClosedRange<Double>] = ["stateOfMind": -1...1, "gad7": 0...21, "phq9": 0...27]
 
-    /// What happens in a workout, by its number.
+    /// The events in a workout, by number.
     static let workoutEventValues = CategoryValues([("", numbered(workoutEvents))], prefix: "HKWorkoutEventType")
     private static let workoutPrefix = "HKWorkoutActivityType"
 
-    /// A category type; one that this version does not know has no list of values, and takes any that is not negative.
+    /// A category type. One that this version does not know has no list of values and accepts any number that is not negative.
     static func category(_ id: String, identifier: String, values: CategoryValues?, since: String?) -> Entry {
         let numbers = values?.cases.map { Double($0.value) } ?? []
         return Entry(
@@ -178,7 +179,7 @@ enum Catalogue {
             possible: (numbers.min() ?? 0)...(numbers.max() ?? Double(Int32.max)), plausible: nil, codes: Codes(), values: values)
     }
 
-    /// `Apple Stand Hour` for `appleStandHour`: no source has the names that Apple's Health shows.
+    /// The id in words: `Apple Stand Hour` for `appleStandHour`. No source has the names that Apple's Health app shows.
     private static func words(of id: String) -> String {
         var text = ""
         for character in id {
@@ -200,7 +201,7 @@ enum Catalogue {
             plausible: row[4].flatMap(range), codes: codes[id] ?? Codes())
     }
 
-    /// `0.3...650`, or `0...` without an upper bound.
+    /// Parses `0.3...650`, or `0...` without an upper bound.
     private static func range(_ text: String) -> ClosedRange<Double>? {
         guard let dots = text.firstRange(of: "..."), let lower = Double(text[..<dots.lowerBound]) else { return nil }
         let end = text[dots.upperBound...]

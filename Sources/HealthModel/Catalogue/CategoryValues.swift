@@ -1,18 +1,18 @@
-/// What the values of a category type are, or the activities of a workout: HealthKit's raw numbers, each with its case's name.
+/// The values of a category type, or the activities of a workout: HealthKit's raw numbers with their case names.
 ///
 ///     SampleType("sleepAnalysis")?.categoryValues?.name(of: 3)          // "asleepCore"
 ///     SampleType("sleepAnalysis")?.categoryValues?.value(of: "HKCategoryValueSleepAnalysisAsleep")  // 1
 public struct CategoryValues: Sendable {
     /// Raw numbers with their names, in order.
     public let cases: [(value: Int, name: String)]
-    /// By names and HealthKit's constants, those of before among them.
+    /// The raw numbers by name and by HealthKit's constant, including earlier ones.
     private let values: [String: Int]
     private let constants: [Int: String]
 
     /// - Parameters:
-    ///   - lists: names of HealthKit's enumerations without `HKCategoryValue`, the present one first.
-    ///   - rows: what each list has: a raw number and its names, the present one first.
-    ///   - prefix: what HealthKit's constants begin with.
+    ///   - lists: The names of HealthKit's enumerations without `HKCategoryValue`, the current one first.
+    ///   - rows: The rows of each list: a raw number and its names, the current one first.
+    ///   - prefix: The prefix of HealthKit's constants.
     init(_ lists: [(name: String, rows: [(value: Int, names: [String])])], prefix: String = Self.prefix) {
         var (values, constants): ([String: Int], [Int: String]) = ([:], [:])
         for list in lists {
@@ -30,20 +30,20 @@ public struct CategoryValues: Sendable {
         (self.values, self.constants) = (values, constants)
     }
 
-    /// What HealthKit's constants begin with.
+    /// The prefix of HealthKit's constants.
     static let prefix = "HKCategoryValue"
-    /// The list of the types that have no values.
+    /// The list of types that have no values.
     static let noList = "notApplicable"
 
-    /// What stands for a type that tells nothing but that it happened.
+    /// Whether the type has no values and records only that something happened.
     public var isOfNone: Bool { cases.count == 1 && cases[0].name == Self.noList }
 
-    /// The case's name (`asleepCore`); `nil` for a number that the type has not.
+    /// The case's name (`asleepCore`), or `nil` for a number that the type does not have.
     public func name(of value: Int) -> String? { cases.first { $0.value == value }?.name }
 
-    /// HealthKit's constant, as exports write it.
+    /// HealthKit's constant, as written in exports.
     public func constant(of value: Int) -> String? { constants[value] }
 
-    /// The raw number of a case's name or HealthKit's constant, also of one that older versions wrote.
+    /// The raw number of a case's name or of HealthKit's constant, including those that older versions wrote.
     public func value(of name: some StringProtocol) -> Int? { values[String(name)] }
 }

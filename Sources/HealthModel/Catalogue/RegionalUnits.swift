@@ -1,16 +1,17 @@
-/// In which units people of a region are used to see a type, as HealthKit's `preferredUnits(for:)` goes by the region that a phone is set to. Nothing is stored in them.
+/// The units that people of a region are used to, like HealthKit's `preferredUnits(for:)` for the region of a phone. Stored values do not
+/// use them.
 ///
 ///     let units = RegionalUnits(locale: "en-US")
 ///     units?.unit(of: .bodyMass)          // [lb_av]
 ///
-/// Source: CLDR 41, `common/supplemental/units.xml`, `unitPreferenceData`: `mass` and `length` of a `person`, `length` of a `road`, `speed`, `temperature`, `temperature` of
-/// the `weather`, `blood-glucose`, `fluid` `volume`. Where it mixes two units (stone and pound), the first one stands alone; where it has a unit for each size, the one that
-/// amounts of the type usually have.
+/// Source: CLDR 41, `common/supplemental/units.xml`, `unitPreferenceData`: `mass` and `length` of a `person`, `length` of a `road`,
+/// `speed`, `temperature`, `temperature` of the `weather`, `blood-glucose`, `fluid` `volume`. If CLDR mixes two units (stone and pound),
+/// only the first is used. If it has a unit for each size, the one for usual amounts of the type is used.
 public struct RegionalUnits: Hashable, Sendable {
-    /// ISO 3166's two letters.
+    /// The region as two letters of ISO 3166.
     public let region: String
 
-    /// The units of a locale: `en-US`, `de_DE.UTF-8`, or the region alone; `nil` where it names no region.
+    /// The units of a locale (`en-US`, `de_DE.UTF-8`) or of a region, or `nil` if the text does not contain a region.
     public init?(locale: String) {
         let parts = locale.prefix { $0 != "." && $0 != "@" }.split(
             omittingEmptySubsequences: false, whereSeparator: { "-_".contains($0) })
@@ -21,7 +22,7 @@ public struct RegionalUnits: Hashable, Sendable {
         self.region = region.uppercased()
     }
 
-    /// The unit that people are used to; `nil` where that is the same everywhere, or in no table.
+    /// The region's unit for a type, or `nil` if it is the same everywhere or unknown.
     public func unit(of type: SampleType) -> Unit? {
         guard let row = Self.byType[type.id] else { return nil }
         let code = row.regions.first { $0.regions.contains(region) }?.unit ?? row.others
@@ -31,7 +32,7 @@ public struct RegionalUnits: Hashable, Sendable {
     private struct Row: Sendable {
         var types: String
         var regions: [(regions: Set<String>, unit: String)]
-        /// UCUM, of all other regions.
+        /// The UCUM code for all other regions.
         var others: String
 
         init(_ types: String, _ regions: [String: String], others: String) {

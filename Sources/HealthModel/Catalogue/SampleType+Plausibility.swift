@@ -1,5 +1,5 @@
 extension SampleType {
-    /// Units in which readings of a type are commonly given; what was taken for one may have been another.
+    /// The units in which readings of a type are commonly given, which may be confused with each other.
     public var commonUnits: [Unit] { (Self.unitsByCanonical[canonicalUnit.code] ?? []) + [canonicalUnit] }
 
     private static let unitsByCanonical: [String: [Unit]] = {
@@ -12,8 +12,7 @@ extension SampleType {
         return table.mapValues { codes in codes.compactMap { try? Unit(ucum: $0) } }
     }()
 
-    /// Whether a numeral, as received, would be plausible in another common unit than the one it was received in; a ratio where a
-    /// percentage stands counts as one.
+    /// Whether a received numeral would be plausible in a common unit other than the received one. For percentages, a ratio also counts.
     public func isPlausible(_ numeral: Numeral, besides unit: Unit) -> Bool {
         guard let plausible else { return true }
         for other in commonUnits where other != unit {
@@ -24,9 +23,9 @@ extension SampleType {
         return plausible.contains(numeral.doubleValue * 100) || plausible.contains(numeral.doubleValue / 100)
     }
 
-    /// A number by which devices say that they have no value, where it would be a plausible one; NaN where there is none.
+    /// A plausible number that devices send for a missing value, or NaN if there is none.
     ///
-    /// An octet of ones is what many straps and oximeters send for no pulse.
+    /// Many straps and oximeters send a byte of ones (255) if there is no pulse.
     public var sentinel: Double {
         switch self {
         case .heartRate: 255

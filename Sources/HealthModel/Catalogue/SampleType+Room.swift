@@ -1,5 +1,5 @@
 extension SampleType {
-    /// Whether it is measured of the air around and of nobody's body: room temperature, humidity, pressure, fine dust, CO2.
+    /// Whether it is a property of the surrounding air and not of a body: room temperature, humidity, pressure, fine dust, CO2.
     public var isOfRoom: Bool { Self.ofRoom.contains(id) }
 
     private static let ofRoom: Set<String> = [

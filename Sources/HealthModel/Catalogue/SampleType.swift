@@ -1,14 +1,14 @@
-/// A type of sample: HealthKit's quantity and category types, and ours where HealthKit has none.
+/// A type of sample: HealthKit's quantity and category types, and our own types if HealthKit has none.
 ///
 ///     let type = SampleType("bodyTemperature")
 ///     type?.canonicalUnit.code  // "Cel"
 ///     type?.loinc               // "8310-5"
 ///     SampleType("sleepAnalysis")?.kind  // .category
 ///
-/// Two bytes, an index into the catalogue; the index may change from version to version, the ``id`` never does. No two types have one id,
-/// whatever their kinds.
+/// Two bytes, an index into the catalogue. The index may differ between versions, while the ``id`` never changes. Ids are unique across all
+/// kinds.
 public struct SampleType: Hashable, Sendable {
-    /// Into the catalogue of this version; behind it, of this process.
+    /// The index into the catalogue of this version, or beyond it for types that only this process has met.
     public let index: UInt16
 
     private var entry: Catalogue.Entry {
@@ -21,8 +21,8 @@ public struct SampleType: Hashable, Sendable {
 
     private init(index: UInt16) { self.index = index }
 
-    /// A type by its id (`heartRate`) or HealthKit's identifier (`HKQuantityTypeIdentifierHeartRate`), in exact case; nil for
-    /// any other text.
+    /// A type by its id (`heartRate`) or HealthKit's identifier (`HKQuantityTypeIdentifierHeartRate`), case-sensitive, or `nil` for any
+    /// other text.
     public init?(_ identifier: some StringProtocol) {
         let identifier = String(identifier)
         if let index = Catalogue.indices[identifier] {
@@ -34,15 +34,15 @@ public struct SampleType: Hashable, Sendable {
         }
     }
 
-    /// A type of this version's catalogue; `nil` for any other, whether or not this process has heard of it from somebody's data.
+    /// A type of this version's catalogue, or `nil` for any other, even if this process has met it in imported data.
     public init?(known identifier: some StringProtocol) {
         guard let index = Catalogue.indices[String(identifier)] else { return nil }
         self.index = index
     }
 
-    /// A category type, also one that this version does not know: it has the id or identifier that came, and no list of values.
+    /// A category type, including one that this version does not know. Such a type has the given id or identifier, and no list of values.
     ///
-    /// - Returns: `nil` for a text that cannot be a type's name, another kind's type, and where too many unknown ones came.
+    /// - Returns: `nil` for a text that cannot be a type's name, for another kind's type, and after too many unknown types.
     public init?(category identifier: some StringProtocol) {
         if let known = Self(identifier) {
             guard known.kind == .category else { return nil }
@@ -54,69 +54,69 @@ public struct SampleType: Hashable, Sendable {
         }
     }
 
-    /// Every type of the catalogue, HealthKit's quantity types first.
+    /// All types of the catalogue, HealthKit's quantity types first.
     public static let all: [SampleType] = Catalogue.entries.indices.map { SampleType(index: UInt16($0)) }
-    /// Those of quantities.
+    /// The quantity types.
     public static let quantities = all.filter { $0.kind == .quantity }
 
-    /// A type as a store has it, by its kind there; `nil` for one that only a newer version has.
+    /// A stored type of this kind, or `nil` for one that only a newer version has.
     public init?(_ id: some StringProtocol, kind: SampleKind) {
         guard let type = kind == .category ? Self(category: id) : Self(id), type.kind == kind else { return nil }
         self = type
     }
 
-    /// The case's name of a category's number (`asleepCore`), or of a workout's (`running`); `nil` for other kinds, and for a number that has no name.
+    /// The case name of a category's number (`asleepCore`) or of a workout's (`running`), or `nil` for other kinds and for a number without
+    /// a name.
     public func caseName(of value: Double) -> String? {
         guard let values = categoryValues, let number = Int(exactly: value) else { return nil }
         return values.name(of: number)
     }
 
-    /// What its samples are.
+    /// The kind of its samples.
     public var kind: SampleKind { entry.kind }
-    /// What a category's values are, or a workout's activities; `nil` for other kinds, and for a type that this version does not know.
+    /// The values of a category or the activities of a workout, or `nil` for other kinds and for a type that this version does not know.
     public var categoryValues: CategoryValues? { entry.values }
-    /// Whether this version's catalogue has it.
+    /// Whether this version's catalogue contains it.
     public var isKnown: Bool { Int(index) < Catalogue.entries.count }
     /// HealthKit's identifier without its prefix, or our own name.
     public var id: String { entry.id }
-    /// HealthKit's identifier; nil for our own types, and for a day's rings.
+    /// HealthKit's identifier, or `nil` for our own types and for a day's rings.
     public var healthKitIdentifier: String? { entry.healthKitIdentifier }
-    /// The name in English, as in Apple's Health; a category type's id in words.
+    /// The English name as in Apple's Health app, or the id in words for a category type.
     public var displayName: String { entry.displayName }
-    /// What is measured, in words: `mass`, `frequency`, `count`.
+    /// The measured dimension in words: `mass`, `frequency`, `count`.
     public var dimensionName: String { entry.dimensionName }
-    /// The unit named in HealthKit's headers, in HealthKit's dialect; nil for our own types.
+    /// The unit in HealthKit's headers, in HealthKit's notation, or `nil` for our own types.
     public var healthKitUnit: String? { entry.healthKitUnit }
-    /// The unit that values are stored in; 1 for a category's.
+    /// The unit of stored values, or 1 for categories.
     public var canonicalUnit: Unit { entry.unit }
-    /// How values over time become one.
+    /// The way that values over time are aggregated.
     public var aggregation: AggregationStyle { entry.aggregation }
-    /// The LOINC code; nil where none fits every reading of the type.
+    /// The LOINC code, or `nil` if no code fits every reading of the type.
     public var loinc: String? { entry.codes.loinc }
     /// The IEEE 11073-10101 code with its partition, and its reference name.
     public var mdc: (code: Int, name: String)? { entry.codes.mdc }
-    /// The only UCUM codes that FHIR R4's profile of the type admits; empty where there is no profile.
+    /// The only UCUM codes that FHIR R4's profile of the type allows, or empty if it has no profile.
     public var fhirUnits: [String] { entry.codes.fhirUnits }
-    /// The iOS version that brought the type; nil for our own.
+    /// The iOS version that introduced the type, or `nil` for our own types.
     public var since: String? { entry.since }
-    /// Whether the type is our own, not HealthKit's.
+    /// Whether the type is our own and not HealthKit's.
     public var isVitalgates: Bool { entry.healthKitIdentifier == nil && kind == .quantity }
-    /// What is possible whatever the person, in the canonical unit.
+    /// The possible range for anyone, in the canonical unit.
     public var hardLimits: ClosedRange<Double>? { entry.possible }
-    /// What living people show, in the canonical unit; a value beyond deserves a warning.
+    /// The range of living people, in the canonical unit. A value outside it causes a warning.
     public var plausible: ClosedRange<Double>? { entry.plausible }
-    /// Grams per mole of the substance, where amounts of it are also given in moles.
+    /// The molar mass in grams per mole, for substances that are also measured in moles.
     ///
     /// Glucose has HealthKit's `HKUnitMolarMassBloodGlucose`.
     public var molarMass: Double? { self == .bloodGlucose ? 180.15588000005408 : nil }
 
     /// The conversion of values in a unit to the type's canonical unit.
     ///
-    /// The unit's own molar mass goes before the type's. Where HealthKit counts what has a dimension (body mass index, sleeping
-    /// breathing disturbances), its `count` is taken as the canonical unit. What is no quantity has a number that
-    /// is no amount: it has the unit 1 and no other.
+    /// The unit's own molar mass takes precedence over the type's. HealthKit uses `count` for some types with a dimension (body mass index,
+    /// sleeping breathing disturbances). There `count` means the canonical unit. Other kinds than quantities have only the unit 1.
     ///
-    /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` for a unit that doesn't measure this.
+    /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` if the unit does not measure this type.
     public func conversion(from unit: Unit) throws(UnitError) -> UnitConversion {
         let target = canonicalUnit
         if kind != .quantity {
@@ -129,12 +129,12 @@ public struct SampleType: Hashable, Sendable {
 }
 
 extension Unit {
-    /// Refuses a unit that suits none of the types.
+    /// Checks that a unit suits at least one of the types.
     ///
-    /// - Throws: ``UnitError`` of one of them.
+    /// - Throws: The ``UnitError`` of one of the types if none fits.
     public func checkConversion(toOneOf types: Set<SampleType>) throws(UnitError) {
         var failure: UnitError?
-        // In an order of their own: the same question has the same answer.
+        // Sorted, so that the same call always throws the same error.
         for type in types.sorted(by: { $0.id < $1.id }) {
             do throws(UnitError) {
                 _ = try type.conversion(from: self)
@@ -158,20 +158,20 @@ extension SampleType {
     public static let bodyTemperature = known("bodyTemperature")
     /// Blood glucose, in mg/dL.
     public static let bloodGlucose = known("bloodGlucose")
-    /// How full the battery of the device itself is, in %: nothing about a person.
+    /// The charge of the device's own battery, in %. It is not about a person.
     public static let batteryLevel = known("batteryLevel")
     /// Body mass, in kg.
     public static let bodyMass = known("bodyMass")
     /// Oxygen saturation of the blood, in %.
     public static let oxygenSaturation = known("oxygenSaturation")
-    /// Steps, counted up over an interval.
+    /// Steps, accumulated over an interval.
     public static let stepCount = known("stepCount")
     /// Systolic blood pressure, in mm[Hg].
     public static let bloodPressureSystolic = known("bloodPressureSystolic")
     /// Diastolic blood pressure, in mm[Hg].
     public static let bloodPressureDiastolic = known("bloodPressureDiastolic")
 
-    /// A type that the catalogue's test has found in the table.
+    /// A type that is known to be in the catalogue, as its test checks.
     private static func known(_ id: String) -> SampleType {
         guard let type = SampleType(id) else { preconditionFailure("the catalogue has no \(id)") }
         return type

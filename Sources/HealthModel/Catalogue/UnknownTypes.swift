@@ -1,12 +1,12 @@
 import Glibc
 
-/// Category types that this version does not know, by the identifiers that exports or stores have: they are kept whole. Each has an index
-/// behind the catalogue's, in this process.
+/// Category types that this version does not know, by their identifiers in exports or stores. They are kept unchanged. In this process,
+/// each has an index after those of the catalogue.
 enum UnknownTypes {
-    /// More than HealthKit has, and bounded, since they come from outside.
+    /// The maximum number of types. It exceeds HealthKit's number and is bounded because they come from outside.
     static let maximum = 1000
 
-    /// Behind an id that is another kind's.
+    /// The suffix of an id that another kind already has.
     private static let suffix = "Category"
 
     private final class Table: @unchecked Sendable {
@@ -39,13 +39,13 @@ enum UnknownTypes {
 
     static func entry(at index: Int) -> Catalogue.Entry? { table.entry(at: index) }
 
-    /// The index of a type by its id or identifier; `nil` for a text that is no type's name, where there are too many, and, unless it is to be
-    /// added, where nobody has.
+    /// The index of a type by its id or identifier. Returns `nil` for a text that cannot be a type's name, if there are too many types, or
+    /// if the type is missing and `adding` is false.
     static func index(of name: String, adding: Bool) -> Int? {
         var id = name
         if name.hasPrefix(Catalogue.categoryPrefix) {
             id = name.dropFirst(Catalogue.categoryPrefix.count).uncapitalised
-            // No two types have one id: where another kind has it (a state of mind), the category's says what it is.
+            // Ids are unique. If another kind has the id (a state of mind), the category's id gets a suffix.
             if Catalogue.indices[id] != nil { id += suffix }
         }
         guard id.utf8.count <= 100, id.utf8.first.map({ $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") }) == true,

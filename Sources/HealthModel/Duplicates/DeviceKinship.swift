@@ -1,18 +1,18 @@
-/// What two paths have to do with each other: whether both may tell of one device.
+/// The relation of two origins: whether their readings may come from the same device.
 public enum DeviceKinship: Hashable, Sendable {
-    /// The same device, or devices of the same maker that nothing tells apart.
+    /// The same device, or devices of the same maker that cannot be distinguished.
     case same
-    /// One of the two does not say which device it was.
+    /// One of the origins does not identify its device.
     case unknown
-    /// Two devices.
+    /// Two different devices.
     case other
-    /// One of the two was saved by a program, and may be a copy of the other.
+    /// One of the origins is a program that saved samples, which may be copies of the other.
     case copy
 
     /// Compares two origins by the device's key, its serial number and its maker.
     ///
-    /// A maker's file mostly names no device, or names it otherwise than the device itself does; so it is the maker that makes a family.
-    /// Serial numbers tell two devices of one maker apart.
+    /// A maker's file usually does not name its device, or names it differently than the device itself. Devices are therefore matched by
+    /// maker. Serial numbers distinguish two devices of one maker.
     public init(_ one: Origin, _ other: Origin) {
         let (first, second) = (one.device, other.device)
         if let first, let second {
@@ -29,18 +29,19 @@ public enum DeviceKinship: Hashable, Sendable {
         case (let maker?, let another?): self = maker == another ? .same : .other
         case (nil, nil) where first != nil && second != nil: self = .other
         default:
-            // Where only one side has a maker, a device on the other side is some device, but not one known to be another.
+            // If only one side has a maker, the other side's device may be the same one.
             self = .unknown
         }
     }
 }
 
-/// Who made the device that readings come from, as far as device or source tell.
+/// The maker of the device that readings come from, as far as device or source identify it.
 public struct DeviceMaker: Hashable, Sendable {
-    /// In lower case, one word.
+    /// The name as one word in lowercase.
     public let name: String
 
-    /// The maker by the device's own word, else by a name of the table in what device and source are called; nil where neither tells.
+    /// The maker from the device's own data, or else from a known name in the names of device and source. Returns `nil` if neither
+    /// identifies a maker.
     public init?(_ origin: Origin) {
         if let known = Self.known(in: [origin.device?.manufacturer]) {
             name = known
@@ -55,7 +56,7 @@ public struct DeviceMaker: Hashable, Sendable {
         }
     }
 
-    /// Makers, and names by which their devices and apps go.
+    /// The makers, with the names that their devices and apps use.
     private static let table: [String: [String]] = [
         "abbott": ["abbott", "freestyle", "libre", "libreview", "librelink"],
         "accuchek": ["roche", "accu-chek", "accuchek", "mysugr"],

@@ -1,48 +1,48 @@
-/// How readings of a type are compared where the same measurement may come over two paths: from a sensor now, from its maker's file
-/// later, where times are cut to the minute and values rounded or converted.
+/// The comparison of readings of a type, if the same measurement may arrive over two paths: first from a sensor, and later from its maker's
+/// file with times cut to the minute and values rounded or converted.
 ///
-/// Times and values are compared at the coarser resolution of the two (``Likeness``). What agrees is the same measurement, or not, by the
-/// devices of the two paths (``DeviceKinship``):
+/// Times and values are compared at the coarser resolution of the two (``Likeness``). If they agree, the devices of the two paths
+/// (``DeviceKinship``) decide whether they are the same measurement:
 ///
 ///     rule      | same family | family unknown | other device | types
-///     spot      | duplicate   | duplicate      | linked       | measured now and then: weight, pressure, temperature, glucose
-///     stream    | duplicate   | two            | two          | measured all the time, so that equal values mean little: heart rate
-///     event     | duplicate   | linked         | linked       | done or taken at a moment, counted up: insulin, puffs
-///     interval  | duplicate   | linked         | linked       | counted up from start to end: steps, energy
+///     spot      | duplicate   | duplicate      | linked       | measured occasionally: weight, pressure, temperature, glucose
+///     stream    | duplicate   | two            | two          | measured continuously, so that equal values mean little: heart rate
+///     event     | duplicate   | linked         | linked       | done or taken at a moment, counted: insulin, puffs
+///     interval  | duplicate   | linked         | linked       | counted from start to end: steps, energy
 ///     none      | two         | two            | two          | each one counts: the intervals between heartbeats
 ///
-/// What a program saved is never the reason why a device's or a file's reading is a duplicate: the two are linked.
+/// A sample saved by a program never makes a reading from a device or a file its duplicate. The two are linked.
 ///
-/// Linked readings are both kept; statistics count one of them.
+/// Linked readings are both kept. Statistics count one of them.
 public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     case spot, stream, event, interval, none
-    /// Of one path that tells a reading again in another unit, at the same times, whatever its type.
+    /// For one path that reports a reading again in another unit, at the same times, for any type.
     case unit
 
-    /// What becomes of two readings that agree.
+    /// The relation of two readings that agree.
     public enum Verdict: String, Hashable, Sendable {
-        /// One measurement: the first stays, the other is its witness.
+        /// One measurement. The first stays, and the other becomes its duplicate.
         case duplicate
-        /// Two devices that measured the same: both stay.
+        /// Two devices measured the same. Both stay.
         case linked
         /// Two measurements.
         case two
     }
 
-    /// The rule of a type, for samples that last or for those of a moment.
+    /// The rule of a type, for interval samples or for instantaneous ones.
     public static func of(_ type: SampleType, lasting: Bool) -> DuplicateRule {
         if let exception = exceptions[type.id] { return exception }
-        // What the other objects tell is no number: equal ones may tell of two things.
+        // Other objects are more than their number, so equal numbers may be different things.
         guard [.quantity, .category, .workout].contains(type.kind) else { return .none }
         switch type.aggregation {
-        // A category tells that something was so, from then to then or at a moment: sleep, a symptom.
+        // A category records an interval or a moment: sleep, a symptom.
         case .cumulative, .none: return lasting ? .interval : .event
         case .discreteArithmetic: return .spot
         case .discreteTemporallyWeighted, .discreteEquivalentContinuousLevel: return .stream
         }
     }
 
-    /// What the table above says.
+    /// The verdict from the table above.
     public func verdict(_ kinship: DeviceKinship) -> Verdict {
         switch (self, kinship) {
         case (.unit, _): .duplicate
@@ -53,9 +53,9 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// How far two clocks of the same accuracy may be apart, in microseconds.
+    /// The maximum difference between two clocks of the same accuracy, in microseconds.
     ///
-    /// - Parameter onArrival: one of the times is that of an arrival, which may be some seconds behind the measurement.
+    /// - Parameter onArrival: Whether one of the times is a time of arrival, which may be some seconds after the measurement.
     public func slack(onArrival: Bool) -> Int64 {
         switch self {
         case .spot: onArrival ? 5_000_000 : 2_000_000
@@ -64,7 +64,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Types whose rule does not follow from how their values become one.
+    /// The types whose rule does not follow from their aggregation.
     private static let exceptions: [String: DuplicateRule] = {
         var table: [String: DuplicateRule] = [:]
         for id in [

@@ -1,25 +1,25 @@
-/// What of a reading is compared with another path's: when it was, how much, and how exactly either was told.
+/// The parts of a reading that are compared with those of another path: time, value, and their precision.
 public struct ReadingTrace: Hashable, Sendable {
-    /// Microseconds since 1970.
+    /// The start in microseconds since 1970.
     public var start: Int64
-    /// Microseconds from start to end.
+    /// The time from start to end in microseconds.
     public var duration: Int64
-    /// What the time was cut to, in seconds: 1 or finer, 60 where minutes were told, 3600 where hours were.
+    /// The resolution of the time in seconds: 1 or finer, 60 for minutes, 3600 for hours.
     public var timeResolution: Int32
-    /// Whether the time is that of an arrival.
+    /// Whether the time is a time of arrival.
     public var isArrival: Bool
-    /// In the type's canonical unit.
+    /// The value in the type's canonical unit.
     public var value: Double
-    /// What one step of the numeral's last digit is in the canonical unit.
+    /// One step of the numeral's last digit, in the canonical unit.
     public var valueResolution: Double
-    /// What a step of 1 in the numeral's unit is in the canonical unit.
+    /// A step of 1 in the numeral's unit, in the canonical unit.
     public var scale: Double
-    /// What 0 in the numeral's unit is in the canonical unit.
+    /// The value of 0 in the numeral's unit, in the canonical unit.
     public var zero: Double
-    /// How the value was measured.
+    /// The measuring method.
     public var method: MeasuringMethod
 
-    /// Puts together what is compared.
+    /// A trace with its parts.
     public init(
         start: Int64, duration: Int64, timeResolution: Int32, isArrival: Bool, value: Double, valueResolution: Double,
         scale: Double, zero: Double, method: MeasuringMethod = .unknown
@@ -35,30 +35,30 @@ public struct ReadingTrace: Hashable, Sendable {
         self.method = method
     }
 
-    /// Whether the numeral of another reading has another unit, so that one of them may have been rounded twice.
+    /// Whether the numerals have different units, so that one of them may have been rounded twice.
     @inlinable func isConverted(to other: ReadingTrace) -> Bool { scale != other.scale || zero != other.zero }
 }
 
-/// How well two readings of two paths agree, at the coarser resolution of the two.
+/// The agreement of two readings from two paths, at the coarser resolution of the two.
 ///
-/// - A time told to the minute is that of any second within it: makers write `06:31` for 06:31:59, and the slack of two clocks comes on
-///   top. Two times of one resolution agree where they are equal but for that slack; two different minutes never do.
-/// - A value told with fewer digits agrees with what rounds to it. Where the units differ, the other side's own rounding may come on
-///   top. Two values of one resolution and unit must be equal.
+/// - A time with minute resolution matches any second of that minute, since makers write `06:31` for 06:31:59. The slack between two clocks
+///   is added. Two times of the same resolution agree if they are equal within the slack. Two different minutes never agree.
+/// - A value with fewer digits agrees with values that round to it. If the units differ, the rounding of the other side is added. Two
+///   values of the same resolution and unit must be equal.
 public struct Likeness: Hashable, Comparable, Sendable {
-    /// 0: within the resolution; 1: within the slack of two clocks; 2: the second hand may have been cut off unsaid.
+    /// 0 within the resolution, 1 within the slack of two clocks, 2 if the seconds may have been dropped silently.
     public let certainty: Int
-    /// By how much the values differ, in steps of the coarser one.
+    /// The difference of the values, in steps of the coarser one.
     public let steps: Double
-    /// By how much the times differ, in microseconds.
+    /// The difference of the times, in microseconds.
     public let apart: Int64
 
-    /// Less is more alike.
+    /// Smaller means more alike.
     public static func < (one: Likeness, other: Likeness) -> Bool {
         (one.certainty, one.steps, one.apart) < (other.certainty, other.steps, other.apart)
     }
 
-    /// Compares; nil where the two are different measurements.
+    /// Compares two readings. Returns `nil` if they are different measurements.
     public init?(_ one: ReadingTrace, _ other: ReadingTrace, rule: DuplicateRule) {
         guard !one.method.conflicts(with: other.method, onOnePath: rule == .unit) else { return nil }
         guard let steps = Self.steps(one, other) else { return nil }
@@ -76,16 +76,16 @@ public struct Likeness: Hashable, Comparable, Sendable {
         self.steps = steps
     }
 
-    /// How far around a reading its like may lie, in microseconds.
+    /// The range around a reading in which an equal one may be, in microseconds.
     public static func radius(_ rule: DuplicateRule, timeResolution: Int32) -> Int64 {
         let unsaid: Int64 = rule == .spot ? 60_000_000 : 0
         return max(Int64(min(timeResolution, coarsest)) * 1_000_000, unsaid) + rule.slack(onArrival: true)
     }
 
-    /// Times that only tell the day have no like.
+    /// The coarsest resolution that is compared, in seconds. Times with only a date match nothing.
     public static let coarsest: Int32 = 3600
 
-    /// By how much the values of two readings differ at most, where they are alike; more where a resolution is only known to be no coarser.
+    /// The maximum difference of the values of two equal readings. It is larger if a resolution is only known to be no coarser.
     @inlinable public static func tolerance(_ one: ReadingTrace, _ other: ReadingTrace) -> Double {
         let coarse = max(one.valueResolution, other.valueResolution)
         let allowed =
@@ -93,7 +93,7 @@ public struct Likeness: Hashable, Comparable, Sendable {
         return allowed * (1 + 1e-9) + noise(one, other)
     }
 
-    /// The last bits that a conversion leaves.
+    /// The rounding error of a conversion.
     @inlinable static func noise(_ one: ReadingTrace, _ other: ReadingTrace) -> Double {
         max(abs(one.value), abs(other.value)) * 1e-12
     }
@@ -105,12 +105,13 @@ public struct Likeness: Hashable, Comparable, Sendable {
         let coarse = max(one.valueResolution, other.valueResolution)
         let fine = min(one.valueResolution, other.valueResolution)
         guard coarse > 0, fine > 0 else { return nil }
-        // Equal steps of one unit: other digits are another value.
+        // With equal steps of one unit, different digits are a different value.
         if !one.isConverted(to: other), coarse < fine * 1.5 { return nil }
         return difference / coarse
     }
 
-    /// A glucose sensor has one reading in a minute at most, most one in five; two programs that upload it write times some seconds apart.
+    /// The maximum difference, in microseconds, of the times of two programs that upload the same glucose sensor. A sensor has at most one
+    /// reading a minute, and most have one in five.
     private static let uploads: Int64 = 30_000_000
 
     private static func slack(_ one: ReadingTrace, _ other: ReadingTrace, _ rule: DuplicateRule) -> Int64 {
@@ -150,9 +151,9 @@ public struct Likeness: Hashable, Comparable, Sendable {
 }
 
 extension Numeral {
-    /// One step of the last digit written: 0.01 for `98.60`, 1 for `72`.
+    /// One step of the last written digit: 0.01 for `98.60`, 1 for `72`.
     public var step: Double {
-        // Of a form such as `9.86e1` the canonical digits are what counts.
+        // For a form such as `9.86e1`, the canonical digits count.
         let power = isPlain ? Int(exponent) : Self.lastPower(of: canonicalText)
         return power <= 0 && power >= -22 ? 1 / Numeral.powersOfTen[-power] : power > 0 ? 1 : 1e-22
     }

@@ -1,19 +1,21 @@
-/// A published equation that estimates what a body is made of from its impedance, height and weight.
+/// A published equation that estimates body composition from impedance, height and weight.
 ///
-/// Its parts are measured of many people with better means, and the equation fits them on the average: of one person it may be off by several
-/// kilograms. So what it makes is an estimate, never a measurement.
+/// The equation was fitted to many people who were measured with better methods. It is right on average, and may be off by several
+/// kilograms for one person. Its result is therefore an estimate and never a measurement.
 public enum ImpedanceFormula: String, Hashable, Sendable, CaseIterable {
-    /// Fat-free mass, standing on a scale. `FFM = 13.055 + 0.204 W + 0.394 H²/Z - 0.136 age + 8.125 sex`, of 554 Taiwanese of 16 to 75 years,
-    /// within 3.2 kg; "Predicting fat-free mass … foot-to-foot", Nutr J 2015, https://pmc.ncbi.nlm.nih.gov/articles/PMC4489024/.
+    /// Fat-free mass, standing on a scale. `FFM = 13.055 + 0.204 W + 0.394 H²/Z - 0.136 age + 8.125 sex`, for 554 Taiwanese aged 16 to 75,
+    /// within 3.2 kg. "Predicting fat-free mass … foot-to-foot", Nutr J 2015, https://pmc.ncbi.nlm.nih.gov/articles/PMC4489024/.
     case footToFoot2015 = "foot-to-foot-2015"
-    /// Fat-free mass, between wrist and ankle. Men `-10.68 + 0.65 H²/R + 0.26 W + 0.02 R`, women `-9.53 + 0.69 H²/R + 0.17 W + 0.02 R`, of 1,829
-    /// people of 12 to 94 years, within 3.9 and 2.9 kg; Sun et al., Am J Clin Nutr 2003;77:331-340, https://www.ncbi.nlm.nih.gov/pubmed/12540391.
+    /// Fat-free mass, between wrist and ankle. Men `-10.68 + 0.65 H²/R + 0.26 W + 0.02 R`, women `-9.53 + 0.69 H²/R + 0.17 W + 0.02 R`, for
+    /// 1,829 people aged 12 to 94, within 3.9 and 2.9 kg. Sun et al., Am J Clin Nutr 2003, 77:331-340,
+    /// https://www.ncbi.nlm.nih.gov/pubmed/12540391.
     case sun2003 = "sun-2003"
-    /// Skeletal muscle, between wrist and ankle. `SM = 0.401 H²/R + 3.825 sex - 0.071 age + 5.102`, of 388 people of 18 to 86 years,
-    /// within 2.7 kg; Janssen et al., J Appl Physiol 2000;89:465-471, https://studylib.net/doc/18134218/. It is too low for Asians, as they say.
+    /// Skeletal muscle, between wrist and ankle. `SM = 0.401 H²/R + 3.825 sex - 0.071 age + 5.102`, for 388 people aged 18 to 86, within
+    /// 2.7 kg. Janssen et al., J Appl Physiol 2000, 89:465-471, https://studylib.net/doc/18134218/. The authors report that it is too low
+    /// for Asians.
     case janssen2000 = "janssen-2000"
 
-    /// What it is called where a person reads it.
+    /// The display name.
     public var title: String {
         switch self {
         case .footToFoot2015: "fat-free mass, standing (Nutr J 2015)"
@@ -22,7 +24,7 @@ public enum ImpedanceFormula: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The years of those whom it was made after.
+    /// The age range of the people in the study, in years.
     public var ages: ClosedRange<Int> {
         switch self {
         case .footToFoot2015: 16...75
@@ -31,34 +33,35 @@ public enum ImpedanceFormula: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What goes in: kilograms, centimetres, whole years, ohms.
+    /// The inputs: kilograms, centimetres, whole years, ohms.
     public struct Inputs: Hashable, Sendable {
         /// The person's weight, in kg.
         public var weight: Double
         /// The person's height, in cm.
         public var height: Double
-        /// The person's age on that day, in whole years.
+        /// The person's age at the weighing, in whole years.
         public var age: Int
-        /// Whether the person is a man; the equations know men and women.
+        /// Whether the person is a man. The equations distinguish only men and women.
         public var isMale: Bool
-        /// What the scale measured, in ohm.
+        /// The impedance from the scale, in ohms.
         public var impedance: Double
 
-        /// Inputs of their parts.
+        /// Inputs with their parts.
         public init(weight: Double, height: Double, age: Int, isMale: Bool, impedance: Double) {
             (self.weight, self.height, self.age, self.isMale, self.impedance) = (weight, height, age, isMale, impedance)
         }
     }
 
-    /// The types that it estimates, in the order of ``estimate(_:)``: a mass in kg, and the fat that is left, in %.
+    /// The estimated types in the order of ``estimate(_:)``: a mass in kg, and for fat-free mass also the remaining fat in %.
     public var types: [SampleType] {
         let names = self == .janssen2000 ? ["muscleMass"] : ["fatFreeMass", "bodyFatPercentage"]
         return names.compactMap { SampleType($0) }
     }
 
-    /// What it makes of them, rounded to tenths.
+    /// The estimates, rounded to tenths.
     ///
-    /// - Returns: `nil` where they are not those of a body that it was made after: another age, or a mass below nothing or above the weight.
+    /// - Returns: `nil` if the inputs are outside the study's range, such as another age, or if a mass would be negative or above the
+    ///   weight.
     public func estimate(_ inputs: Inputs) -> [Numeral]? {
         guard ages.contains(inputs.age), (100...250).contains(inputs.height), (10...400).contains(inputs.weight),
             (100...2000).contains(inputs.impedance)

@@ -1,54 +1,54 @@
-/// The ledger's account of one ingest: every reading that came in, and where it ended.
+/// The ledger's report of one ingest, with the number of readings for each outcome.
 public struct IngestAccount: Hashable, Sendable {
-    /// Why what retention would have removed is refused.
+    /// The reason to refuse samples that retention would remove.
     public static let tooOld = "it ended before the earliest date that the store keeps (retention)"
 
-    /// Why the last row of a table that ends without a line break is held. A note has the line's number before it.
+    /// The reason to quarantine the last row of a table that ends without a line break. In a note, the line's number comes first.
     public static let openEnd =
         "has no line break: the file may be cut there, so its readings are held until the line arrives whole; "
         + "if the file is whole, import it with --whole"
-    /// The beginning of the note on a file that breaks off.
+    /// The beginning of the note about a file that breaks off.
     public static let brokenOff = "it was not read to its end"
 
     /// The ingest's number.
     public var id: Int64
-    /// What it did.
+    /// The operation that it records.
     public var kind: IngestKind
-    /// What was read: the file's name.
+    /// The name of the file.
     public var name: String?
     /// The profile that read the file.
     public var profile: String?
-    /// In which zone local times were read.
+    /// The time zone of local times.
     public var zone: String?
-    /// When it began, microseconds since 1970.
+    /// The start, in microseconds since 1970.
     public var received: Int64
-    /// When it ended, in microseconds since 1970; nothing while it runs.
+    /// The end, in microseconds since 1970, or `nil` while it runs.
     public var finished: Int64?
     /// `running`, `done`, `interrupted` or `failed`.
     public var state: String
     /// Readings that became samples.
     public var stored: Int = 0
-    /// Readings that were there already.
+    /// Readings that were already stored.
     public var duplicate: Int = 0
-    /// Readings that cannot be true and are held.
+    /// Implausible readings that are quarantined.
     public var quarantined: Int = 0
     /// Readings that could not be read.
     public var refused: Int = 0
-    /// The process whose it is while it runs.
+    /// The process that runs it, while it runs.
     public var owner: String?
-    /// Samples that it deleted, and brought back.
+    /// Samples that it deleted, and samples that it restored.
     public var deleted: Int = 0
     public var restored: Int = 0
-    /// Of the duplicates, those that another path brought first: the same measurement, told otherwise.
+    /// Duplicates of a reading that another path brought first, in another form.
     public var witnesses: Int = 0
-    /// Of the stored, those that agree with another device's sample.
+    /// Stored samples that agree with another device's sample.
     public var linked: Int = 0
-    /// Rows and elements that hold no reading to keep, by kind.
+    /// Rows and elements without a reading to store, by kind.
     public var skipped: [String: Int] = [:]
-    /// What was assumed, in sentences.
+    /// The assumptions that were made, as sentences.
     public var notes: [String] = []
 
-    /// An account of nothing so far.
+    /// A report without counts.
     public init(
         id: Int64, kind: IngestKind, name: String? = nil, profile: String? = nil, zone: String? = nil, received: Int64,
         state: String
@@ -62,25 +62,25 @@ public struct IngestAccount: Hashable, Sendable {
         self.state = state
     }
 
-    /// Whether the file seems to be cut: its format says that more was to come, or it ends without a line break.
+    /// Whether the file seems to be truncated, because its format promises more data or it ends without a line break.
     public var isCut: Bool { notes.contains { $0.hasSuffix(Self.openEnd) || $0.hasPrefix(Self.brokenOff) } }
 
-    /// Every reading that entered ended somewhere.
+    /// The number of readings, which is the sum of all outcomes.
     public var read: Int { stored + duplicate + quarantined + refused }
 }
 
-/// A refusal that the ledger keeps.
+/// A refusal in the ledger.
 public struct RefusalEntry: Hashable, Sendable {
-    /// Why, without the value.
+    /// The reason, without the value.
     public var reason: String
     /// `line`, `record` or `byte`.
     public var placeKind: String
-    /// Which line, element or byte.
+    /// The number of the line, element or byte.
     public var place: Int64
-    /// One, or, behind the first thousand of an ingest, how many more of this reason there were.
+    /// One, or the number of further refusals for this reason after the first thousand of an ingest.
     public var count: Int
 
-    /// A refusal by its parts.
+    /// A refusal with its parts.
     public init(reason: String, placeKind: String, place: Int64, count: Int) {
         self.reason = reason
         self.placeKind = placeKind

@@ -1,31 +1,31 @@
-/// What an entry of the ledger did; its raw value is what the ledger keeps and shows.
+/// The operation of a ledger entry. The raw value is stored and shown.
 public enum IngestKind: String, Hashable, Sendable {
-    /// Readings of a file.
+    /// Readings from a file.
     case `import`
-    /// Readings of one day, as the hub heard them.
+    /// Readings of one day that the hub received.
     case live
     /// Samples of one day that a program saved through the library.
     case save
-    /// A person deleted samples.
+    /// The user deleted samples.
     case delete
-    /// A person brought deleted samples back.
+    /// The user restored deleted samples.
     case restore
-    /// What another entry did was taken back.
+    /// Another entry was undone.
     case undo
-    /// A person judged held readings right.
+    /// The user accepted quarantined readings.
     case accept
-    /// A person judged held readings wrong.
+    /// The user rejected quarantined readings.
     case reject
-    /// What ended before its type's earliest permitted date was removed for good.
+    /// Samples that ended before their type's earliest permitted date were removed permanently.
     case prune
-    /// Everything about a person was removed for good.
+    /// All data of a person was removed permanently.
     case erase
-    /// Held readings became samples, since a clock, the device's or our own, is known now.
+    /// Quarantined readings became samples because the device's clock or our own is now known.
     case release
-    /// Samples that tell a reading again, in another unit, became witnesses of the first.
+    /// Samples that repeat a reading in another unit became its duplicates.
     case merge
     /// Samples were repaired.
     case migrate
-    /// A repair was taken back.
+    /// A repair was undone.
     case undoMigration = "migrate undo"
 }

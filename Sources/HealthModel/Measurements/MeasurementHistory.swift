@@ -1,33 +1,33 @@
-/// Everything that was reported and decided about one measurement, and what is live because of it.
+/// All reports and decisions about one measurement, and the samples that are live because of them.
 ///
-/// A measurement is a reading with everything that was found to be the same reading: reports over other paths or in other units, other
-/// versions of the same record, and what repairs made of them. Each fact belongs to one entry of the ledger, and counts while that entry
-/// is active. `docs/measurements.md` has the table of states.
+/// A measurement is a reading with all its equals: reports over other paths or in other units, other versions of the same record, and the
+/// results of repairs. Each fact belongs to one entry of the ledger, and counts while that entry is active. `docs/measurements.md` has the
+/// table of states.
 ///
 ///     var history = MeasurementHistory<Int>()
 ///     history.reports = [.init(place: 1, group: 0, entry: 1)]
 ///     history.live  // [1]
 ///
-/// `Place` names a sample, live or not: in the store a row's key.
+/// `Place` identifies a sample, live or not. In the store it is a row's key.
 public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
-    /// A reading as it arrived.
+    /// A reading as received.
     public struct Report: Sendable {
-        /// Where the reading is as it arrived.
+        /// The place of the reading as received.
         public var place: Place
-        /// The same number for all reports of the same reading. Versions of a record that differ are in different groups.
+        /// A number shared by all reports of the same reading. Different versions of a record are in different groups.
         public var group: Int
-        /// The report of its group that it was compared with; nothing where it was the first. That one goes before it.
+        /// The report of its group that it was compared with, which takes precedence over it, or `nil` for the first one.
         public var first: Place?
         /// The ledger entry that brought it.
         public var entry: Int64
         /// Whether the entry is active.
         public var isActive: Bool
-        /// The last ledger entry that undid the entry, or redid it; the entry itself where none did.
+        /// The last ledger entry that undid or redid the entry, or the entry itself if there is none.
         public var changed: Int64
-        /// Whether everything that it was computed from is live. What was measured was computed from nothing.
+        /// Whether all samples that it was computed from are live. True for measurements, which are not computed.
         public var isFounded: Bool
 
-        /// Describes a report.
+        /// A report with its parts.
         public init(
             place: Place, group: Int, first: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
             isFounded: Bool = true
@@ -42,15 +42,15 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// What a repair made of a sample.
+    /// The result of a repair of a sample.
     public struct Repaired: Sendable {
         public var old: Place
-        /// Nothing where the reading was there in the right form already, as another measurement.
+        /// The new sample, or `nil` if the correct reading already existed as another measurement.
         public var new: Place?
         /// Whether the repair is applied.
         public var isActive: Bool
 
-        /// Describes a repaired sample.
+        /// A repaired sample with its parts.
         public init(old: Place, new: Place?, isActive: Bool = true) {
             self.old = old
             self.new = new
@@ -58,15 +58,15 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// What a person decided about a sample.
+    /// The user's decision about a sample.
     public struct Decision: Sendable {
-        /// What was decided.
+        /// The kind of decision.
         public enum Kind: Int64, Sendable {
             case deleted = 1
             case restored = 2
         }
 
-        /// The sample that the person named.
+        /// The sample that the user selected.
         public var place: Place
         public var kind: Kind
         /// The ledger entry of the decision.
@@ -74,7 +74,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         /// Whether the entry is active.
         public var isActive: Bool
 
-        /// Describes a decision.
+        /// A decision with its parts.
         public init(_ kind: Kind, place: Place, entry: Int64, isActive: Bool = true) {
             self.kind = kind
             self.place = place
@@ -83,19 +83,19 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// That a report is a version of a record.
+    /// A report's version of a record.
     public struct Version: Sendable {
         public var place: Place
         /// The same number for all versions of a record.
         public var record: Int
         /// A higher version replaces the lower ones of its scope.
         public var number: Int64
-        /// Tells apart devices that number their records on their own.
+        /// Distinguishes devices that number their records independently.
         public var scope: Int64
         /// Whether it replaces the lower versions of every scope.
         public var replacesAll: Bool
 
-        /// Describes a version.
+        /// A version with its parts.
         public init(place: Place, record: Int, number: Int64, scope: Int64, replacesAll: Bool = false) {
             self.place = place
             self.record = record
@@ -104,13 +104,13 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
             self.replacesAll = replacesAll
         }
 
-        /// Whether it takes the place of another version where it counts.
+        /// Whether it replaces another version if it counts.
         public func replaces(_ other: Version) -> Bool {
             record == other.record && number > other.number && (replacesAll || scope == other.scope)
         }
     }
 
-    /// In the order of the ledger.
+    /// The reports in ledger order.
     public var reports: [Report] = []
     public var versions: [Version] = []
     public var repaired: [Repaired] = []
@@ -118,16 +118,16 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// What is live: one sample of each group at most, and none without an active report.
+    /// The live samples: at most one sample of each group, and none without an active report.
     ///
-    /// 1. A report counts while its entry is active, or where a person restored the reading after the entry was undone. One that was computed
-    ///    from other samples counts only while these are live.
-    /// 2. A group gives way to a group with a counting report of a higher version of the same record.
-    /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version deletes the lower ones as well.
-    /// 4. The first counting report of a group represents it, as the applied repairs made it. One that only counts because it was restored goes
-    ///    behind those whose entries are active, unless the others were compared with it.
+    /// 1. A report counts while its entry is active, or if the user restored the reading after the entry was undone. A report that was
+    ///    computed from other samples counts only while they are live.
+    /// 2. A group yields to a group with a counting report of a higher version of the same record.
+    /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version also deletes the lower ones.
+    /// 4. The first counting report of a group represents it, in the form made by the applied repairs. A report that only counts because it
+    ///    was restored comes after those whose entries are active, unless the others were compared with it.
     public var live: [Place] {
-        // Mostly there is a single report, of which nothing else is known.
+        // Usually there is a single report and nothing else.
         if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
             return reports[0].isActive && reports[0].isFounded ? [reports[0].place] : []
         }
@@ -143,16 +143,16 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         return found
     }
 
-    /// Whether the report that a sample is a form of counts.
+    /// Whether the original report of a sample counts.
     public func counts(_ place: Place) -> Bool {
         let roots = self.roots
         return counting(roots).contains(roots[place] ?? place)
     }
 
-    /// The report that a sample is a form of; itself where no repair made it.
+    /// The report that a sample is a form of, or the sample itself if it was not made by a repair.
     public func root(of place: Place) -> Place { roots[place] ?? place }
 
-    /// What the applied repairs made of a sample; nothing where it gave way to another measurement.
+    /// The form of a sample after the applied repairs, or `nil` if it was dropped in favour of another measurement.
     public func form(of place: Place) -> Place? {
         var place = place
         for _ in 0...repaired.count {
@@ -165,7 +165,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     // MARK: Parts of the computation
 
-    /// What each repaired sample was reported as.
+    /// The original report of each repaired sample.
     private var roots: [Place: Place] {
         guard !repaired.isEmpty else { return [:] }
         var olds: [Place: Place] = [:]
@@ -181,7 +181,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     private var groups: [Place: Int] { Dictionary(reports.map { ($0.place, $0.group) }) { first, _ in first } }
 
-    /// The reports that count.
+    /// The counting reports.
     private func counting(_ roots: [Place: Place]) -> Set<Place> {
         var counting: Set<Place> = []
         for report in reports where report.isFounded {
@@ -195,7 +195,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     private func supersededGroups(_ groups: [Place: Int], _ counting: Set<Place>) -> Set<Int> {
         guard !versions.isEmpty else { return [] }
-        // The highest that counts suffices.
+        // The highest counting version suffices.
         let higher = versions.filter { counting.contains($0.place) }.sorted { $0.number > $1.number }
         var pairs: Set<[Int]> = []
         for version in versions {
@@ -204,7 +204,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
             else { continue }
             pairs.insert([lower, other])
         }
-        // Two groups that have versions of two records, each a higher one: neither gives way.
+        // If each of two groups has a higher version of some record, neither yields.
         return Set(pairs.filter { !pairs.contains([$0[1], $0[0]]) }.map { $0[0] })
     }
 
@@ -212,7 +212,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         let own = versions.filter { groups[$0.place] == group }
         let last = decisions.lazy.filter { decision in
             guard decision.isActive else { return false }
-            // Whoever restores a version wants the record.
+            // Restoring a version restores the record.
             if decision.kind == .restored { return true }
             let root = roots[decision.place] ?? decision.place
             return groups[root] == group

@@ -3,5 +3,5 @@ import Glibc
 /// The natural logarithm.
 func logarithm(_ value: Double) -> Double { log(value) }
 
-/// e to a power.
+/// The exponential function.
 func exponential(_ power: Double) -> Double { exp(power) }

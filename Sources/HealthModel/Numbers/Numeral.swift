@@ -1,18 +1,18 @@
-/// A decimal numeral as it was received: the digits matter, `98.60` says more than `98.6`.
+/// A decimal numeral as received. The digits matter, because `98.60` is more precise than `98.6`.
 ///
-/// A plain numeral (`-98.60`: sign, digits, at most one point) of up to 18 digits is kept as `coefficient × 10^exponent`, which
-/// prints back to the same text. Any other form (`1e3`, `+5`, `.5`, 19 digits) is kept word for word beside it.
+/// A plain numeral (`-98.60`: sign, digits, at most one point) of up to 18 digits is stored as `coefficient × 10^exponent`, which prints
+/// back to the same text. Any other form (`1e3`, `+5`, `.5`, 19 digits) is also stored as its text.
 ///
 ///     let numeral = try Numeral("98.60")
 ///     numeral.text           // "98.60"
 ///     numeral.canonicalText  // "98.6"
 ///     numeral.doubleValue    // 98.6, correctly rounded
 public struct Numeral: Hashable, Sendable {
-    /// The digits as one integer; `0` where they do not fit, then ``verbatim`` holds them.
+    /// The digits as one integer, or `0` if they do not fit and only ``verbatim`` contains them.
     public let coefficient: Int64
-    /// The power of ten that the coefficient is multiplied by; never positive for a plain numeral.
+    /// The power of ten of the coefficient, never positive for a plain numeral.
     public let exponent: Int16
-    /// The text as received, where it is not the plain form of coefficient and exponent.
+    /// The text as received, if it is not the plain form of coefficient and exponent.
     @usableFromInline let verbatim: Box?
 
     @usableFromInline final class Box: Hashable, Sendable {
@@ -41,13 +41,13 @@ public struct Numeral: Hashable, Sendable {
     }
 }
 
-/// Why a text is not a numeral.
+/// The reason why a text is not a numeral.
 public enum NumeralError: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is nothing between the separators.
     case empty
-    /// The byte at this offset is not a digit, a sign or a separator where one may stand.
+    /// The byte at this offset is not a valid digit, sign or separator.
     case unexpected(offset: Int)
-    /// More digits than any measurement has, or an exponent beyond what a Double can hold.
+    /// More digits than any measurement has, or an exponent beyond the range of a Double.
     case outOfRange
 
     public var description: String {
@@ -60,10 +60,10 @@ public enum NumeralError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Numeral {
-    /// Longest text taken as a numeral, in bytes.
+    /// The maximum length of a numeral, in bytes.
     public static let maximumLength = 128
 
-    /// Reads a numeral written with a decimal point.
+    /// Parses a numeral with a decimal point.
     public init(_ text: some StringProtocol) throws(NumeralError) {
         let bytes = Array(text.utf8)
         let parsed: Result<Numeral, NumeralError> = bytes.withUnsafeBytes { buffer in
@@ -76,12 +76,13 @@ extension Numeral {
         self = try parsed.get()
     }
 
-    /// Reads a numeral from bytes of ASCII text.
+    /// Parses a numeral from bytes of ASCII text.
     ///
     /// - Parameters:
-    ///   - bytes: the whole text; surrounding blanks are the caller's to remove.
-    ///   - decimalSeparator: `.` or `,`; the kept text always has a point.
-    ///   - groupSeparator: a separator between groups of three digits before the decimal separator (`1,024`), dropped from the text.
+    ///   - bytes: The whole text, without surrounding blanks.
+    ///   - decimalSeparator: `.` or `,`. The stored text always has a point.
+    ///   - groupSeparator: A separator between groups of three digits before the decimal separator (`1,024`), which is removed from the
+    ///     text.
     @inlinable public init(
         parsing bytes: UnsafeRawBufferPointer, decimalSeparator: UInt8 = UInt8(ascii: "."), groupSeparator: UInt8? = nil
     ) throws(NumeralError) {
@@ -108,7 +109,7 @@ extension Numeral {
             }
             index &+= 1
         }
-        // A plain numeral of at most 18 digits, no superfluous zero in front: the common case, done here.
+        // The fast path for the common case: a plain numeral of at most 18 digits without leading zeros.
         let leadingZero =
             count - first > 1 && bytes[first] == UInt8(ascii: "0") && bytes[first + 1] &- UInt8(ascii: "0") < 10
         if index == count && digits > 0 && digits <= 18 && !leadingZero && !(negative && coefficient == 0) {
@@ -118,7 +119,7 @@ extension Numeral {
         try self.init(unusual: bytes, decimalSeparator: decimalSeparator, groupSeparator: groupSeparator)
     }
 
-    /// Every numeral that the fast path leaves: exponents, signs, groups, many digits.
+    /// Parses the numerals that the fast path does not handle: exponents, signs, groups, many digits.
     @usableFromInline init(
         unusual bytes: UnsafeRawBufferPointer, decimalSeparator: UInt8, groupSeparator: UInt8?
     ) throws(NumeralError) {
@@ -201,20 +202,20 @@ extension Numeral {
         }
     }
 
-    /// Whether coefficient and exponent hold the value; if not, only ``text`` does.
+    /// Whether coefficient and exponent contain the value. If not, only ``text`` does.
     @inlinable public var isExact: Bool { verbatim.map(\.fits) ?? true }
 
     /// Whether coefficient and exponent alone print back to the text as received.
     @inlinable public var isPlain: Bool { verbatim == nil }
 
-    /// The text as received; a decimal comma has become a point, group separators are gone.
+    /// The text as received, with a decimal point and without group separators.
     public var text: String {
         if let verbatim { return verbatim.text }
         return String(unsafeUninitializedCapacity: 24 + Int(-exponent)) { write(plainInto: $0) }
     }
 
-    /// The value as decimal text without sign on zero, leading or trailing zeros, or exponent: `98.60`, `+98.6` and `986e-1`
-    /// are all `98.6`. This is what identity is computed from.
+    /// The value as decimal text without a sign on zero, leading or trailing zeros, or an exponent. `98.60`, `+98.6` and `986e-1` all
+    /// become `98.6`. Identities are computed from it.
     public var canonicalText: String {
         if isExact {
             let (coefficient, exponent) = reduced
@@ -224,7 +225,7 @@ extension Numeral {
         return Self.canonicalText(of: verbatim?.text ?? "0")
     }
 
-    /// Coefficient and exponent without trailing zeros; (0, 0) for zero.
+    /// The coefficient and the exponent without trailing zeros, or (0, 0) for zero.
     @inlinable public var reduced: (coefficient: Int64, exponent: Int16) {
         guard coefficient != 0 else { return (0, 0) }
         var coefficient = coefficient
@@ -281,7 +282,7 @@ extension Numeral {
         1e21, 1e22,
     ]
 
-    /// Writes a plain numeral's text and returns its length; the buffer holds at least `24 - exponent` bytes.
+    /// Writes a plain numeral's text and returns its length. The buffer must have at least `24 - exponent` bytes.
     @discardableResult package func write(plainInto buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         var scratch: (UInt64, UInt64, UInt64) = (0, 0, 0)
         return withUnsafeMutableBytes(of: &scratch) { digits in
@@ -314,7 +315,7 @@ extension Numeral {
         }
     }
 
-    /// Writes ``canonicalText`` and returns its length; what does not fit is cut off.
+    /// Writes ``canonicalText``, truncated to the buffer, and returns its length.
     func write(canonicalInto buffer: UnsafeMutableRawBufferPointer) -> Int {
         let reduced = reduced
         if isExact, reduced.exponent <= 0, buffer.count >= 24 - Int(reduced.exponent) {

@@ -1,14 +1,14 @@
-/// What a day's rings show: a summary that a source told, or what a person's samples come to.
+/// The rings of a day, from a source's summary or derived from a person's samples.
 ///
 ///     move 421.5 of 500 kcal, exercise 34 of 30 min, stand 11 of 12 hours
 public struct ActivityDay: Hashable, Sendable {
     /// One ring.
     public struct Ring: Hashable, Sendable {
-        /// How far it is; `nil` where nothing tells.
+        /// The progress, or `nil` if unknown.
         public var value: Double?
-        /// How far it was to be; `nil` where nothing tells: none is guessed at.
+        /// The goal, or `nil` if unknown. It is never guessed.
         public var goal: Double?
-        /// Of both; `nil` for hours, and where the source named none.
+        /// The unit of both, or `nil` for hours and if the source has none.
         public var unit: Unit?
 
         /// A ring.
@@ -16,7 +16,7 @@ public struct ActivityDay: Hashable, Sendable {
             (self.value, self.goal, self.unit) = (value, goal, unit)
         }
 
-        /// How much of the goal was reached; `nil` where one of both is not known.
+        /// The reached fraction of the goal, or `nil` if value or goal is unknown.
         public var fraction: Double? {
             guard let value, let goal, goal > 0 else { return nil }
             return value / goal
@@ -25,29 +25,29 @@ public struct ActivityDay: Hashable, Sendable {
 
     /// `2026-11-20`.
     public var date: String
-    /// Whose.
+    /// The person.
     public var subject: String
-    /// Energy, or minutes where the person's move ring counts these.
+    /// Energy, or minutes if the person's move ring counts minutes.
     public var move = Ring()
     /// Whether ``move`` counts minutes.
     public var movesByTime = false
-    /// Minutes.
+    /// The exercise minutes.
     public var exercise = Ring()
-    /// Hours with a minute on one's feet; of a wheelchair user those with a minute of rolling.
+    /// Hours with a minute of standing, or with a minute of rolling for a wheelchair user.
     public var stand = Ring()
-    /// Whether the person used a wheelchair on that day: then pushes count where steps count for others.
+    /// Whether the person used a wheelchair on that day, so that pushes count instead of steps.
     public var usesWheelchair = false
-    /// Steps, or pushes.
+    /// Steps, or pushes for a wheelchair user.
     public var steps: Double?
-    /// Whether it comes from samples; else a source told the day's summary.
+    /// Whether it is derived from samples. Otherwise it is a source's summary.
     public var isDerived = true
 
-    /// A day of which nothing is told.
+    /// A day without data.
     public init(date: String, subject: String) { (self.date, self.subject) = (date, subject) }
 
-    /// Takes the rings of a summary as a source told it.
+    /// The rings of a source's summary.
     ///
-    /// - Parameter movesByTime: whether the person's move ring counts minutes, where the summary tells both.
+    /// - Parameter movesByTime: Whether the person's move ring counts minutes, if the summary contains both.
     public init(_ summary: ActivitySummary, subject: String, movesByTime: Bool) {
         self.init(date: summary.date, subject: subject)
         self.movesByTime = summary.moveTime != nil && (movesByTime || summary.activeEnergyBurned == nil)
@@ -60,7 +60,7 @@ public struct ActivityDay: Hashable, Sendable {
         isDerived = false
     }
 
-    /// In the unit where both can be told in it, else as they were told.
+    /// A ring in the given unit if both amounts can be converted, otherwise as received.
     private static func ring(_ value: Amount?, _ goal: Amount?, _ unit: Unit?) -> Ring {
         if let unit {
             let (own, ownGoal) = (value.flatMap { $0.value(in: unit) }, goal.flatMap { $0.value(in: unit) })
@@ -68,7 +68,7 @@ public struct ActivityDay: Hashable, Sendable {
                 return Ring(value: own, goal: ownGoal, unit: unit)
             }
         }
-        // Two units of which one is unknown are not compared.
+        // Amounts with two units, one of them unknown, are not compared.
         let isOne = value?.unit == goal?.unit || value == nil || goal == nil
         return Ring(
             value: value?.numeral.doubleValue, goal: isOne ? goal?.numeral.doubleValue : nil, unit: (value ?? goal)?.unit)

@@ -1,24 +1,24 @@
-/// The rings of one calendar day (`HKActivitySummary`). The day is a date in the person's life, not a stretch of instants: it has no zone.
+/// The rings of one calendar day (`HKActivitySummary`). The day is a local date without a zone, not an interval of instants.
 public struct ActivitySummary: Hashable, Sendable, Codable {
     /// `2026-11-20`.
     public var date: String
-    /// The move ring, where it goes by energy, and its goal.
+    /// The move ring, if it counts energy.
     public var activeEnergyBurned: Amount?
-    /// What the move ring was to reach.
+    /// The goal of ``activeEnergyBurned``.
     public var activeEnergyBurnedGoal: Amount?
-    /// The move ring, where it goes by minutes.
+    /// The move ring, if it counts minutes.
     public var moveTime: Amount?
-    /// What the move ring was to reach.
+    /// The goal of ``moveTime``.
     public var moveTimeGoal: Amount?
     /// The exercise ring.
     public var exerciseTime: Amount?
-    /// What the exercise ring was to reach.
+    /// The goal of the exercise ring.
     public var exerciseTimeGoal: Amount?
-    /// The stand ring, in hours with a minute on one's feet.
+    /// The stand ring, in hours with a minute of standing.
     public var standHours: Amount?
-    /// What the stand ring was to reach.
+    /// The goal of the stand ring.
     public var standHoursGoal: Amount?
 
-    /// A day of which nothing is told.
+    /// A day without data.
     public init(date: String) { self.date = date }
 }

@@ -1,20 +1,20 @@
-/// A number with its digits, in the unit that it was told in.
+/// A number with its digits, in the received unit.
 public struct Amount: Hashable, Sendable {
-    /// As told.
+    /// The number as received.
     public var numeral: Numeral
-    /// The unit of ``numeral``; `nil` where none was told.
+    /// The unit of ``numeral``, or `nil` if unknown.
     public var unit: Unit?
 
-    /// An amount as told.
+    /// An amount as received.
     public init(_ numeral: Numeral, _ unit: Unit?) {
         self.numeral = numeral
         self.unit = unit
     }
 
-    /// In another unit.
+    /// The value in another unit.
     ///
-    /// - Parameter type: what is measured, where that tells of which substance a mole is.
-    /// - Returns: `nil` where no unit was told, or it measures something else.
+    /// - Parameter type: The measured type, which may define the molar mass of the substance.
+    /// - Returns: `nil` if the unit is unknown or of another dimension.
     public func value(in unit: Unit, of type: SampleType? = nil) -> Double? {
         guard let own = self.unit, let conversion = try? own.conversion(to: unit, molarMass: own.molarMass ?? type?.molarMass)
         else {
@@ -24,7 +24,7 @@ public struct Amount: Hashable, Sendable {
     }
 }
 
-/// `{"unit":"km","value":"5.20"}`: a text, since its digits are told.
+/// Encoded as `{"unit":"km","value":"5.20"}`. The value is a text, to keep its digits.
 extension Amount: Codable {
     private enum Key: String, CodingKey { case value, unit, molarMass }
 
@@ -45,7 +45,7 @@ extension Amount: Codable {
     }
 }
 
-/// Its one JSON object, as a text (``Metadata/json``).
+/// Encoded as its JSON object, in a text (``Metadata/json``).
 extension Metadata: Codable {
     public convenience init(from decoder: any Decoder) throws {
         try self.init(json: decoder.singleValueContainer().decode(String.self))

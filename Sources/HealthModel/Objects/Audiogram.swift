@@ -1,14 +1,14 @@
-/// How well ears hear (`HKAudiogramSample`).
+/// The result of a hearing test (`HKAudiogramSample`).
 public struct Audiogram: Hashable, Sendable, Codable {
-    /// What one ear hears at one frequency (`HKAudiogramSensitivityTest`).
+    /// The hearing of one ear at one frequency (`HKAudiogramSensitivityTest`).
     public struct Ear: Hashable, Sendable, Codable {
         /// The softest tone that was heard, in dB of hearing level.
         public var sensitivity: Amount
-        /// Whether the other ear was kept busy with noise.
+        /// Whether the other ear was masked with noise.
         public var masked: Bool?
-        /// What the device can measure at the least; a sensitivity of just this may be lower.
+        /// The lower limit of the device. A sensitivity equal to it may be lower.
         public var clampedBelow: Amount?
-        /// What the device can measure at the most.
+        /// The upper limit of the device.
         public var clampedAbove: Amount?
 
         /// One ear's test.
@@ -18,22 +18,22 @@ public struct Audiogram: Hashable, Sendable, Codable {
         }
     }
 
-    /// What both ears hear at one frequency (`HKAudiogramSensitivityPoint`).
+    /// The hearing of both ears at one frequency (`HKAudiogramSensitivityPoint`).
     public struct Point: Hashable, Sendable, Codable {
-        /// In Hz.
+        /// The frequency in Hz.
         public var frequency: Amount
-        /// `nil` where it was not tested.
+        /// The left ear, or `nil` if it was not tested.
         public var left: Ear?
-        /// `nil` where it was not tested.
+        /// The right ear, or `nil` if it was not tested.
         public var right: Ear?
 
-        /// A point of its parts.
+        /// A point with its parts.
         public init(frequency: Amount, left: Ear?, right: Ear?) {
             (self.frequency, self.left, self.right) = (frequency, left, right)
         }
     }
 
-    /// In the order told.
+    /// The points in the received order.
     public var sensitivity: [Point]
 
     /// An audiogram of these points.

@@ -1,5 +1,5 @@
 extension CharacteristicType {
-    /// Reads the type's name or HealthKit's identifier, in capitals or not; `nil` for anything else.
+    /// Parses the type's name or HealthKit's identifier, case-insensitively. Returns `nil` for any other text.
     public init?(written text: some StringProtocol) {
         let word = Self.plain(text)
         guard
@@ -10,7 +10,7 @@ extension CharacteristicType {
         self = type
     }
 
-    /// What a person may write in its place, for a message.
+    /// The accepted values, as text for a message.
     public var expectation: String {
         switch self {
         case .dateOfBirth: "a day that has been, such as 1990-01-31"
@@ -22,20 +22,20 @@ extension CharacteristicType {
         }
     }
 
-    /// Letters, digits and signs, in small letters.
+    /// Keeps letters, digits and signs, in lowercase.
     fileprivate static func plain(_ text: some StringProtocol) -> String {
         text.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "+" || $0 == "-" }
     }
 }
 
 extension Characteristic {
-    /// Says nothing.
+    /// The value without information.
     public static let notSet = "notSet"
 
-    /// Whether it says anything.
+    /// Whether it has a value.
     public var isSet: Bool { value != Self.notSet }
 
-    /// Reads a value as a person writes it: a name or HealthKit's constant in capitals or not, `A+`, `0 negative`, `type II`, `f`, `yes`, a date.
+    /// Parses a value as users write it: a name or HealthKit's constant in any case, `A+`, `0 negative`, `type II`, `f`, `yes`, a date.
     ///
     ///     Characteristic(.bloodType, written: "AB-")?.value              // "aBNegative"
     ///     Characteristic(.fitzpatrickSkinType, written: "type II")?.value  // "iI"
@@ -70,7 +70,7 @@ extension Characteristic {
         }
     }
 
-    /// `a+`, `ab-`, `0+`, `opos`, `bnegative`.
+    /// Parses `a+`, `ab-`, `0+`, `opos`, `bnegative`.
     private static func bloodType(_ word: String) -> String? {
         var group = word[...]
         var factor: String?
@@ -85,7 +85,7 @@ extension Characteristic {
         return letters + factor
     }
 
-    /// For people: `A+`, `type II`, and where there is nothing shorter, the case's name.
+    /// The display text: `A+`, `type II`, or the case's name if there is no shorter form.
     public var shown: String {
         switch type {
         case .bloodType:

@@ -1,22 +1,22 @@
-/// What is so of a person and is measured by no sensor (`HKCharacteristicType`): one value at a time, no sample.
+/// A property of a person that sensors do not measure (`HKCharacteristicType`). It has one value at a time and is not a sample.
 public enum CharacteristicType: String, Hashable, Sendable, CaseIterable {
-    /// A day of the calendar, `1990-01-31`.
+    /// A calendar date, `1990-01-31`.
     case dateOfBirth
-    /// Of ``ObjectValues/biologicalSex``.
+    /// A value of ``ObjectValues/biologicalSex``.
     case biologicalSex
-    /// Of ``ObjectValues/bloodType``.
+    /// A value of ``ObjectValues/bloodType``.
     case bloodType
-    /// Of ``ObjectValues/fitzpatrickSkinType``.
+    /// A value of ``ObjectValues/fitzpatrickSkinType``.
     case fitzpatrickSkinType
-    /// Of ``ObjectValues/wheelchairUse``.
+    /// A value of ``ObjectValues/wheelchairUse``.
     case wheelchairUse
-    /// What the move ring counts, of ``ObjectValues/activityMoveMode``.
+    /// The unit of the move ring, from ``ObjectValues/activityMoveMode``.
     case activityMoveMode
 
     /// HealthKit's identifier, which is also the attribute of an export's `Me`.
     public var healthKitIdentifier: String { "HKCharacteristicTypeIdentifier" + rawValue.capitalised }
 
-    /// The values that it may have; `nil` for a date.
+    /// The possible values, or `nil` for a date.
     public var values: CategoryValues? {
         switch self {
         case .dateOfBirth: nil
@@ -31,12 +31,12 @@ public enum CharacteristicType: String, Hashable, Sendable, CaseIterable {
 
 /// One characteristic of a person.
 public struct Characteristic: Hashable, Sendable {
-    /// Which.
+    /// The type of the characteristic.
     public var type: CharacteristicType
-    /// A date, or the name of a case (`female`, `aPositive`); `notSet` where it says that it says nothing.
+    /// A date, or a case name (`female`, `aPositive`). It is `notSet` if the source explicitly leaves it open.
     public var value: String
 
-    /// Reads a value by its name, HealthKit's constant, or as a date; `nil` where it is none of the type's.
+    /// Parses a value from its name, HealthKit's constant or a date. Returns `nil` if the type does not have it.
     public init?(_ type: CharacteristicType, _ text: some StringProtocol) {
         self.type = type
         guard let values = type.values else {

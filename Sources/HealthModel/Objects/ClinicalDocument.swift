@@ -1,19 +1,19 @@
-/// What is read of a document (`HKCDADocumentSample`); the document itself is its body's content, octet for octet.
+/// The parsed fields of a document (`HKCDADocumentSample`). The document itself is the body's content, byte for byte.
 public struct ClinicalDocument: Hashable, Sendable, Codable {
-    /// As it says itself; empty where it does not.
+    /// The document's own title, or empty if it has none.
     public var title: String
-    /// Whose it is, by name.
+    /// The name of the patient.
     public var patient: String
-    /// Which organisation keeps it.
+    /// The organisation that keeps it.
     public var custodian: String
-    /// Who wrote it: people or devices, joined by commas.
+    /// The authors, people or devices, joined by commas.
     public var author: String
-    /// Whether it is as HL7's schema demands.
+    /// Whether it conforms to HL7's schema.
     public var valid: Bool
-    /// Where and why it is not.
+    /// The place and the reason of a violation.
     public var reason: String?
 
-    /// A document of its parts.
+    /// A document with its parts.
     public init(title: String, patient: String, custodian: String, author: String, valid: Bool, reason: String? = nil) {
         (self.title, self.patient, self.custodian, self.author) = (title, patient, custodian, author)
         (self.valid, self.reason) = (valid, reason)

@@ -1,23 +1,23 @@
-/// What is read of a FHIR resource (`HKClinicalRecord`, `HKFHIRResource`); the resource itself is its body's content, octet for octet.
+/// The parsed fields of a FHIR resource (`HKClinicalRecord`, `HKFHIRResource`). The resource itself is the body's content, byte for byte.
 public struct ClinicalRecord: Hashable, Sendable, Codable {
-    /// What a person would call it.
+    /// The display name.
     public var displayName: String
     /// The resource's type: `Immunization`.
     public var resourceType: String
-    /// Its id where it comes from.
+    /// Its id at its source.
     public var identifier: String
     /// `DSTU2` or `R4`.
     public var version: String
-    /// Where it comes from.
+    /// The URL of its source.
     public var sourceURL: String?
-    /// When the resource was last changed there, as it says itself.
+    /// The time of the last change, according to the resource.
     public var lastUpdated: String?
-    /// The resource's own dates, as it writes them: `recorded`, `onset`, `abatement`, `occurrence`, `authored`, `issued`, `effective`.
+    /// The resource's dates as written: `recorded`, `onset`, `abatement`, `occurrence`, `authored`, `issued`, `effective`.
     public var dates: [String: String]
-    /// The codes that say what it is about.
+    /// The codes of its subject.
     public var codes: [Coding]
 
-    /// A record of its parts.
+    /// A record with its parts.
     public init(
         displayName: String, resourceType: String, identifier: String, version: String, sourceURL: String? = nil,
         lastUpdated: String? = nil, dates: [String: String] = [:], codes: [Coding] = []

@@ -1,9 +1,9 @@
-/// When a heart beat (`HKHeartbeatSeriesSample`): its beats are the points of its body.
+/// The times of heartbeats (`HKHeartbeatSeriesSample`). The beats are the points of its body.
 public struct HeartbeatSeries: Hashable, Sendable, Codable {
-    /// The beats: when each was, whether a gap lies before it, and the rate that the source reckons there, where it does.
+    /// The beats, with their time, whether a gap precedes them, and the source's heart rate if it has one.
     public var points: Points
 
-    /// What a beat tells; `time` in microseconds after the series' start, `gap` 1 where beats are missing before it.
+    /// The columns of a beat: `time` in microseconds after the series' start, and `gap` 1 if beats before it are missing.
     public static let columns: [Points.Column] = [.init(Points.time), .init("gap"), .init("heartRate", unit: "/min")]
 
     /// A series of these beats.

@@ -1,21 +1,21 @@
-/// A dose of a medication (`HKMedicationDoseEvent`); what became of it (taken, skipped) is the sample's number.
+/// A dose of a medication (`HKMedicationDoseEvent`). Its status (taken, skipped) is the sample's number.
 public struct MedicationDoseEvent: Hashable, Sendable, Codable {
-    /// Which medication, as the person calls it.
+    /// The person's name of the medication.
     public var medication: String
     /// Its codes, such as RxNorm's.
     public var codes: [Coding]
     /// `asNeeded` or `schedule` (``ObjectValues/medicationScheduleType``).
     public var scheduleType: String?
-    /// When it was to be taken, in microseconds after the sample's start.
+    /// The scheduled time, in microseconds after the sample's start.
     public var scheduled: Int64?
-    /// How much was taken; a count has no unit here, what is counted stands in ``doseUnit``.
+    /// The amount taken. A count has no unit here, since ``doseUnit`` contains it.
     public var dose: Amount?
-    /// How much was to be taken.
+    /// The scheduled amount.
     public var scheduledDose: Amount?
-    /// What a dose without a unit counts: `tablet`.
+    /// The counted object, for a dose without a unit: `tablet`.
     public var doseUnit: String?
 
-    /// A dose of its parts.
+    /// A dose with its parts.
     public init(
         medication: String, codes: [Coding] = [], scheduleType: String? = nil, scheduled: Int64? = nil, dose: Amount? = nil,
         scheduledDose: Amount? = nil, doseUnit: String? = nil
@@ -27,14 +27,14 @@ public struct MedicationDoseEvent: Hashable, Sendable, Codable {
 
 /// One code of a code system (FHIR's Coding).
 public struct Coding: Hashable, Sendable, Codable {
-    /// The system's URI, as told.
+    /// The system's URI, as received.
     public var system: String?
     /// The code in it.
     public var code: String?
-    /// What the system calls it.
+    /// The system's name of the code.
     public var display: String?
 
-    /// A code of its parts.
+    /// A code with its parts.
     public init(system: String? = nil, code: String? = nil, display: String? = nil) {
         (self.system, self.code, self.display) = (system, code, display)
     }

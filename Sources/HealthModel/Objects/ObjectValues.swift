@@ -1,4 +1,4 @@
-/// HealthKit's lists of values that stand in objects: raw numbers with their names.
+/// HealthKit's lists of values in objects: raw numbers with their names.
 ///
 ///     ObjectValues.stateOfMindLabel.name(of: 7)                       // "calm"
 ///     ObjectValues.biologicalSex.value(of: "HKBiologicalSexFemale")   // 1
@@ -40,7 +40,7 @@ public enum ObjectValues {
     /// `HKActivityMoveMode`.
     public static let activityMoveMode = list("HKActivityMoveMode")
 
-    /// A list by HealthKit's name of it.
+    /// A list by HealthKit's name.
     static func list(_ name: String) -> CategoryValues {
         CategoryValues([("", Catalogue.numbered(Catalogue.objectValues[name] ?? ""))], prefix: name)
     }

@@ -1,27 +1,27 @@
 import CDeflate
 import Synchronization
 
-/// Octets that a body carries packed (zlib, RFC 1950), with their digest and length: points of a series, a resource, a document.
+/// The compressed content of a body (zlib, RFC 1950), with its digest and length: points of a series, a resource, a document.
 ///
 ///     var writer = ContentWriter()
 ///     try writer.append(octets)
 ///     let content = try writer.end()
 ///     try content.forEachStretch { piece in … }   // never more than 64 KiB at once
 ///
-///     | SHA-256, 32 octets | length, a varint | zlib stream |
+///     | SHA-256, 32 bytes | length, a varint | zlib stream |
 public struct PackedContent: Sendable {
-    /// The most octets that any object may have unpacked: a document with its pictures, a route of some days.
+    /// The maximum uncompressed length in bytes. It suffices for a document with pictures or a route of some days.
     public static let maximumLength = 32 << 20
 
-    /// SHA-256 of the octets.
+    /// The SHA-256 of the uncompressed bytes.
     public let digest: [UInt8]
-    /// How many they are.
+    /// The number of uncompressed bytes.
     public let length: Int
     private let form: Form
 
     private enum Form {
         case packed(ArraySlice<UInt8>)
-        /// Not packed yet: whoever stores it does that, maybe on another thread. At most ``ContentWriter/held`` octets.
+        /// Not yet compressed. The store compresses it, possibly on another thread. At most ``ContentWriter/held`` bytes.
         case plain([UInt8])
     }
 
@@ -33,14 +33,14 @@ public struct PackedContent: Sendable {
         (digest, length, form) = (Digest.sha256(octets), octets.count, .plain(octets))
     }
 
-    /// Packs octets that are in memory; few of them when they are stored.
+    /// Compresses bytes in memory. Short content is compressed when it is stored.
     public init(_ octets: some Collection<UInt8>) throws(ContentError) {
         guard octets.count > ContentWriter.held else {
             self.init(plain: Array(octets))
             return
         }
         var writer = ContentWriter()
-        // Piece by piece: a second copy of the whole would be too much memory for large ones.
+        // In pieces, because a second copy of large content would need too much memory.
         var rest = octets[...]
         while !rest.isEmpty {
             let piece = rest.prefix(64 << 10)
@@ -50,7 +50,7 @@ public struct PackedContent: Sendable {
         self = try writer.end()
     }
 
-    /// As it stands in a body; `nil` where that is cut off.
+    /// Parses the stored form. Returns `nil` if it is truncated.
     init?(stored: ArraySlice<UInt8>) {
         guard stored.count > 32 else { return nil }
         var reader = VarintReader(stored.dropFirst(32))
@@ -58,7 +58,7 @@ public struct PackedContent: Sendable {
         self.init(digest: Array(stored.prefix(32)), length: Int(length), packed: reader.rest)
     }
 
-    /// As it stands in a body.
+    /// Appends the stored form.
     func append(to octets: inout [UInt8]) {
         let (head, packed) = (head, packedOctets)
         octets.reserveCapacity(octets.count + head.count + packed.count)
@@ -66,14 +66,14 @@ public struct PackedContent: Sendable {
         octets += packed
     }
 
-    /// What tells it from others: its digest and length, as they stand in a body.
+    /// The digest and length in their stored form, which identify the content.
     var head: [UInt8] {
         var octets = digest
         octets.append(varint: UInt64(length))
         return octets
     }
 
-    /// How much memory it takes.
+    /// The size in memory, in bytes.
     var size: Int {
         switch form {
         case .packed(let octets): octets.count
@@ -81,18 +81,18 @@ public struct PackedContent: Sendable {
         }
     }
 
-    /// How much room it takes.
+    /// The compressed size, in bytes.
     public var packedLength: Int { packedOctets.count }
 
-    /// Gives the octets to `body`, a stretch of at most 64 KiB at a time.
+    /// Passes the bytes to `body`, at most 64 KiB at a time.
     ///
-    /// - Throws: ``ContentError/damaged`` where length or digest are others, behind what was given; what `body` throws.
+    /// - Throws: ``ContentError/damaged`` after the last bytes if length or digest do not match, and any error from `body`.
     public func forEachStretch(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var reader = try ContentReader(self)
         while let stretch = try reader.next() { try stretch.withUnsafeBytes(body) }
     }
 
-    /// All of them.
+    /// All bytes.
     ///
     /// - Throws: ``ContentError/damaged``.
     public func octets() throws(ContentError) -> [UInt8] {
@@ -111,11 +111,11 @@ public struct PackedContent: Sendable {
     }
 }
 
-/// Why a body's content cannot be packed or unpacked.
+/// The reason why a body's content cannot be compressed or decompressed.
 public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
     /// More than ``PackedContent/maximumLength``.
     case tooLong
-    /// What is stored is not what was.
+    /// The stored data was changed.
     case damaged
     /// The machine has no more memory.
     case outOfMemory
@@ -129,12 +129,12 @@ public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Packs octets that are in memory whole (libdeflate, which takes half the time of zlib for that, and writes the same form). Its memory is
-/// kept for the next.
+/// Compresses bytes that are completely in memory. It uses libdeflate, which takes half the time of zlib for the same format. Compressors
+/// are kept for reuse.
 private final class Packer: @unchecked Sendable {
     private static let unused = Mutex<[Packer]>([])
 
-    // Of one user at a time.
+    // Used by one caller at a time.
     private lazy var fast = Self.compressor(level: 1)
     private lazy var usual = Self.compressor(level: 6)
 
@@ -143,7 +143,7 @@ private final class Packer: @unchecked Sendable {
         return compressor
     }
 
-    /// Few octets hardly become fewer by looking longer.
+    /// The length up to which a higher compression level hardly helps.
     private static let few = 4096
 
     static func pack(_ octets: [UInt8]) -> [UInt8] {
@@ -169,25 +169,25 @@ private final class Stream {
     deinit { end(&state) }
 }
 
-/// Packs octets as they come; only the packed ones are in memory, but for the first few.
+/// Compresses bytes incrementally. Only compressed bytes are in memory, except for the first ``held``.
 public struct ContentWriter {
-    /// From the octet on at which they are more than ``held``.
+    /// Created once there are more than ``held`` bytes.
     private var stream: Stream?
     private var digest = Digest.Stream()
-    /// Packed where there is a stream, else as they came.
+    /// The compressed bytes if there is a stream, otherwise the original ones.
     private var octets: [UInt8] = []
-    /// Octets that came so far.
+    /// The number of bytes so far.
     public private(set) var length = 0
 
-    /// So many are packed when they are stored.
+    /// The length up to which content is compressed only when it is stored.
     static let held = 64 << 10
 
-    /// Begins with none.
+    /// A writer without bytes.
     public init() {}
 
-    /// Adds octets.
+    /// Adds bytes.
     ///
-    /// - Throws: ``ContentError/tooLong``, after which nothing may be added; ``ContentError/outOfMemory``.
+    /// - Throws: ``ContentError/tooLong``, after which nothing may be added, or ``ContentError/outOfMemory``.
     public mutating func append(_ more: [UInt8]) throws(ContentError) {
         guard more.count <= PackedContent.maximumLength - length else { throw .tooLong }
         length += more.count
@@ -204,7 +204,7 @@ public struct ContentWriter {
         add(more)
     }
 
-    /// What was added; nothing may be added behind.
+    /// Returns the content. Nothing may be added afterwards.
     public mutating func end() throws(ContentError) -> PackedContent {
         guard stream != nil else { return PackedContent(plain: octets) }
         deflate(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH)
@@ -220,7 +220,7 @@ public struct ContentWriter {
 
     private mutating func deflate(_ more: UnsafeRawBufferPointer, _ flush: Int32) {
         guard let stream else { return }
-        // zlib reads only.
+        // zlib only reads from it.
         stream.state.next_in = UnsafeMutablePointer(mutating: more.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.state.avail_in = UInt32(more.count)
         var isFull = true
@@ -236,7 +236,7 @@ public struct ContentWriter {
     }
 }
 
-/// Unpacks octets as they are asked for.
+/// Decompresses bytes on demand.
 public struct ContentReader {
     private let stream: Stream
     private let content: PackedContent
@@ -254,9 +254,9 @@ public struct ContentReader {
         stream = try Stream({ vitalgate_inflate_begin(&$0) }, end: { inflateEnd(&$0) })
     }
 
-    /// The next octets, at most 64 KiB; `nil` behind the last.
+    /// The next bytes, at most 64 KiB, or `nil` at the end.
     ///
-    /// - Throws: ``ContentError/damaged``, at the latest behind the last.
+    /// - Throws: ``ContentError/damaged``, at the latest at the end.
     public mutating func next() throws(ContentError) -> [UInt8]? {
         guard !isEnded else { return nil }
         var stretch = [UInt8](repeating: 0, count: 64 << 10)
@@ -288,7 +288,7 @@ public struct ContentReader {
 }
 
 extension [UInt8] {
-    /// Seven bits an octet, the lowest first; the highest bit says that another follows.
+    /// Appends a number with seven bits per byte, the lowest first. The highest bit is set if another byte follows.
     mutating func append(varint number: UInt64) {
         var rest = number
         while rest >= 0x80 {
@@ -299,13 +299,13 @@ extension [UInt8] {
     }
 }
 
-/// Reads numbers of seven bits an octet.
+/// Reads numbers with seven bits per byte.
 struct VarintReader {
     private(set) var rest: ArraySlice<UInt8>
 
     init(_ octets: ArraySlice<UInt8>) { rest = octets }
 
-    /// `nil` where it is cut off or larger than 64 bits.
+    /// The next number, or `nil` if it is truncated or larger than 64 bits.
     mutating func next() -> UInt64? {
         var number: UInt64 = 0
         for shift in stride(from: 0, to: 64, by: 7) {

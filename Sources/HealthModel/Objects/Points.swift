@@ -1,63 +1,64 @@
-/// What the points of a series tell: columns of numbers, a row a point.
+/// The points of a series, as columns of numbers with one row per point.
 ///
-/// A series' body holds this as JSON under `points`, and the numbers packed behind it. The column ``Points/time`` is in microseconds after the
-/// sample's start, so that a repair of time moves the points as well.
+/// A series' body contains this as JSON under `points`, followed by the packed numbers. The column ``Points/time`` is in microseconds after
+/// the sample's start, so that a repair of time also moves the points.
 public struct Points: Hashable, Sendable, Codable {
     /// One number of each point.
     public struct Column: Hashable, Sendable, Codable {
-        /// As in lines: `latitude`, `speed`, `voltage`.
+        /// The name as in lines: `latitude`, `speed`, `voltage`.
         public var name: String
-        /// A UCUM code; `nil` for what is no amount.
+        /// A UCUM code, or `nil` if it is not an amount.
         public var unit: String?
 
-        /// A column by its name.
+        /// A column with its name.
         public init(_ name: String, unit: String? = nil) { (self.name, self.unit) = (name, unit) }
     }
 
     /// The name of the column of times.
     public static let time = "time"
 
-    /// In the order in which each point tells them.
+    /// The columns, in the order of the numbers.
     public var columns: [Column]
-    /// How many points there are.
+    /// The number of points.
     public var count: Int
 
-    /// Of columns, with so many points.
+    /// Points with these columns and this count.
     public init(columns: [Column], count: Int) { (self.columns, self.count) = (columns, count) }
 }
 
-/// Packs the points of a series as they come.
+/// Packs the points of a series incrementally.
 ///
 ///     var writer = PointsWriter(columns: [.init("time"), .init("latitude", unit: "deg"), .init("longitude", unit: "deg")])
 ///     try writer.append([time, latitude, longitude])
 ///     let (points, content) = try writer.end()
 ///
-/// Numbers keep their digits, up to 18 of them. Each is written as a varint, its two lowest bits say how:
+/// Numbers keep their digits, up to 18 of them. Each is written as a varint whose two lowest bits contain the encoding:
 ///
-///     0  the difference to the number above it in its column, of the same exponent
-///     1  an exponent that differs from that; the coefficient follows, a varint of its own
-///     2  there is none
-///     3  the difference to where the two numbers above it point
+///     0  the difference to the previous number of its column, with the same exponent
+///     1  a different exponent, followed by the coefficient as its own varint
+///     2  no number
+///     3  the difference to the extrapolation of the two previous numbers
 ///
-/// Differences, coefficients and exponents are zigzag: the lowest bit is the sign.
+/// Differences, coefficients and exponents use zigzag encoding: the lowest bit is the sign.
 public struct PointsWriter {
-    /// The most columns that a series has.
+    /// The maximum number of columns of a series.
     public static let maximumColumns = 32
 
     private let columns: [Points.Column]
     private var writer = ContentWriter()
     private var state: [PointColumnState]
-    /// Room for a stretch and a point; the first ``used`` of them wait. An array that grows octet by octet is looked at for each of them.
+    /// A buffer for a stretch and a point, of which the first ``used`` bytes are pending. Appending to an array byte by byte would be
+    /// slower.
     private var octets: [UInt8]
     private var used = 0
     /// The column of the next number.
     private var column = 0
-    /// Points that came so far.
+    /// The number of points so far.
     public private(set) var count = 0
 
     private static let stretch = 32 << 10
 
-    /// Of no points yet.
+    /// A writer without points.
     public init(columns: [Points.Column]) {
         self.columns = columns
         state = Array(repeating: PointColumnState(), count: columns.count)
@@ -66,15 +67,15 @@ public struct PointsWriter {
 
     /// Adds a point.
     ///
-    /// - Parameter numbers: one for each column; `nil` where the point does not tell it.
+    /// - Parameter numbers: One number for each column, or `nil` if the point does not have it.
     /// - Throws: ``ContentError/tooLong``.
     public mutating func append(_ numbers: [Numeral?]) throws(ContentError) {
         for index in columns.indices { try append(number: index < numbers.count ? numbers[index] : nil) }
     }
 
-    /// Adds a point number by number, in the order of the columns; with the last one it is complete.
+    /// Adds a point number by number, in the order of the columns. The last one completes it.
     ///
-    /// - Parameter number: `nil` where the point does not tell it.
+    /// - Parameter number: The number, or `nil` if the point does not have it.
     /// - Throws: ``ContentError/tooLong``.
     public mutating func append(number: Numeral?) throws(ContentError) {
         var end = used
@@ -92,7 +93,7 @@ public struct PointsWriter {
         used = 0
     }
 
-    /// What was added; nothing may be added behind.
+    /// Returns the points. Nothing may be added afterwards.
     public mutating func end() throws(ContentError) -> (points: Points, content: PackedContent) {
         try flush()
         return (Points(columns: columns, count: count), try writer.end())
@@ -119,11 +120,11 @@ public struct PointsReader {
         state = Array(repeating: PointColumnState(), count: points.columns.count)
     }
 
-    /// The next point, a number for each column; `nil` behind the last.
+    /// The next point with a number for each column, or `nil` at the end.
     ///
     /// - Throws: ``ContentError/damaged``.
     public mutating func next() throws(ContentError) -> [Numeral?]? {
-        // No point is longer than this.
+        // An upper bound for the length of a point.
         while !isDry, octets.count < 24 * state.count {
             guard let stretch = try reader.next() else {
                 isDry = true
@@ -145,13 +146,13 @@ public struct PointsReader {
     }
 }
 
-/// What the numbers above tell of the next one in a column.
+/// The prediction of the next number in a column from the previous ones.
 private struct PointColumnState {
     private var last: Int64 = 0
     private var step: Int64 = 0
     private var exponent: Int16 = 0
 
-    /// Octets that a number takes at most: two varints.
+    /// The maximum number of bytes of a number: two varints.
     static let longest = 20
 
     mutating func write(_ number: Numeral?, to point: UnsafeMutableBufferPointer<UInt8>, at end: inout Int) {
@@ -198,15 +199,15 @@ private struct PointColumnState {
         return Numeral(coefficient: last, exponent: exponent)
     }
 
-    /// Coefficient and exponent, the latter not above 0; more digits than fit are those of the Double next to them. What is beyond all
-    /// measures, 10^18 and more, is none.
+    /// The coefficient and an exponent of at most 0. Numbers with too many digits are rounded to a Double. Returns `nil` for 10^18 and
+    /// more, which exceeds all measurements.
     private static func parts(of number: Numeral) -> (Int64, Int16)? {
         if number.isExact, number.exponent <= 0 { return (number.coefficient, number.exponent) }
         let plain = Numeral(shortest: number.doubleValue)
         return plain.isExact && plain.exponent <= 0 ? (plain.coefficient, plain.exponent) : nil
     }
 
-    /// What leaves room for two bits and the sign.
+    /// Whether there is room for two more bits and the sign.
     private static func fits(_ number: Int64) -> Bool { number.magnitude < 1 << 60 }
 
     private static func zigzag(_ number: Int64) -> UInt64 { UInt64(bitPattern: number << 1 ^ number >> 63) }
@@ -220,7 +221,7 @@ extension Numeral {
             self.init(coefficient: Int64(value))
             return
         }
-        // The description is a plain decimal or has an exponent; either way it is short and well-formed.
+        // The description is a plain decimal or has an exponent. Either way it is short and well-formed.
         let text = value.description
         guard let read = try? Numeral(text), read.isExact else {
             self.init(coefficient: 0)

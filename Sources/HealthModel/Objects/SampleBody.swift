@@ -1,29 +1,29 @@
 import FoundationEssentials
 
-/// What a sample tells beside its header and its number: of a workout its events and figures, of a correlation what belongs to it, of a route
-/// its points. It never changes; a body that tells something else belongs to another sample.
+/// The data of a sample beyond its header and number: the events and figures of a workout, the members of a correlation, the points of a
+/// route. It never changes, and a different body belongs to a different sample.
 ///
 ///     let body = try SampleBody(encoding: workout)
 ///     let again = try body.decoded(as: Workout.self)
 ///
-/// The octets are JSON with its keys in order, so that equal bodies have equal octets. Times in it are microseconds after the sample's start:
-/// where a repair moves the sample, they move with it. Behind the JSON, and an octet 0, which JSON never has, may stand what is large: the
-/// points of a series, a resource or document as it came (``PackedContent``).
+/// The bytes are JSON with sorted keys, so that equal bodies have equal bytes. Times are in microseconds after the sample's start and move
+/// with it in a repair. Large data may follow the JSON after a zero byte, which JSON never contains: the points of a series, or a resource
+/// or document as received (``PackedContent``).
 public final class SampleBody: Hashable, Sendable {
     private let text: [UInt8]
     private let behind: Behind
 
-    /// What stands behind the JSON.
+    /// The data after the JSON.
     private enum Behind {
         case nothing
         case content(PackedContent)
-        /// Octets that are no content: the body is damaged.
+        /// Bytes that are not valid content. The body is damaged.
         case damage(ArraySlice<UInt8>)
     }
 
     private init(_ text: [UInt8], _ behind: Behind) { (self.text, self.behind) = (text, behind) }
 
-    /// A body as a store has it; nothing is checked here.
+    /// A body in its stored form, without any checks.
     public convenience init(octets: [UInt8]) {
         guard let end = octets.firstIndex(of: 0) else {
             self.init(octets, .nothing)
@@ -33,24 +33,24 @@ public final class SampleBody: Hashable, Sendable {
         self.init(Array(octets[..<end]), PackedContent(stored: rest).map { .content($0) } ?? .damage(rest))
     }
 
-    /// The body that says this.
+    /// A body that encodes a value.
     ///
-    /// - Parameter content: what is large.
-    /// - Throws: `EncodingError`, for a number that JSON has no text for.
+    /// - Parameter content: The large data, if any.
+    /// - Throws: `EncodingError` for a number that JSON cannot represent.
     public convenience init(encoding value: some Encodable, content: PackedContent? = nil) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         self.init(json: Array(try encoder.encode(value)), content: content)
     }
 
-    /// The body of a text that is JSON with its keys in order already.
+    /// A body with a text that is JSON with sorted keys.
     public convenience init(json: [UInt8], content: PackedContent?) {
         self.init(json, content.map { .content($0) } ?? .nothing)
     }
 
-    /// What it says.
+    /// The decoded value.
     ///
-    /// - Throws: `DecodingError`, where it says something else.
+    /// - Throws: `DecodingError` if the JSON does not match the type.
     public func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
         try JSONDecoder().decode(type, from: Data(text))
     }
@@ -58,19 +58,19 @@ public final class SampleBody: Hashable, Sendable {
     /// The JSON alone.
     public var json: ArraySlice<UInt8> { text[...] }
 
-    /// What is large, still packed; `nil` where there is none, or where it is damaged.
+    /// The large data, still packed, or `nil` if there is none or it is damaged.
     public var content: PackedContent? {
         if case .content(let content) = behind { content } else { nil }
     }
 
-    /// As a store keeps them.
+    /// The stored form.
     public var octets: [UInt8] {
         var octets = text
         switch behind {
         case .nothing: break
         case .content(let content):
             octets.append(0)
-            // By parts and into room of just this size: it may be megabytes.
+            // In parts and with an exact capacity, since it may have megabytes.
             content.append(to: &octets)
         case .damage(let rest):
             octets.append(0)
@@ -79,7 +79,7 @@ public final class SampleBody: Hashable, Sendable {
         return octets
     }
 
-    /// About how much memory it takes.
+    /// The approximate size in memory, in bytes.
     public var size: Int {
         switch behind {
         case .nothing: text.count
@@ -88,13 +88,13 @@ public final class SampleBody: Hashable, Sendable {
         }
     }
 
-    /// Whether anything stands behind the JSON.
+    /// Whether data follows the JSON.
     public var isLongerThanJSON: Bool {
         if case .nothing = behind { false } else { true }
     }
 
-    /// 128 bits by which a store finds equal bodies: the first half of SHA-256 over what it says, and of what is packed over its digest: the
-    /// next version of the library that packs may write other octets for the same.
+    /// The 128 bits by which a store finds equal bodies: the first half of the SHA-256. Packed content is included by its digest, since the
+    /// next version of the compression library may produce other bytes for the same content.
     public var digest: [UInt8] { Array(Digest.sha256(told).prefix(16)) }
 
     private var told: [UInt8] {

@@ -1,22 +1,22 @@
-/// A medication that a person takes or took, with what they note of it (`HKUserAnnotatedMedication` and its `HKMedicationConcept`). It is no sample: what was
-/// taken of it when are the samples of the type `medicationDoseEvent` that name it.
+/// A medication that a person takes or took, with the person's notes (`HKUserAnnotatedMedication` and its `HKMedicationConcept`). It is not
+/// a sample. The doses are samples of the type `medicationDoseEvent` with its name.
 ///
 ///     UserAnnotatedMedication(name: "Ibuprofen 400 mg", generalForm: .tablet, nickname: "headache", hasSchedule: false)
 public struct UserAnnotatedMedication: Hashable, Sendable, Codable {
-    /// The medication's name, once for each person (`displayText` of HealthKit's concept); doses name it so, to the letter.
+    /// The medication's name, unique for each person (`displayText` of HealthKit's concept). Doses have exactly this name.
     public var name: String
-    /// What it comes as.
+    /// The form of the medication.
     public var generalForm: MedicationGeneralForm
     /// Its codes, such as RxNorm's (`relatedCodings`).
     public var codes: [Coding]
-    /// What the person calls it.
+    /// The person's own name for it.
     public var nickname: String?
-    /// Whether it is taken no more.
+    /// Whether it is no longer taken.
     public var isArchived: Bool
-    /// Whether it is taken by a schedule; else as needed.
+    /// Whether it is taken on a schedule and not as needed.
     public var hasSchedule: Bool
 
-    /// A medication of its parts.
+    /// A medication with its parts.
     public init(
         name: String, generalForm: MedicationGeneralForm = .unknown, codes: [Coding] = [], nickname: String? = nil,
         isArchived: Bool = false, hasSchedule: Bool = false
@@ -26,7 +26,7 @@ public struct UserAnnotatedMedication: Hashable, Sendable, Codable {
     }
 }
 
-/// What a medication comes as: HealthKit's 18 `HKMedicationGeneralForm`s, as its header `HKMedicationConcept.h` of iOS 26 names them.
+/// The form of a medication: HealthKit's 18 `HKMedicationGeneralForm`s, named as in its header `HKMedicationConcept.h` of iOS 26.
 public enum MedicationGeneralForm: String, Sendable, Codable, CaseIterable {
     case capsule, cream, device, drops, foam, gel, inhaler, injection, liquid, lotion, ointment, patch, powder, spray
     case suppository, tablet, topical, unknown

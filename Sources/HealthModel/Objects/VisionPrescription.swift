@@ -1,22 +1,24 @@
-/// Glasses or contact lenses (`HKVisionPrescription`); which of them is the sample's number, the day of issue its start.
+/// A prescription for glasses or contact lenses (`HKVisionPrescription`). The sample's number distinguishes them, and its start is the day
+/// of issue.
 public struct VisionPrescription: Hashable, Sendable, Codable {
-    /// When it is no longer good, in microseconds after the sample's start.
+    /// The time of expiration, in microseconds after the sample's start.
     public var expiration: Int64?
-    /// Of contact lenses.
+    /// The brand of contact lenses.
     public var brand: String?
-    /// What the left eye needs: amounts by the names of ``names``.
+    /// The values for the left eye: amounts by the names in ``names``.
     public var leftEye: [String: Amount]?
-    /// What the right eye needs.
+    /// The values for the right eye.
     public var rightEye: [String: Amount]?
-    /// What was attached to it, by its identifiers; the attachments are not exported.
+    /// The identifiers of attachments, which are not exported.
     public var attachments: [String]
 
-    /// What a lens tells (`HKLensSpecification`, `HKGlassesLensSpecification`, `HKContactsLensSpecification`), as the attributes of Apple's export.
+    /// The values of a lens (`HKLensSpecification`, `HKGlassesLensSpecification`, `HKContactsLensSpecification`), named as in Apple's
+    /// export.
     public static let names = [
         "sphere", "cylinder", "axis", "add", "vertex", "prismAmount", "prismAngle", "farPD", "nearPD", "baseCurve", "diameter",
     ]
 
-    /// A prescription of its parts.
+    /// A prescription with its parts.
     public init(
         expiration: Int64? = nil, brand: String? = nil, leftEye: [String: Amount]? = nil, rightEye: [String: Amount]? = nil,
         attachments: [String] = []

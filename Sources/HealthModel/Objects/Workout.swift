@@ -1,38 +1,38 @@
-/// What a workout (`HKWorkout`) tells beside its activity, which is its sample's number, and its start and end, which are the sample's.
+/// The data of a workout (`HKWorkout`) beyond the sample's number, which is its activity, and the sample's start and end.
 ///
-/// All times are in microseconds after the sample's start; before it they are negative.
+/// All times are in microseconds after the sample's start, and negative before it.
 public struct Workout: Hashable, Sendable, Codable {
-    /// Something that happened during it (`HKWorkoutEvent`).
+    /// An event during the workout (`HKWorkoutEvent`).
     public struct Event: Hashable, Sendable, Codable {
-        /// The case's name (`pause`), or HealthKit's constant where this version does not know it.
+        /// The case's name (`pause`), or HealthKit's constant if this version does not know it.
         public var type: String
-        /// When it began, in microseconds after the sample's start.
+        /// The start, in microseconds after the sample's start.
         public var start: Int64
-        /// When it ended; its start, where it is a moment's.
+        /// The end, equal to the start for an instantaneous event.
         public var end: Int64
-        /// What else is said of it.
+        /// Other facts about the event.
         public var metadata: Metadata?
 
-        /// An event of its parts.
+        /// An event with its parts.
         public init(type: String, start: Int64, end: Int64, metadata: Metadata? = nil) {
             (self.type, self.start, self.end, self.metadata) = (type, start, end, metadata)
         }
     }
 
-    /// What the source reckoned of one type of sample over the workout (`HKStatistics`).
+    /// The source's statistics of one sample type over the workout (`HKStatistics`).
     public struct Statistics: Hashable, Sendable, Codable {
-        /// The quantity type's id, or HealthKit's identifier where this version does not know it.
+        /// The quantity type's id, or HealthKit's identifier if this version does not know it.
         public var type: String
-        /// Of types that add up.
+        /// The sum, for cumulative types.
         public var sum: Amount?
-        /// Of types that do not.
+        /// The average, for discrete types.
         public var average: Amount?
-        /// The lowest.
+        /// The lowest value.
         public var minimum: Amount?
-        /// The highest.
+        /// The highest value.
         public var maximum: Amount?
 
-        /// What was reckoned of a type.
+        /// The statistics of a type.
         public init(
             type: String, sum: Amount? = nil, average: Amount? = nil, minimum: Amount? = nil, maximum: Amount? = nil
         ) {
@@ -42,22 +42,22 @@ public struct Workout: Hashable, Sendable, Codable {
 
     /// One of the activities of a workout of several sports (`HKWorkoutActivity`).
     public struct Activity: Hashable, Sendable, Codable {
-        /// HealthKit's own UUID of it.
+        /// HealthKit's UUID of the activity.
         public var uuid: String?
-        /// When it began, in microseconds after the sample's start.
+        /// The start, in microseconds after the sample's start.
         public var start: Int64
-        /// When it ended; `nil` where that is not told.
+        /// The end, or `nil` if unknown.
         public var end: Int64?
-        /// How long it lasted, pauses left out.
+        /// The duration without pauses.
         public var duration: Amount?
-        /// What happened during it.
+        /// The events during the activity.
         public var events: [Event]
-        /// What was reckoned over it.
+        /// The source's statistics over the activity.
         public var statistics: [Statistics]
-        /// What else is said of it.
+        /// Other facts about the activity.
         public var metadata: Metadata?
 
-        /// An activity of its parts.
+        /// An activity with its parts.
         public init(
             uuid: String?, start: Int64, end: Int64?, duration: Amount?, events: [Event] = [], statistics: [Statistics] = [],
             metadata: Metadata? = nil
@@ -67,34 +67,34 @@ public struct Workout: Hashable, Sendable, Codable {
         }
     }
 
-    /// How long it lasted, pauses left out, as the source says; `nil` where it does not.
+    /// The source's duration without pauses, or `nil` if it has none.
     public var duration: Amount?
-    /// How far it went in all, whatever the kind of distance: what exports told before they told statistics.
+    /// The total distance of any kind, from exports that predate statistics.
     public var totalDistance: Amount?
-    /// In the order told.
+    /// The events in the received order.
     public var events: [Event]
-    /// In the order told.
+    /// The activities in the received order.
     public var activities: [Activity]
-    /// In the order told, each type once.
+    /// The statistics in the received order, with each type once.
     public var statistics: [Statistics]
-    /// The UUIDs of its routes, in the order told.
+    /// The UUIDs of its routes, in the received order.
     public var routes: [String]
 
-    /// How long it lasted in seconds, pauses left out: as told, else from its start, its end and its pauses.
+    /// The duration in seconds without pauses: the source's, or else computed from start, end and pauses.
     public func seconds(from start: Instant, to end: Instant) -> Double {
         if let told = duration?.value(in: Self.second) { return told }
         let whole = end.microseconds &- start.microseconds
         return Double(pauses(within: whole).reduce(whole) { $0 - ($1.end - $1.start) }) / 1e6
     }
 
-    /// Its pauses, in order and apart from one another, in microseconds after its start.
+    /// The pauses, ordered and disjoint, in microseconds after its start.
     ///
-    /// - Parameter whole: how long it lasted with them.
+    /// - Parameter whole: The duration including pauses.
     public func pauses(within whole: Int64) -> [(start: Int64, end: Int64)] {
         var (pauses, since): ([(start: Int64, end: Int64)], Int64?) = ([], nil)
         for event in events.sorted(by: { $0.start < $1.start }) {
             switch event.type {
-            // One that is told twice is one.
+            // A repeated pause counts once.
             case "pause": since = since ?? min(max(event.start, 0), whole)
             case "resume":
                 if let begun = since { pauses.append((begun, min(max(event.start, begun), whole))) }
@@ -102,18 +102,19 @@ public struct Workout: Hashable, Sendable, Codable {
             default: break
             }
         }
-        // What was not taken up again was paused to the end.
+        // A pause without a resume lasts to the end.
         if let since { pauses.append((since, whole)) }
         return pauses.filter { $0.start < $0.end }
     }
 
-    /// The name of an event's type by HealthKit's constant (`pause` of `HKWorkoutEventTypePause`); the constant itself where it is unknown.
+    /// The name of an event's type for HealthKit's constant (`pause` for `HKWorkoutEventTypePause`), or the constant itself if it is
+    /// unknown.
     public static func eventName(of constant: String) -> String {
         let values = Catalogue.workoutEventValues
         return values.value(of: constant).flatMap(values.name) ?? constant
     }
 
-    /// HealthKit's constant of an event's type (`HKWorkoutEventTypePause` of `pause`); the name itself where it is unknown.
+    /// HealthKit's constant for an event's type (`HKWorkoutEventTypePause` for `pause`), or the name itself if it is unknown.
     public static func eventConstant(of name: String) -> String {
         let values = Catalogue.workoutEventValues
         return values.value(of: name).flatMap(values.constant) ?? name
@@ -125,7 +126,7 @@ public struct Workout: Hashable, Sendable, Codable {
         return second
     }()
 
-    /// A workout of its parts.
+    /// A workout with its parts.
     public init(
         duration: Amount? = nil, totalDistance: Amount? = nil, events: [Event] = [], activities: [Activity] = [],
         statistics: [Statistics] = [], routes: [String] = []

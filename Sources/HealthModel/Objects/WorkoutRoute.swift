@@ -1,14 +1,14 @@
-/// Where a workout went (`HKWorkoutRoute`): its locations are the points of its body.
+/// The path of a workout (`HKWorkoutRoute`). The locations are the points of its body.
 public struct WorkoutRoute: Hashable, Sendable, Codable {
-    /// The locations; each tells its time, latitude and longitude, and what else was told of it.
+    /// The locations, each with time, latitude, longitude and any other received values.
     public var points: Points
     /// The UUID of the workout that it belongs to.
     public var workout: String?
-    /// What its file calls it.
+    /// The name in its file.
     public var name: String?
 
-    /// What a location tells (`CLLocation`), in the order and the units of HealthKit's exports; `time` in microseconds after the route's start.
-    /// Degrees of latitude and longitude are those of WGS 84.
+    /// The columns of a location (`CLLocation`), in the order and the units of HealthKit's exports. `time` is in microseconds after the
+    /// route's start. Latitude and longitude are in degrees of WGS 84.
     public static let columns: [Points.Column] = [
         .init(Points.time), .init("latitude", unit: "deg"), .init("longitude", unit: "deg"), .init("altitude", unit: "m"),
         .init("horizontalAccuracy", unit: "m"), .init("verticalAccuracy", unit: "m"), .init("course", unit: "deg"),

@@ -1,12 +1,12 @@
-/// The code systems of health records, by short names: `fhir.code.cvx = 94` asks for a code of the vaccines' list, not for any 94.
+/// The code systems of health records, by short names. `fhir.code.cvx = 94` matches a code of the vaccine list, not any code 94.
 ///
-/// A system goes by the URI that HL7 lists for FHIR, by those that drafts of DSTU2 gave, and by its OID as `urn:oid:…`, which servers write
-/// that translate from older documents.
+/// A system is identified by the URI that HL7 lists for FHIR, by the URIs in drafts of DSTU2, and by its OID as `urn:oid:…`, which servers
+/// write when they translate older documents.
 /// Sources: <https://terminology.hl7.org/5.2.0/external_terminologies.html>, <https://hl7.org/fhir/dstu2/terminologies-systems.html>,
 /// <http://hl7.org/fhir/2015May/terminologies-systems.html>, <https://hl7.org/fhir/us/core/vsacname-fhiruri-map.html>,
 /// <https://hl7.org/fhir/us/core/2018Jan/terminology.html>.
 public enum CodeSystems {
-    /// A system by its short name, with all that it goes by.
+    /// The systems by short name, each with all its URIs.
     public static let all: [(name: String, systems: [String])] = drugs + diagnoses + others
 
     private static let drugs: [(name: String, systems: [String])] = [
@@ -52,16 +52,16 @@ public enum CodeSystems {
 
     private static let byName = Dictionary(all.map { ($0.name, $0.systems) }, uniquingKeysWith: { first, _ in first })
 
-    /// All that a system goes by; `nil` for a name that stands for none.
+    /// All URIs of a system, or `nil` for an unknown name.
     public static func systems(named name: String) -> [String]? { byName[name] }
 
-    /// The short name of a system; `nil` where it has none.
+    /// The short name of a system, or `nil` if it has none.
     public static func name(of system: String) -> String? {
-        // What stands for a part of another one comes behind it: `icd10cm`.
+        // A name for a part of another system comes after it: `icd10cm`.
         all.last { $0.systems.contains(where: { isSame($0, system) }) }?.name
     }
 
-    /// Whether two URIs are one system: some servers write a slash at the end.
+    /// Whether two URIs are the same system. Some servers write a slash at the end.
     static func isSame(_ one: String, _ other: String) -> Bool {
         one == other || (other.hasSuffix("/") && other.dropLast() == one)
     }

@@ -1,6 +1,6 @@
-/// What a body tells of the fields that conditions speak of, whatever its kind; read once a sample, and only where a condition asks.
+/// The values of a body's fields in conditions, for any kind. Decoded once per sample, and only if a condition needs them.
 struct ObjectFacts: Sendable {
-    /// What may stand in a body, by the names that it has there.
+    /// The fields that a body may have, by their names in it.
     private struct Body: Decodable {
         var objects: [String]?
         var totalDistance: Amount?
@@ -60,15 +60,15 @@ struct ObjectFacts: Sendable {
 
     private let body: Body?
 
-    /// Of a sample; a body that cannot be read tells nothing.
+    /// The facts of a sample. A body that cannot be read has no values.
     init(of sample: Sample) { body = try? sample.body?.decoded(as: Body.self) }
 
-    /// How long a workout lasted without its pauses, in seconds, as its line tells it.
+    /// The duration of a workout without its pauses, in seconds, as in its line.
     func seconds(of sample: Sample) -> Double {
         Workout(duration: body?.duration, events: body?.events ?? []).seconds(from: sample.start, to: sample.end)
     }
 
-    /// What the body tells of a field; nothing of those that are the sample's own number.
+    /// The body's values of a field, without those that are the sample's own number.
     func values(of field: ObjectField) -> [Value] {
         guard let body else { return [] }
         if case .code = field.content { return (body.codes ?? []).map { .coding($0) } }

@@ -1,38 +1,38 @@
-/// What a condition may speak of beyond a sample's header and number: what its ``SampleBody`` tells, named as in a sample's line.
+/// A field for conditions beyond a sample's header and number: a value in its ``SampleBody``, named as in a sample's line.
 ///
 ///     activity = running                       a workout
 ///     fhir.resourceType = "Immunization" and fhir.code.cvx = 94
-///     date.occurrence >= 2012-05               of a clinical record, as far as it tells its date
+///     date.occurrence >= 2012-05               of a clinical record, at the precision of its date
 ///     statistics.distanceWalkingRunning.sum > 10 km
 ///
-/// A field has no value, one, or several (the codes of a resource). It equals what one of them equals; it differs from what none equals.
+/// A field has no value, one, or several (the codes of a resource). `=` holds if any value is equal, and `!=` if no value is equal.
 public struct ObjectField: Hashable, Sendable {
-    /// As it is written.
+    /// The name in conditions.
     public let name: String
     /// The kinds of samples that have it.
     public let kinds: Set<SampleKind>
-    /// Where its values come from, and what they are.
+    /// The source and kind of its values.
     let content: Content
 
     enum Content: Sendable {
-        /// The name of the sample's number, of its type's list.
+        /// The name of the sample's number, from its type's list.
         case namedNumber
         /// The sample's number.
         case number
         /// Numbers without a unit.
         case count
         case text
-        /// Names of a list, also as HealthKit's constants.
+        /// Names from a list, or HealthKit's constants.
         case names([CategoryValues])
         case boolean
         case date
-        /// In this unit where none is written; `nil`: in its own.
+        /// An amount, in this unit if the condition has none. `nil` stands for the amount's own unit.
         case amount(Unit?, SampleType?)
-        /// Of these systems; `nil`: of any.
+        /// A code from these systems, or from any if `nil`.
         case code([String]?)
     }
 
-    /// Names mean fields, not where they lie.
+    /// Fields are equal if their names are.
     public static func == (one: ObjectField, other: ObjectField) -> Bool { one.name == other.name }
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
@@ -40,7 +40,7 @@ public struct ObjectField: Hashable, Sendable {
         (self.name, self.kinds, self.content) = (name, kinds, content)
     }
 
-    /// The field of this name; lists may be written as in lines (`labels`) or for one of them (`label`).
+    /// The field with this name. Lists may be written as in lines (`labels`) or in the singular (`label`).
     public init?(named name: String) {
         if let field = Self.byName[Self.singular[name] ?? name] {
             self = field
@@ -64,11 +64,11 @@ public struct ObjectField: Hashable, Sendable {
         }
     }
 
-    /// All, with what stands for many of them in capitals.
+    /// All names, with placeholders in capitals.
     public static let names: [String] =
         table.map(\.name) + ["fhir.code.SYSTEM", "code.SYSTEM", "date.NAME", "statistics.TYPE.FIGURE"]
 
-    /// What a workout's statistics tell.
+    /// The figures of a workout's statistics.
     static let figures = ["sum", "average", "minimum", "maximum"]
 
     private static let byName = Dictionary(table.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -117,7 +117,7 @@ public struct ObjectField: Hashable, Sendable {
         ObjectField("brand", [.visionPrescription], .text),
     ]
 
-    /// Of which medication a dose is.
+    /// The medication of a dose.
     public static let medication = ObjectField("medication", [.medicationDoseEvent], .text)
 
     private static let people: [ObjectField] = [

@@ -1,17 +1,17 @@
-/// A date as health records know it: a year, a month, a day, or a moment (FHIR's `dateTime`).
+/// A date in a health record: a year, a month, a day, or a moment (FHIR's `dateTime`).
 ///
-/// Two are compared as far as both tell: a condition of 2012 and one of May 2012 are neither before nor behind one another. A day is the one
-/// that was written, whatever the zone.
+/// Two dates are compared at the coarser precision, so a condition of 2012 and one of May 2012 compare as equal. A day is the written one
+/// in any zone.
 public struct PartialDate: Hashable, Sendable, CustomStringConvertible {
-    /// As it was written.
+    /// The date as written.
     public let description: String
-    /// Year, month and day, as far as they are told.
+    /// Year, month and day, as far as known.
     private let parts: [Int]
-    /// Where the time of day is told as well, with its zone.
+    /// The instant, if the date includes a time with its zone.
     private let instant: Instant?
 
-    /// Reads `2012`, `2012-05`, `2012-05-15`, or a moment such as `2012-05-15T10:30:00+01:00`; `nil` for anything else, and for a day that never
-    /// was.
+    /// Parses `2012`, `2012-05`, `2012-05-15`, or a moment such as `2012-05-15T10:30:00+01:00`. Returns `nil` for any other text and for an
+    /// invalid day.
     public init?(_ text: String) {
         description = text
         let day = text.prefix { $0 != "T" && $0 != "t" && $0 != " " }
@@ -21,18 +21,18 @@ public struct PartialDate: Hashable, Sendable, CustomStringConvertible {
         else { return nil }
         parts = words.compactMap { Int($0) }
         guard parts.count < 2 || (1...12).contains(parts[1]) else { return nil }
-        // The calendar itself says how long a month is.
+        // The timestamp parser knows the lengths of months.
         guard parts.count < 3 || (try? Timestamp(iso8601: "\(day)T00:00:00Z")) != nil else { return nil }
         if day.endIndex == text.endIndex {
             instant = nil
             return
         }
         guard parts.count == 3, let time = try? Timestamp(iso8601: text) else { return nil }
-        // A time without a zone is that day's.
+        // A time without a zone counts as its day.
         instant = time.instant
     }
 
-    /// Below, at or above zero as one comes before, with or behind the other.
+    /// Negative, zero or positive if the first date is before, equal to or after the second.
     static func order(_ one: PartialDate, _ other: PartialDate) -> Int {
         if let own = one.instant, let others = other.instant { return own == others ? 0 : own < others ? -1 : 1 }
         for (own, others) in zip(one.parts, other.parts) where own != others { return own < others ? -1 : 1 }

@@ -1,38 +1,38 @@
-/// A condition as options and profiles say it, one part a line of a report; ``predicate`` is what it means.
+/// The conditions from options and profiles, each listed separately in reports. ``predicate`` combines them.
 public struct SampleConditions: Sendable {
-    /// `nil` for all types.
+    /// The types, or `nil` for all.
     public var types: Set<SampleType>?
     /// A source's id or name.
     public var source: String?
-    /// Sources' ids, each also for those that begin with it and a point: a profile's files.
+    /// Ids of sources, which also match ids that begin with them and a dot, such as a profile's files.
     public var sourceFamilies: [String]?
-    /// Of the app or file that a sample comes from.
+    /// The versions of the source app or file.
     public var sourceVersion: VersionRange?
     /// A device's key, name, model or serial number.
     public var device: String?
-    /// Of the software in the device.
+    /// The versions of the device's software.
     public var firmware: VersionRange?
     /// A person's UUID.
     public var subject: String?
-    /// The first start that counts.
+    /// The earliest start to include.
     public var from: Instant?
-    /// The first start that no longer counts.
+    /// The earliest start to exclude.
     public var to: Instant?
-    /// The first time of receipt that counts.
+    /// The earliest time of receipt to include.
     public var receivedFrom: Instant?
-    /// The first time of receipt that no longer counts.
+    /// The earliest time of receipt to exclude.
     public var receivedTo: Instant?
-    /// Only these.
+    /// The samples to include.
     public var samples: Set<SampleIdentity>?
-    /// Of the value, the metadata and what else a condition can speak of.
+    /// The condition on the value, the metadata and other fields.
     public var condition: SamplePredicate?
-    /// The condition as it was written.
+    /// The condition as written.
     public var conditionText: String?
 
-    /// Meets every sample until something is set.
+    /// Conditions that every sample meets until one is set.
     public init(types: Set<SampleType>? = nil) { self.types = types }
 
-    /// All that was set, as one condition.
+    /// All conditions combined.
     public var predicate: SamplePredicate {
         let parts: [SamplePredicate?] = [
             types.map { .types($0) }, subject.map { .subject($0) }, .starts(from: from, before: to), source.map { .source($0) },
@@ -44,9 +44,9 @@ public struct SampleConditions: Sendable {
         return .and(parts.compactMap { $0 })
     }
 
-    /// The conditions that were set, as names and texts.
+    /// The conditions that are set, as names and texts.
     ///
-    /// - Parameter me: the subject that is written as `me`.
+    /// - Parameter me: The person that is written as `me`.
     public func parts(me: String) -> [(name: String, text: String)] {
         let parts: [(String, String?)] = [
             ("type", types?.map(\.id).sorted().joined(separator: ",")),
@@ -59,7 +59,7 @@ public struct SampleConditions: Sendable {
         return parts.compactMap { name, text in text.map { (name, $0) } }
     }
 
-    /// The same as a JSON object of texts, in the form that stores keep.
+    /// The same as a JSON object of texts, in the stored form.
     public func json(me: String) -> String {
         var bytes: [UInt8] = Array("{".utf8)
         for (index, part) in parts(me: me).enumerated() {

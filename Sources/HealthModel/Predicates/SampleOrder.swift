@@ -1,13 +1,13 @@
-/// By what samples are sorted (HealthKit's sort descriptor): any field that a condition may speak of, upwards or downwards.
+/// An order of samples (HealthKit's sort descriptor) by any field that conditions can use, ascending or descending.
 ///
 ///     SampleOrder(.value, descending: true)
 ///     SampleOrder("-value")
 ///
-/// A sample that does not have the field comes behind all that have it, in either direction.
+/// Samples without the field come last in either direction.
 public struct SampleOrder: Hashable, Sendable, CustomStringConvertible {
-    /// What is compared.
+    /// The field to compare.
     public var field: SamplePredicate.Field
-    /// The highest first.
+    /// Whether the highest value comes first.
     public var descending: Bool
 
     /// Sorts by a field.
@@ -15,8 +15,8 @@ public struct SampleOrder: Hashable, Sendable, CustomStringConvertible {
         (self.field, self.descending) = (field, descending)
     }
 
-    /// Reads an order as `--sort` has it: a field's name, with `-` before it for the highest first; `nil` where there is no such field, or
-    /// where it has no order that a sample alone tells.
+    /// Parses the value of `--sort`: a field's name, prefixed with `-` for descending order. Returns `nil` if the field does not exist or
+    /// cannot be evaluated from a sample alone.
     public init?(_ text: some StringProtocol) {
         let descending = text.hasPrefix("-")
         guard let field = SamplePredicate.Field(named: String(descending ? text.dropFirst() : text[...])) else { return nil }
@@ -28,7 +28,7 @@ public struct SampleOrder: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { (descending ? "-" : "") + field.description }
 
-    /// What a sample is sorted by. Numbers come before texts, where a field has both.
+    /// The key of a sample. Numbers come before texts if a field has both.
     public enum Key: Hashable, Sendable {
         case integer(Int64)
         case number(Double)
@@ -37,7 +37,7 @@ public struct SampleOrder: Hashable, Sendable, CustomStringConvertible {
         case missing
     }
 
-    /// What the sample is sorted by: of a field with several values the first; amounts in the unit that lines print.
+    /// The key of a sample, from the first value of the field. Amounts are in the unit of lines.
     public func key(of sample: Sample) -> Key {
         switch field {
         case .value: return .number(sample.value)

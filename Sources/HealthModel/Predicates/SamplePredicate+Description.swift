@@ -1,8 +1,8 @@
 extension SamplePredicate: CustomStringConvertible {
-    /// The condition as a person writes it; read again it means the same. Times are printed in UTC, persons as their UUIDs.
+    /// The condition in its written form, which parses back to the same condition. Times are in UTC, and persons are UUIDs.
     public var description: String { written(within: nil) }
 
-    /// What joins the parts around it.
+    /// The operator that surrounds a part.
     private enum Join { case and, or, not }
 
     private func written(within outer: Join?) -> String {
@@ -26,7 +26,7 @@ extension SamplePredicate: CustomStringConvertible {
         }
     }
 
-    /// One of several: equal to this or to that.
+    /// Several alternatives for one field.
     private static func written(_ field: String, _ texts: [String], within outer: Join?) -> String {
         if texts.isEmpty { return "nothing" }
         let text = texts.sorted().map { "\(field) = \(Literal.quoted($0))" }.joined(separator: " or ")
@@ -35,7 +35,7 @@ extension SamplePredicate: CustomStringConvertible {
 }
 
 extension SamplePredicate.Field: CustomStringConvertible {
-    /// As a condition names it.
+    /// The name in a condition.
     public var description: String {
         switch self {
         case .value: "value"
@@ -62,14 +62,14 @@ extension SamplePredicate.Field: CustomStringConvertible {
         }
     }
 
-    /// Whether a key of metadata stands in a condition without quotes.
+    /// Whether a metadata key can be written without quotes.
     private static func isPlain(_ key: String) -> Bool {
         !key.isEmpty && key.allSatisfy { $0.isLetter || $0.isNumber || "._".contains($0) }
     }
 }
 
 extension SamplePredicate.Literal {
-    /// As a condition has it.
+    /// The literal as written in a condition.
     var written: String {
         switch self {
         case .number(let numeral, let unit?): Self.quoted("\(numeral.text) \(unit.code)")
@@ -84,7 +84,7 @@ extension SamplePredicate.Literal {
         }
     }
 
-    /// In single quotes where it is more than a word; a quote within is written twice.
+    /// The text, in single quotes unless it is a plain word. Quotes within it are doubled.
     static func quoted(_ text: String) -> String {
         let isWord = text.utf8.allSatisfy {
             switch $0 {
@@ -95,7 +95,7 @@ extension SamplePredicate.Literal {
             default: false
             }
         }
-        // What looks like a number takes the next word for its unit.
+        // A text that looks like a number would take the next word as its unit.
         guard isWord, !text.isEmpty, (try? Numeral(text)) == nil else {
             return "'\(text.replacing("'", with: "''"))'"
         }

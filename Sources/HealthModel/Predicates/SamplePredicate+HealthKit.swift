@@ -1,26 +1,26 @@
-/// Conditions by the names that HealthKit's `HKQuery` gives them.
+/// Conditions with the names of HealthKit's `HKQuery`.
 ///
 ///     .predicateForSamples(withStart: yesterday, end: today, options: .strictStartDate)
 ///     .predicateForQuantitySamples(with: .above, quantity: Numeral("38"), unit: Unit(ucum: "Cel"))
 ///
 /// Source: <https://developer.apple.com/documentation/healthkit/hkquery>.
 extension SamplePredicate {
-    /// How the time of a sample lies to a stretch of time (`HKQueryOptions`); without any of them the two overlap.
+    /// The relation of a sample's time to an interval (`HKQueryOptions`). Without options, the two must overlap.
     public struct TimeOptions: OptionSet, Hashable, Sendable {
         public let rawValue: Int
-        /// From HealthKit's raw value.
+        /// The options for HealthKit's raw value.
         public init(rawValue: Int) { self.rawValue = rawValue }
-        /// The sample's start lies within: at the first time or later, before the last.
+        /// The sample's start is in the interval, which excludes its end.
         public static let strictStartDate = TimeOptions(rawValue: 1)
-        /// The sample's end lies within: at the first time or later, before the last.
+        /// The sample's end is in the interval, which excludes its end.
         public static let strictEndDate = TimeOptions(rawValue: 2)
     }
 
     // MARK: Samples and objects
 
-    /// Samples of a stretch of time; without an end on the side that is missing.
+    /// Samples in an interval, which is unbounded on a missing side.
     ///
-    /// Without options a sample counts that is under way at some time of the stretch: it starts before `end`, and ends at `start` or later.
+    /// Without options, a sample must overlap the interval: it starts before `end`, and ends at `start` or later.
     public static func predicateForSamples(
         withStart start: Instant?, end: Instant?, options: TimeOptions = []
     ) -> SamplePredicate {
@@ -35,18 +35,18 @@ extension SamplePredicate {
         return parts.count == 1 ? parts[0] : .and(parts)
     }
 
-    /// The sample of a UUID.
+    /// The sample with this UUID.
     public static func predicateForObject(with uuid: SampleIdentity) -> SamplePredicate { .uuids([uuid]) }
 
-    /// The samples of these UUIDs.
+    /// The samples with these UUIDs.
     public static func predicateForObjects(with uuids: Set<SampleIdentity>) -> SamplePredicate { .uuids(uuids) }
 
-    /// Samples of sources with these ids.
+    /// Samples from sources with these ids.
     public static func predicateForObjects(fromSources ids: Set<String>) -> SamplePredicate {
         anyOf(ids.sorted().map { .comparison(.source(.id), .equal, .text($0)) })
     }
 
-    /// Samples of these sources in these versions; one without a version means that none is known.
+    /// Samples from these sources in these versions. A missing version matches only an unknown one.
     public static func predicateForObjects(fromSourceRevisions revisions: Set<SourceRevision>) -> SamplePredicate {
         anyOf(
             revisions.sorted { ($0.id, $0.version ?? "") < ($1.id, $1.version ?? "") }.map { revision in
@@ -57,7 +57,7 @@ extension SamplePredicate {
             })
     }
 
-    /// Samples of these devices, whose properties are all the same, also those that are not known.
+    /// Samples from these devices. All properties must be equal, and missing ones must be missing.
     public static func predicateForObjects(fromDevices devices: Set<Device>) -> SamplePredicate {
         anyOf(
             devices.sorted { $0.key < $1.key }.map { device in
@@ -71,7 +71,7 @@ extension SamplePredicate {
             })
     }
 
-    /// Samples whose device has one of these values; of no values, whose device has none.
+    /// Samples whose device has one of these values, or no value if the set is empty.
     public static func predicateForObjects(
         withDeviceProperty property: DeviceProperty, allowedValues: Set<String>
     ) -> SamplePredicate {
@@ -83,17 +83,17 @@ extension SamplePredicate {
         return anyOf(allowedValues.sorted().map { .comparison(.device(property), .equal, .text($0)) })
     }
 
-    /// Samples of which something is said under a key, by its name here or HealthKit's string.
+    /// Samples with metadata under a key, given by our name or HealthKit's string.
     public static func predicateForObjects(withMetadataKey key: String) -> SamplePredicate {
         .comparison(metadata(key), .equal, .present)
     }
 
-    /// Samples of which one of these is said under a key.
+    /// Samples with one of these values under a metadata key.
     public static func predicateForObjects(withMetadataKey key: String, allowedValues: [MetadataValue]) -> SamplePredicate {
         anyOf(allowedValues.map { predicateForObjects(withMetadataKey: key, operatorType: .equal, value: $0) })
     }
 
-    /// Samples of which something is said under a key that stands so to a value.
+    /// Samples whose value under a metadata key compares this way to a value.
     public static func predicateForObjects(
         withMetadataKey key: String, operatorType: Comparison, value: MetadataValue
     ) -> SamplePredicate {
@@ -113,14 +113,14 @@ extension SamplePredicate {
         .comparison(.inCorrelation, .equal, .text(uuid.description))
     }
 
-    /// Samples that were recorded during a workout, by its person and source, and its routes.
+    /// Samples recorded during a workout, with the same person and source, and its routes.
     public static func predicateForObjects(fromWorkout uuid: SampleIdentity) -> SamplePredicate {
         .comparison(.fromWorkout, .equal, .text(uuid.description))
     }
 
     // MARK: Quantities and categories
 
-    /// Quantities that stand so to another one; of types that have no conversion to its unit there are none.
+    /// Quantities that compare this way to a quantity. Types that cannot be converted to its unit never match.
     public static func predicateForQuantitySamples(
         with operatorType: Comparison, quantity: Numeral, unit: Unit
     ) -> SamplePredicate {
@@ -130,7 +130,7 @@ extension SamplePredicate {
         ])
     }
 
-    /// Categories whose raw value stands so to another one.
+    /// Categories whose raw value compares this way to a number.
     public static func predicateForCategorySamples(with operatorType: Comparison, value: Int) -> SamplePredicate {
         .and([
             .comparison(.kind, .equal, .text(SampleKind.category.name)),
@@ -145,12 +145,12 @@ extension SamplePredicate {
 
     // MARK: Workouts
 
-    /// Workouts of an activity, by its name (`running`).
+    /// Workouts with an activity, by its name (`running`).
     public static func predicateForWorkouts(with activity: String) -> SamplePredicate {
         object("activity", .equal, .text(activity))
     }
 
-    /// Workouts that lasted so long without their pauses, in seconds.
+    /// Workouts whose duration without pauses compares this way, in seconds.
     public static func predicateForWorkouts(with operatorType: Comparison, duration seconds: Numeral) -> SamplePredicate {
         .and([
             .comparison(.kind, .equal, .text(SampleKind.workout.name)),
@@ -158,14 +158,14 @@ extension SamplePredicate {
         ])
     }
 
-    /// Workouts whose source told such an energy.
+    /// Workouts whose active energy compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, totalEnergyBurned: Numeral, unit: Unit
     ) -> SamplePredicate {
         object("statistics.activeEnergyBurned.sum", operatorType, .number(totalEnergyBurned, unit))
     }
 
-    /// Workouts whose source told such a distance, of whatever kind.
+    /// Workouts whose distance of any kind compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, totalDistance: Numeral, unit: Unit
     ) -> SamplePredicate {
@@ -177,42 +177,42 @@ extension SamplePredicate {
                 })
     }
 
-    /// Workouts whose source told so many strokes.
+    /// Workouts whose number of swimming strokes compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, totalSwimmingStrokeCount count: Numeral
     ) -> SamplePredicate {
         object("statistics.swimmingStrokeCount.sum", operatorType, .number(count, nil))
     }
 
-    /// Workouts whose source told so many flights of stairs.
+    /// Workouts whose number of flights of stairs compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, totalFlightsClimbed count: Numeral
     ) -> SamplePredicate {
         object("statistics.flightsClimbed.sum", operatorType, .number(count, nil))
     }
 
-    /// Workouts whose source told such a sum of a type.
+    /// Workouts whose sum of a type compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, quantityType: SampleType, sumQuantity: Numeral, unit: Unit
     ) -> SamplePredicate {
         object("statistics.\(quantityType.id).sum", operatorType, .number(sumQuantity, unit))
     }
 
-    /// Workouts whose source told such an average of a type.
+    /// Workouts whose average of a type compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, quantityType: SampleType, averageQuantity: Numeral, unit: Unit
     ) -> SamplePredicate {
         object("statistics.\(quantityType.id).average", operatorType, .number(averageQuantity, unit))
     }
 
-    /// Workouts whose source told such a lowest value of a type.
+    /// Workouts whose minimum of a type compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, quantityType: SampleType, minimumQuantity: Numeral, unit: Unit
     ) -> SamplePredicate {
         object("statistics.\(quantityType.id).minimum", operatorType, .number(minimumQuantity, unit))
     }
 
-    /// Workouts whose source told such a highest value of a type.
+    /// Workouts whose maximum of a type compares this way.
     public static func predicateForWorkouts(
         with operatorType: Comparison, quantityType: SampleType, maximumQuantity: Numeral, unit: Unit
     ) -> SamplePredicate {
@@ -226,17 +226,17 @@ extension SamplePredicate {
         object("date", .equal, .date(day))
     }
 
-    /// Activity summaries of the days from one to another, both of them.
+    /// Activity summaries from one day to another, both included.
     public static func predicate(forActivitySummariesBetweenStart start: PartialDate, end: PartialDate) -> SamplePredicate {
         .and([object("date", .atLeast, .date(start)), object("date", .atMost, .date(end))])
     }
 
-    /// Clinical records of a type of resource (`Immunization`).
+    /// Clinical records with a resource type (`Immunization`).
     public static func predicateForClinicalRecords(withFHIRResourceType resourceType: String) -> SamplePredicate {
         object("fhir.resourceType", .equal, .text(resourceType))
     }
 
-    /// The clinical record that a source has under an identifier.
+    /// The clinical record with this identifier at its source.
     public static func predicateForClinicalRecords(
         from source: String, fhirResourceType: String, identifier: String
     ) -> SamplePredicate {
@@ -246,25 +246,25 @@ extension SamplePredicate {
         ])
     }
 
-    /// What of a document in the Clinical Document Architecture is compared (`HKPredicateKeyPathCDATitle` and the like).
+    /// A property of a document in the Clinical Document Architecture (`HKPredicateKeyPathCDATitle` and others).
     public enum DocumentProperty: String, Sendable, CaseIterable { case title, patient, custodian, author }
 
-    /// Documents whose property stands so to a text.
+    /// Documents whose property compares this way to a text.
     public static func predicateForDocuments(
         with property: DocumentProperty, operatorType: Comparison, value: String
     ) -> SamplePredicate { object(property.rawValue, operatorType, .text(value)) }
 
-    /// Electrocardiograms of a classification, by its name (`sinusRhythm`).
+    /// Electrocardiograms with a classification, by its name (`sinusRhythm`).
     public static func predicateForElectrocardiograms(classification: String) -> SamplePredicate {
         object("classification", .equal, .text(classification))
     }
 
-    /// Electrocardiograms by whether the person had symptoms, by the name of the case.
+    /// Electrocardiograms by the name of their symptoms status.
     public static func predicateForElectrocardiograms(symptomsStatus: String) -> SamplePredicate {
         object("symptomsStatus", .equal, .text(symptomsStatus))
     }
 
-    /// States of mind of a valence, from -1 to 1.
+    /// States of mind whose valence, from -1 to 1, compares this way.
     public static func predicateForStatesOfMind(withValence valence: Numeral, operatorType: Comparison) -> SamplePredicate {
         object("valence", operatorType, .number(valence, nil))
     }
@@ -274,15 +274,15 @@ extension SamplePredicate {
 
     // MARK: Parts
 
-    /// What meets one of them; a single one by itself.
+    /// Samples that meet any of the parts.
     private static func anyOf(_ parts: [SamplePredicate]) -> SamplePredicate { parts.count == 1 ? parts[0] : .or(parts) }
 
-    /// Equal to a text, or not there.
+    /// The field is equal to a text, or missing if the text is `nil`.
     private static func equal(_ field: Field, _ text: String?) -> SamplePredicate {
         text.map { .comparison(field, .equal, .text($0)) } ?? .comparison(field, .notEqual, .present)
     }
 
-    /// A field that the table of fields has; of a name that is none there is nothing to find.
+    /// A comparison of an object's field. An unknown name matches nothing.
     private static func object(_ name: String, _ comparison: Comparison, _ literal: Literal) -> SamplePredicate {
         ObjectField(named: name).map { .comparison(.object($0), comparison, literal) } ?? .or([])
     }

@@ -1,8 +1,8 @@
 extension SamplePredicate.Written {
-    /// What was written, as a value of the field's kind.
+    /// The written text as a value of the field's kind.
     ///
-    /// - Throws: ``PredicateError`` where it is of another kind, or the comparison has no meaning: such a comparison would be false of every
-    ///   sample, and behind `not` true.
+    /// - Throws: ``PredicateError`` if it is of another kind or the comparison is meaningless. Such a comparison would be false for every
+    ///   sample, and true under `not`.
     func literal(
         for field: SamplePredicate.Field, _ comparison: SamplePredicate.Comparison, _ instant: (String) -> Instant?,
         _ subject: (String) -> String?, _ type: (String) -> SampleType?
@@ -98,7 +98,7 @@ extension SamplePredicate.Written {
         guard comparison == .equal || comparison == .notEqual else { throw error("compare \(what) with = or !=") }
     }
 
-    /// A text; of two words it has to stand in quotes.
+    /// The whole text. Two words must be in quotes.
     func wholeText() throws(PredicateError) -> String {
         if let unit { throw expected("one word, or a text in quotes: '\(text) \(unit)'") }
         return text
@@ -112,7 +112,7 @@ extension SamplePredicate.Written {
         }
     }
 
-    /// The number and the unit behind it, also in one word; nil where it does not begin with a number.
+    /// The number and its unit, which may be one word, or `nil` if the text does not start with a number.
     private func parts() -> (Numeral, unit: String?)? {
         if let numeral = try? Numeral(text) { return (numeral, unit) }
         var digits = text.prefix { $0.isASCII && ($0.isNumber || "+-.eE".contains($0)) }
@@ -152,7 +152,7 @@ extension SamplePredicate.Written {
         guard let instant = instant(text) else {
             throw expected("a time, such as 2026-11-20T06:30:00+01:00, or where --from takes it also 2026-11-20, today or -7d")
         }
-        // A day is no instant that a sample could start at: who writes `start = 2026-11-20` means the whole of it.
+        // A day is not an instant. The author of `start = 2026-11-20` means the whole day.
         guard comparison.isOrder || (try? Timestamp(iso8601: text)) != nil else {
             throw expected("a time of day; a whole day is asked for with >= and <")
         }

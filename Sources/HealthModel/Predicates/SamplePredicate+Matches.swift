@@ -1,15 +1,15 @@
 extension SamplePredicate {
     /// Whether the sample meets the condition.
     ///
-    /// - Parameter isCorrelated: whether a sample belongs to a correlation; without it what is asked of that is met by none.
+    /// - Parameter isCorrelated: Whether a sample belongs to a correlation. Without it, no sample meets conditions on that.
     public func matches(_ sample: Sample, isCorrelated: ((Sample) -> Bool)? = nil) -> Bool {
         var facts = LazyFacts(isCorrelated: isCorrelated)
         return meets(sample, &facts) ?? false
     }
 
-    /// `nil` where the sample has nothing that could be compared.
+    /// Whether the sample meets the condition, or `nil` if it has nothing to compare.
     ///
-    /// - Parameter facts: what its body tells, read for all parts of the condition at once.
+    /// - Parameter facts: The values in its body, shared by all parts of the condition.
     private func meets(_ sample: Sample, _ facts: inout LazyFacts) -> Bool? {
         switch self {
         case .types(let types): return types.contains(sample.origin.type)
@@ -28,7 +28,7 @@ extension SamplePredicate {
         }
     }
 
-    /// The answer of parts of which one decides, if it is that; unless all others are known, the rest is not.
+    /// Returns the decisive answer if any part has it. Otherwise the result is known only if all parts are.
     private static func join(
         _ parts: [SamplePredicate], _ sample: Sample, _ facts: inout LazyFacts, decisive: Bool
     ) -> Bool? {
@@ -52,7 +52,7 @@ extension SamplePredicate {
             guard let conversion = try? sample.origin.type.conversion(from: unit) else { return nil }
             return order(sample.value, conversion.convert(numeral), comparison)
         case (.category, .text(let name)):
-            // A name that the type has not is none of its cases, and nothing to compare with.
+            // An unknown case name cannot be compared.
             guard let value = sample.origin.type.categoryValues?.value(of: name) else { return nil }
             return (Double(value) == sample.value) == (comparison == .equal)
         case (.duration, .number(let numeral, _)):
@@ -92,7 +92,7 @@ extension SamplePredicate {
         }
     }
 
-    /// A yes or no as a person writes it.
+    /// Parses a boolean as users write it.
     static func boolean(_ text: String) -> Bool? {
         switch text.lowercased() {
         case "true", "yes", "1": true
@@ -138,7 +138,7 @@ extension SamplePredicate {
 }
 
 extension SamplePredicate.Field {
-    /// Whether a sample has the field; `nil` where only a store knows.
+    /// Whether a sample has the field, or `nil` if only a store knows.
     func isThere(in sample: Sample, _ facts: inout LazyFacts) -> Bool? {
         switch self {
         case .value, .start, .end, .duration, .subject, .type, .kind, .uuid, .originalValue, .originalUnit, .timeOrigin,
@@ -155,12 +155,12 @@ extension SamplePredicate.Field {
 }
 
 extension Sample {
-    /// What is said under a key of metadata, by its name here or HealthKit's string.
+    /// The metadata value under a key, given by our name or HealthKit's string.
     func metadataValue(named key: String) -> MetadataValue? { metadata?.metadataValue(named: key) }
 }
 
 extension Metadata {
-    /// What is said under a key, by its name here or HealthKit's string.
+    /// The value under a key, given by our name or HealthKit's string.
     func metadataValue(named key: String) -> MetadataValue? { self[key] ?? MetadataKey(named: key).flatMap { self[$0.rawKey] } }
 }
 

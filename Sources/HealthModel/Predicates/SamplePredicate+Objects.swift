@@ -1,7 +1,7 @@
-/// What a body tells, read when a part of a condition first asks for it, and then at hand for the others.
+/// The facts of a body, decoded when a part of a condition first needs them.
 struct LazyFacts {
     private var facts: ObjectFacts?
-    /// Whether a sample belongs to a correlation; `nil` where nobody is there who knows.
+    /// Whether a sample belongs to a correlation, or `nil` if unknown.
     let isCorrelated: ((Sample) -> Bool)?
 
     init(isCorrelated: ((Sample) -> Bool)? = nil) { self.isCorrelated = isCorrelated }
@@ -15,13 +15,13 @@ struct LazyFacts {
 }
 
 extension SamplePredicate {
-    /// How what an object tells stands to a value; `nil` where they can't be compared.
+    /// Whether an object's field compares this way to a value, or `nil` if they cannot be compared.
     static func compare(
         _ sample: Sample, _ field: ObjectField, _ comparison: Comparison, _ literal: Literal, _ facts: inout LazyFacts
     ) -> Bool? {
         guard field.kinds.contains(sample.origin.kind) else { return comparison == .notEqual }
         let values = values(sample, field, &facts)
-        // It differs from what none of its values equals.
+        // `!=` holds if no value is equal.
         let asked = comparison == .notEqual ? .equal : comparison
         var answer: Bool? = values.isEmpty ? false : nil
         for value in values {
@@ -31,7 +31,7 @@ extension SamplePredicate {
         return comparison == .notEqual ? answer.map { !$0 } : answer
     }
 
-    /// What an object tells of a field; nothing where it has none.
+    /// The values of an object's field, or none if it does not have it.
     static func values(_ sample: Sample, _ field: ObjectField, _ facts: inout LazyFacts) -> [ObjectFacts.Value] {
         guard field.kinds.contains(sample.origin.kind) else { return [] }
         switch field.content {
@@ -75,7 +75,7 @@ extension SamplePredicate {
 }
 
 extension SamplePredicate.Written {
-    /// What was written, as a value of an object's field.
+    /// The written text as a value of an object's field.
     func literal(
         for field: ObjectField, _ comparison: SamplePredicate.Comparison
     ) throws(PredicateError) -> SamplePredicate.Literal {
@@ -126,7 +126,7 @@ extension SamplePredicate.Written {
         SampleType.all.compactMap { $0.kind == kind ? $0.categoryValues : nil }
     }
 
-    /// The name of a case, of HealthKit's constant, or of a raw number; a number without a name stands for itself.
+    /// The case name for a case name, HealthKit's constant or a raw number. A number without a name is kept.
     private func name(
         of lists: [CategoryValues], _ comparison: SamplePredicate.Comparison
     ) throws(PredicateError) -> String {

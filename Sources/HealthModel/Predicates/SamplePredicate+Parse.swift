@@ -1,6 +1,6 @@
 /// Why a condition cannot be read.
 public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was expected, or is not known.
+    /// The expected input, or the unknown name.
     public var reason: String
     /// In characters from 1.
     public var position: Int
@@ -8,19 +8,20 @@ public struct PredicateError: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String { "\(reason) (at character \(position) of the condition)" }
 }
 
-/// A condition as a person writes it:
+/// The text form of conditions:
 ///
 ///     value > 38 Cel and source.name = 'Ear thermometer'
 ///     metadata.bodyTemperatureSensorLocation = armpit or not device.firmware < '1.2'
 ///
-/// Fields are those of a sample's line (``fields``). Comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `~` (contains) and `^=` (begins with);
-/// `not`, `and`, `or` and parentheses join them. A number with a unit is compared after conversion; without one it is in the type's unit. `= *`
-/// asks whether there is any value, `everything` and `nothing` are conditions by themselves. ``description`` prints a condition in this form.
+/// Fields are those of a sample's line (``fields``). Comparisons are `=`, `!=`, `<`, `<=`, `>`, `>=`, `~` (contains) and `^=` (begins
+/// with). `not`, `and`, `or` and parentheses combine them. A number with a unit is compared after conversion, and one without is in the
+/// type's unit. `= *` matches any value, and `everything` and `nothing` are conditions by themselves. ``description`` prints a condition in
+/// this form.
 extension SamplePredicate {
     /// Longest condition that is read.
     public static let maximumLength = 4096
 
-    /// The fields that a condition may speak of, whatever the sample; ``ObjectField/names`` are those of objects.
+    /// The fields that any sample may have. ``ObjectField/names`` has those of objects.
     public static let fields =
         [
             "value", "case", "start", "end", "duration", "zone", "type", "kind", "uuid", "subject", "group", "fromWorkout",
@@ -29,12 +30,12 @@ extension SamplePredicate {
         + SourceProperty.allCases.map { "source.\($0)" } + DeviceProperty.allCases.map { "device.\($0)" }
         + ["original.value", "original.unit", "metadata.KEY"]
 
-    /// Reads a condition.
+    /// Parses a condition.
     ///
     /// - Parameters:
-    ///   - instant: what a time means where the condition is written; without it times are ISO 8601 with a zone.
-    ///   - subject: whose UUID a person's name stands for; without it as it is written.
-    ///   - type: which type a name means; without it any that this process has heard of.
+    ///   - instant: Parses a time. By default times are ISO 8601 with a zone.
+    ///   - subject: Returns the UUID for a person's name. By default the name is used unchanged.
+    ///   - type: Returns the type for a name. By default all types that this process knows are accepted.
     public init(
         _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, subject: (String) -> String? = { $0 },
         type: (String) -> SampleType? = { SampleType($0) }
@@ -52,11 +53,11 @@ extension SamplePredicate {
     /// The instant of a time with a zone.
     public static func instant(_ text: String) -> Instant? { (try? Timestamp(iso8601: text))?.instant }
 
-    /// What stands behind a comparison.
+    /// The text after a comparison.
     struct Written: Sendable {
-        /// A word, or what stands in quotes.
+        /// A word, or the text in quotes.
         var text: String
-        /// The word behind a number.
+        /// The word after a number.
         var unit: String?
         /// In characters from 0.
         var position: Int
@@ -85,7 +86,7 @@ private struct PredicateParser {
         if index < characters.count { throw error("expected 'and', 'or' or the end") }
     }
 
-    /// What a field is compared with, of what was written.
+    /// Converts the written text to the value for a comparison.
     typealias Meaning = (
         SamplePredicate.Field, SamplePredicate.Comparison, SamplePredicate.Written
     ) throws(PredicateError) -> SamplePredicate.Literal
@@ -140,7 +141,7 @@ private struct PredicateParser {
             index += 1
         }
         let name = String(characters[start..<index])
-        // A key with other characters than a name has stands in quotes.
+        // A key with special characters is in quotes.
         if name == "metadata.", index < characters.count, characters[index] == "'" || characters[index] == "\"" {
             let key = try quoted()
             if !key.isEmpty { return .metadata(MetadataKey(rawKey: key)?.name ?? key) }
@@ -150,7 +151,7 @@ private struct PredicateParser {
         throw error("there is no field '\(name)'; \(Self.fields(instead: name))", at: start)
     }
 
-    /// What may be written in the place of a name that is no field's.
+    /// The accepted alternatives to an unknown field name.
     private static func fields(instead name: String) -> String {
         if name.hasPrefix("fhir.code.") || name.hasPrefix("code.") {
             return "systems of codes are \(CodeSystems.all.map(\.name).joined(separator: ", "))"
@@ -204,7 +205,7 @@ private struct PredicateParser {
         return SamplePredicate.Written(text: word, unit: code, position: start)
     }
 
-    /// What stands in quotes; a quote within is written twice.
+    /// Parses a text in quotes. Quotes within it are doubled.
     private mutating func quoted() throws(PredicateError) -> String {
         let (start, quote) = (index, characters[index])
         var text: [Character] = []
@@ -253,7 +254,7 @@ extension SamplePredicate.Field {
         return Dictionary(plain.map { ($0.description, $0) }, uniquingKeysWith: { first, _ in first })
     }()
 
-    /// The field of this name; `nil` where there is none.
+    /// The field with this name, or `nil` if it does not exist.
     public init?(named name: String) {
         if let field = Self.byName[name] {
             self = field

@@ -1,13 +1,13 @@
 extension SamplePredicate {
     /// What all samples of a series have in common, of which a condition is decided before any of them is read.
     public struct SeriesFacts: Hashable, Sendable {
-        /// What is measured.
+        /// The type of the samples.
         public var type: SampleType
         /// Whose samples they are.
         public var subject: String
         /// The source's id.
         public var source: String
-        /// The device's key; empty where there is none.
+        /// The device's key, or empty without a device.
         public var device: String
         /// No sample lasts longer, in microseconds.
         public var longest: Int64
@@ -19,15 +19,16 @@ extension SamplePredicate {
         }
     }
 
-    /// How a store reads what meets a condition in one series: where it looks, and what it still has to ask of each sample there.
+    /// A store's plan for reading the matching samples of one series: the times to read, and the condition still to be checked for each
+    /// sample.
     public struct SeriesPlan: Sendable {
         /// The starts of all that meets the condition, and maybe of more.
         public var starts: TimeStretches
-        /// What is left of the condition there; `nil` where all of it is met.
+        /// The remaining condition, or `nil` if it is fully met.
         public var rest: SamplePredicate?
     }
 
-    /// Which starts a part of a condition may be true of, and which it may be false of.
+    /// The starts for which a part of a condition may be true, and those for which it may be false.
     private struct Bounds {
         var met: TimeStretches
         var unmet: TimeStretches
@@ -41,9 +42,9 @@ extension SamplePredicate {
         }
     }
 
-    /// The plan for one series; `nil` where none of its samples can meet the condition.
+    /// The plan for one series, or `nil` if none of its samples can meet the condition.
     ///
-    /// - Parameter starts: where samples of these UUIDs may start; all times where nobody knows.
+    /// - Parameter starts: Returns the times at which samples with these UUIDs may start, or all times if unknown.
     public func plan<Failure: Error>(
         for series: SeriesFacts, starts: (Set<SampleIdentity>) throws(Failure) -> TimeStretches
     ) throws(Failure) -> SeriesPlan? {
@@ -55,12 +56,12 @@ extension SamplePredicate {
             guard !reach.isEmpty else { return nil }
             parts.append((part, bounds))
         }
-        // What is true wherever is looked need not be asked.
+        // Parts that hold throughout the range need not be checked.
         let rest = parts.filter { !$0.bounds.isKnown || !$0.bounds.unmet.intersection(reach).isEmpty }.map(\.part)
         return SeriesPlan(starts: reach, rest: rest.isEmpty ? nil : rest.count == 1 ? rest[0] : .and(rest))
     }
 
-    /// The plan for one series, where nobody knows where samples of a UUID are.
+    /// The plan for one series if the times of UUIDs are unknown.
     public func plan(for series: SeriesFacts) -> SeriesPlan? { plan(for: series) { _ in .all } }
 
     /// What all has to be met.
@@ -135,7 +136,7 @@ extension SamplePredicate {
         }
     }
 
-    /// An end lies behind its start, and no farther than the longest sample lasts.
+    /// An end is after its start by at most the longest duration.
     private static func bounds(ofEnd comparison: Comparison, _ time: Int64, _ longest: Int64) -> Bounds {
         let (difference, isFirst) = time.subtractingReportingOverflow(max(0, longest))
         let earliest = isFirst ? Int64.min : difference

@@ -1,25 +1,25 @@
-/// A condition on samples: the one tree that a query, a `--where`, a profile's correction and a repair are ways to write.
+/// A condition on samples. Queries, `--where`, profiles' corrections and repairs all use this tree.
 ///
 ///     let fevers = SamplePredicate.and([.types([.bodyTemperature]), .comparison(.value, .above, .number(Numeral("38"), Unit(ucum: "Cel")))])
 ///     try SamplePredicate("value > 38 Cel and source.name = 'Ear thermometer'")
 ///
-/// A field that a sample does not have is equal to nothing and different from everything. What cannot be compared, a heart rate with 38 Cel,
-/// meets neither the comparison nor its contrary: `not` must not make a condition true that was never meant for the sample.
+/// A missing field is equal to nothing and different from everything. Values that cannot be compared, such as a heart rate and 38 Cel, meet
+/// neither the comparison nor its negation. `not` must not make a condition true that was never meant for the sample.
 public indirect enum SamplePredicate: Sendable {
     /// Samples of these types.
     case types(Set<SampleType>)
     /// Samples with these UUIDs.
     case uuids(Set<SampleIdentity>)
-    /// A field compared with a value of its kind; with a value of another kind it can't be compared.
+    /// A comparison of a field with a value of its kind. Other values cannot be compared.
     case comparison(Field, Comparison, Literal)
     /// What does not meet the condition, though it can be compared.
     case not(SamplePredicate)
-    /// What meets each of them; of none: every sample.
+    /// Samples that meet all parts. Without parts, every sample.
     case and([SamplePredicate])
-    /// What meets one of them at least; of none: no sample.
+    /// Samples that meet at least one part. Without parts, no sample.
     case or([SamplePredicate])
 
-    /// How a field stands to a value.
+    /// The comparison of a field with a value.
     public enum Comparison: String, Sendable, CaseIterable {
         case notEqual = "!="
         case atMost = "<="
@@ -27,37 +27,37 @@ public indirect enum SamplePredicate: Sendable {
         case equal = "="
         case below = "<"
         case above = ">"
-        /// Of texts: the other one lies within.
+        /// The text contains the other one.
         case contains = "~"
-        /// Of texts: the other one is how it begins.
+        /// The text begins with the other one.
         case beginsWith = "^="
 
         var isOrder: Bool { [.below, .atMost, .above, .atLeast].contains(self) }
     }
 
-    /// What a field is compared with: of the field's own kind.
+    /// A value to compare with a field, of the field's own kind.
     public enum Literal: Sendable {
-        /// With a unit it is compared after conversion, without one in the type's canonical unit.
+        /// A number, compared after conversion if it has a unit, or else in the type's canonical unit.
         case number(Numeral, Unit?)
         case instant(Instant)
         case unit(Unit)
         case text(String)
-        /// For metadata, whose values may be of any kind: the text, and the number and the unit in it.
+        /// A metadata value of any kind: the text, and its number and unit.
         case any(String, Numeral?, Unit?)
-        /// Of a health record's own dates.
+        /// A date of a health record.
         case date(PartialDate)
-        /// Whatever it is, as long as there is one: `metadata.bloodGlucoseMealTime = *`.
+        /// Any value: `metadata.bloodGlucoseMealTime = *`.
         case present
     }
 
-    /// What of a sample is compared; named as in a sample's line.
+    /// A field of a sample, named as in a sample's line.
     public enum Field: Hashable, Sendable {
         /// In the type's canonical unit.
         case value
         case start, end
-        /// Of a category, by its name or HealthKit's constant.
+        /// A category's case, by its name or HealthKit's constant.
         case category
-        /// In seconds; of a workout without its pauses.
+        /// The duration in seconds, for a workout without its pauses.
         case duration
         case zone, subject, group
         /// The type's id.
@@ -65,9 +65,9 @@ public indirect enum SamplePredicate: Sendable {
         /// The name of the type's kind.
         case kind
         case uuid
-        /// The UUID of a workout that the sample was recorded during, or belongs to as its route. Only a store knows.
+        /// The UUID of a workout during which the sample was recorded, or to which it belongs as a route. Only a store can evaluate it.
         case fromWorkout
-        /// The UUID of a correlation that the sample belongs to. Only a store knows.
+        /// The UUID of a correlation that the sample belongs to. Only a store can evaluate it.
         case inCorrelation
         case source(SourceProperty)
         case device(DeviceProperty)
@@ -78,10 +78,10 @@ public indirect enum SamplePredicate: Sendable {
         case received
         /// By the key's name here.
         case metadata(String)
-        /// What objects that are more than a number tell.
+        /// A field of objects that are more than a number.
         case object(ObjectField)
 
-        /// Versions have an order of their own: 1.10 comes behind 1.9.
+        /// Whether values are ordered as versions: 1.10 comes after 1.9.
         var isVersion: Bool {
             switch self {
             case .source(.version), .device(.hardware), .device(.firmware), .device(.software): true
@@ -90,10 +90,10 @@ public indirect enum SamplePredicate: Sendable {
         }
     }
 
-    /// What is known of a source.
+    /// A property of a source.
     public enum SourceProperty: String, Sendable, CaseIterable { case id, name, version }
 
-    /// What is known of a device.
+    /// A property of a device.
     public enum DeviceProperty: String, Sendable, CaseIterable {
         case key, name, manufacturer, model, serial, hardware, firmware, software, udi
     }
@@ -103,10 +103,10 @@ extension SamplePredicate {
     /// Every sample.
     public static let everything = SamplePredicate.and([])
 
-    /// Samples that start in a stretch; without an end on the side that is missing.
+    /// Samples that start in an interval, which is unbounded on a missing side.
     public static func starts(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.start, from, to) }
 
-    /// Samples that reached this machine in a stretch.
+    /// Samples received by this machine in an interval, which is unbounded on a missing side.
     public static func received(from: Instant?, before to: Instant?) -> SamplePredicate { stretch(.received, from, to) }
 
     static func stretch(_ field: Field, _ from: Instant?, _ to: Instant?) -> SamplePredicate {
@@ -115,7 +115,7 @@ extension SamplePredicate {
                 .compactMap { $0 })
     }
 
-    /// A person's samples, by UUID.
+    /// The samples of a person, by UUID.
     public static func subject(_ uuid: String) -> SamplePredicate { .comparison(.subject, .equal, .text(uuid)) }
 
     /// Samples of a source with this id or name.
@@ -133,12 +133,12 @@ extension SamplePredicate {
         .or([DeviceProperty.key, .name, .model, .serial].map { .comparison(.device($0), .equal, .text(name)) })
     }
 
-    /// Samples whose field is a version in a range; one that nobody knows lies in none.
+    /// Samples whose field is a version in a range. Unknown versions never match.
     public static func version(_ field: Field, in range: VersionRange) -> SamplePredicate {
         .and([.comparison(field, .notEqual, .text(""))] + range.comparisons.map { .comparison(field, $0.0, .text($0.1)) })
     }
 
-    /// Whether it asks for a workout or a correlation: which samples those have a store knows, and no sample by itself.
+    /// Whether it refers to a workout or a correlation, so that only a store can evaluate it and not a sample alone.
     public var asksForOthers: Bool {
         switch self {
         case .not(let inner): inner.asksForOthers
@@ -148,9 +148,9 @@ extension SamplePredicate {
         }
     }
 
-    /// Refuses a condition whose units suit none of the types that are asked for.
+    /// Checks that every unit of the condition suits at least one of the types.
     ///
-    /// - Throws: ``UnitError`` of the first unit that no type has a conversion from.
+    /// - Throws: ``UnitError`` for the first unit that cannot be converted to any of them.
     public func check(for types: Set<SampleType>) throws(UnitError) {
         switch self {
         case .not(let inner): try inner.check(for: types)

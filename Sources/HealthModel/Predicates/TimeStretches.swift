@@ -1,6 +1,6 @@
-/// A set of times as stretches in order, apart from one another: where a store reads.
+/// A set of times to read, as ordered and disjoint intervals.
 ///
-/// Bounds are microseconds since 1970, both of them in the stretch.
+/// Bounds are microseconds since 1970 and belong to the interval.
 public struct TimeStretches: Hashable, Sendable {
     /// In order.
     public let stretches: [ClosedRange<Int64>]
@@ -59,7 +59,7 @@ public struct TimeStretches: Hashable, Sendable {
     /// The times of either.
     public func union(_ other: TimeStretches) -> TimeStretches { TimeStretches(stretches + other.stretches) }
 
-    /// The times of both; of many stretches maybe more.
+    /// The common times, possibly more if there are many intervals.
     public func intersection(_ other: TimeStretches) -> TimeStretches {
         var common: [ClosedRange<Int64>] = []
         var (one, two) = (0, 0)

@@ -1,6 +1,6 @@
-/// A range of versions as a person writes it: `2.1`, `<2.1`, `>=1.0 <2.1`, `1.0...2.0`.
+/// A range of versions in text form: `2.1`, `<2.1`, `>=1.0 <2.1`, `1.0...2.0`.
 ///
-/// Versions are compared piece by piece: numbers as numbers (1.10 comes behind 1.9), all else as text.
+/// Versions are compared piece by piece, numbers as numbers (1.10 comes after 1.9) and everything else as text.
 public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
     private struct Bound: Hashable, Sendable {
         var comparison: SamplePredicate.Comparison
@@ -11,7 +11,7 @@ public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
     /// As it was written.
     public let description: String
 
-    /// Reads a range; `nil` where a bound has no version.
+    /// Parses a range. Returns `nil` if a bound has no version.
     public init?(_ text: some StringProtocol) {
         description = String(text)
         var bounds: [Bound] = []
@@ -33,10 +33,10 @@ public struct VersionRange: Hashable, Sendable, CustomStringConvertible {
         self.bounds = bounds
     }
 
-    /// What a version in the range meets, each.
+    /// The comparisons that a version in the range must meet.
     var comparisons: [(SamplePredicate.Comparison, String)] { bounds.map { ($0.comparison, $0.version) } }
 
-    /// Below, at or above zero as one version comes before, with or behind the other.
+    /// Negative, zero or positive if the first version is before, equal to or after the second.
     static func order(_ one: String, _ other: String) -> Int {
         let (own, others) = (pieces(one), pieces(other))
         for index in 0..<max(own.count, others.count) {

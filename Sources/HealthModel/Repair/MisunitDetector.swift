@@ -1,21 +1,21 @@
-/// A stretch of a series whose numbers fit far better in another unit.
+/// An interval of a series whose numbers fit far better in another unit.
 public struct MisunitStretch: Hashable, Sendable {
-    /// Whose, of what, from where.
+    /// The number of the series, and its type.
     public var series: Int64
     public var type: SampleType
-    /// The unit that the numbers were taken for, and the one that they fit.
+    /// The assumed unit, and the fitting one.
     public var taken: Unit
     public var fits: Unit
     /// The first and the last of the samples.
     public var from: Instant
     public var to: Instant
     public var count: Int
-    /// The middle value as it is, and as it would be; in the canonical unit.
+    /// The median value as stored, and as repaired, in the canonical unit.
     public var before: Double
     public var after: Double
-    /// The middle of the person's readings around, where there are any.
+    /// The median of the person's surrounding readings, if there are any.
     public var around: Double?
-    /// By how much likelier the other unit is, as a natural logarithm.
+    /// The evidence for the other unit, as a natural logarithm of the likelihood ratio.
     public var evidence: Double
     /// 0 to 1.
     public var confidence: Double { 1 - exponential(-evidence / 5) }
@@ -28,7 +28,7 @@ public struct MisunitReading: Sendable {
     public var duration: Double
     public var numeral: Numeral
     public var unit: Unit
-    /// Another device's reading of the same person: it tells where the level is, and is not judged.
+    /// Another device's reading of the same person. It contributes to the level and is not judged.
     public var isWitness: Bool
 
     /// A reading by its parts.
@@ -41,35 +41,35 @@ public struct MisunitReading: Sendable {
     }
 }
 
-/// Looks for stretches of a series that were taken in the wrong unit.
+/// Finds intervals of a series that were read in the wrong unit.
 ///
-/// The unit is a hidden state that rarely changes. For each unit a level (Kalman's filter: a value that drifts and is measured with noise)
-/// goes along with the readings as they would be in it; what costs is to be far from the level, to be where nobody's values are, and to change the
-/// unit. The cheapest way through all readings (Viterbi's algorithm) tells the stretches; one is reported only if it is far cheaper than
-/// leaving the unit as it is, and lies as well on the level as a right reading would.
+/// The unit is a hidden state that rarely changes. For each unit, a level follows the readings as they would be in it (a Kalman filter: a
+/// value that drifts and is measured with noise). Costs arise for distance from the level, for values outside the human range, and for
+/// changes of the unit. The cheapest path through all readings (the Viterbi algorithm) yields the intervals. One is reported only if it is
+/// far cheaper than the stored unit, and fits the level as well as a correct reading would.
 public struct MisunitDetector {
     private let type: SampleType
     private let model: UnitModel
     private let conversions: [UnitConversion]
-    /// Whether the readings may be several persons': then their level tells nothing.
+    /// Whether the readings may be from several people, in which case their level is meaningless.
     private let isShared: Bool
-    /// To change the unit: such a change happens once in many thousand readings.
+    /// The cost of a change of unit, which happens once in many thousand readings.
     private static let change = 8.0
-    /// What a stretch has to win over leaving the unit as it is.
+    /// The evidence that an interval must exceed to be reported.
     public static let threshold = 12.0
-    /// Fewer readings than that are outliers, not a unit.
+    /// The minimum number of readings. Fewer are outliers.
     public static let shortest = 3
-    /// How far from the level, in its own deviations, the middle of a stretch may lie.
+    /// The maximum distance of an interval's median from the level, in standard deviations of the level.
     private static let fit = 2.5
-    /// How strange a stretch's middle has to be for anybody, so that the readings around need not be asked.
+    /// The strangeness of a median at which it is implausible for anyone, so that surrounding readings are not needed.
     private static let plain = 4.0
 
-    /// The types whose units can be told by their values.
+    /// The types whose units can be recognised by their values.
     public static var types: Set<SampleType> { UnitModel.types }
 
-    /// `nil` for a type whose unit its values don't tell.
+    /// A detector, or `nil` for a type whose unit cannot be recognised by its values.
     ///
-    /// - Parameter isShared: whether the readings may be several persons'.
+    /// - Parameter isShared: Whether the readings may be from several people.
     public init?(_ type: SampleType, isShared: Bool = false) {
         self.isShared = isShared
         guard let model = UnitModel.of(type) else { return nil }
@@ -79,7 +79,7 @@ public struct MisunitDetector {
         guard conversions.count == model.units.count else { return nil }
     }
 
-    /// Whether values between these two can be in no other unit, so that nothing has to be looked for.
+    /// Whether values in this range are valid in no other unit, so that no search is needed.
     public func cannotBeWrong(_ low: Double, _ high: Double) -> Bool {
         guard !model.isRate, low >= model.low, high <= model.high else { return false }
         return conversions.allSatisfy { conversion in
@@ -130,7 +130,7 @@ public struct MisunitDetector {
         var level: Level
     }
 
-    /// One reading under one unit; `nil` where that is the unit it has, or it has no place there.
+    /// The reading's value under one unit, or `nil` if that is its own unit or has no valid value.
     private func position(_ reading: MisunitReading, _ state: Int) -> Double? {
         let conversion: UnitConversion?
         if state == 0 {
@@ -146,9 +146,9 @@ public struct MisunitDetector {
         return model.position(value, days: reading.duration)
     }
 
-    /// Finds the stretches of one series.
+    /// Finds the intervals of one series.
     ///
-    /// - Parameter readings: in order of time; some hundred thousand at most, since a byte or two is kept for each and unit.
+    /// - Parameter readings: The readings ordered by time. At most some hundred thousand, since each needs a byte or two per unit.
     public func stretches(of readings: [MisunitReading], series: Int64 = 0) -> [MisunitStretch] {
         // There are many, and nearly always all can be judged.
         let readings = readings.contains { position($0, 0) == nil } ? readings.filter { position($0, 0) != nil } : readings
@@ -156,7 +156,7 @@ public struct MisunitDetector {
         var stretches: [MisunitStretch] = []
         var index = 0
         while index < readings.count {
-            // A stretch begins and ends with a reading that is judged; what a witness lies in is the state around it.
+            // An interval starts and ends with a judged reading. A witness takes the state of its surroundings.
             guard units[index] != 0, !readings[index].isWitness else {
                 index += 1
                 continue
@@ -212,7 +212,7 @@ public struct MisunitDetector {
         return units
     }
 
-    /// Whether a stretch is far better off in the other unit, by the readings around it and by what people's values are.
+    /// Judges whether an interval fits far better in the other unit, by the surrounding readings and the human range.
     private func judge(
         _ stretch: Range<Int>, state: Int, _ readings: [MisunitReading], _ series: Int64
     ) -> MisunitStretch? {
@@ -236,7 +236,7 @@ public struct MisunitDetector {
         let isPlain = model.strangeness(middle) == 0 && model.strangeness(before[before.count / 2]) > Self.plain
         if !isPlain {
             guard !isShared else { return nil }
-            // The usual range does not decide alone: the readings around have to be there, and to fit.
+            // The usual range is not sufficient by itself. There must be surrounding readings, and they must fit.
             guard !neighbours.isEmpty else { return nil }
             let days = min(gap(around.last, first), gap(last, behind.first))
             let allowed = (model.noise * model.noise + min(model.drift * model.drift * days, model.reach * model.reach))
@@ -254,7 +254,7 @@ public struct MisunitDetector {
         return Double(other.start.microseconds - one.start.microseconds) / 86_400e6
     }
 
-    /// What it costs to read a stretch in a unit, and some readings behind it as they are.
+    /// The cost of reading an interval in a unit, and some following readings as they are.
     private func cost(_ stretch: ArraySlice<MisunitReading>, _ behind: [MisunitReading], state: Int, _ level: Level) -> Double {
         var level = level
         var cost = 0.0

@@ -1,21 +1,21 @@
-/// What is done to samples that were stored wrongly. A repair makes new samples; the old ones stay as tombstones.
+/// A repair of wrongly stored samples. It makes new samples, and the old ones remain as tombstones.
 ///
 ///     Repair.unit(try Unit(ucum: "[degF]")).text  // "unit [degF]"
 public enum Repair: Hashable, Sendable {
-    /// The numeral as received, read under another unit: 98 taken as °C becomes 98 °F = 36.67 °C.
+    /// Reinterprets the received numeral in another unit: 98 read as °C becomes 98 °F = 36.67 °C.
     case unit(Unit)
     /// The numeral as received, times a factor: 3040 % becomes 30.40 % by 0.01.
     case scale(Numeral)
-    /// Start and end, moved by so many microseconds.
+    /// Moves start and end by this number of microseconds.
     case shift(Int64)
     /// The same time on the wall clock, in another zone.
     case zone(TimeZoneRules)
     /// Another person's.
     case subject(String)
-    /// Another quantity: what was taken for body mass is fat mass.
+    /// Changes the type, for example of fat mass that was stored as body mass.
     case type(SampleType)
 
-    /// The canonical text: what a repaired sample's identity hashes together with the old UUID, the same on every hub.
+    /// The canonical text. A repaired sample's identity hashes it together with the old UUID, and it is the same on every hub.
     public var text: String {
         switch self {
         case .unit(let unit): "unit \(unit.code)"
@@ -27,7 +27,7 @@ public enum Repair: Hashable, Sendable {
         }
     }
 
-    /// What was done, in words for people, from the text that a store keeps.
+    /// A readable description of a stored repair's text.
     public static func words(of text: String) -> String {
         let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
         guard parts.count == 2 else { return text }
@@ -43,12 +43,12 @@ public enum Repair: Hashable, Sendable {
         }
     }
 
-    /// Units of a duration, longest first; `text` as a person writes it.
+    /// The units of a duration, longest first, with their text form.
     private static let durations: [(text: String, microseconds: Int64)] = [
         ("d", 86_400_000_000), ("h", 3_600_000_000), ("min", 60_000_000), ("s", 1_000_000), ("ms", 1000), ("us", 1),
     ]
 
-    /// `+1h`, `-5h30min`, `+0.5s` as microseconds; `nil` for any other text, for nothing, and beyond 200 years.
+    /// Parses `+1h`, `-5h30min`, `+0.5s` to microseconds. Returns `nil` for any other text, for zero, and beyond 200 years.
     public static func duration(_ text: some StringProtocol) -> Int64? {
         var rest = String(text)
         let sign: Int64 = rest.hasPrefix("-") ? -1 : 1
@@ -79,12 +79,12 @@ public enum Repair: Hashable, Sendable {
 }
 
 extension SampleIdentity {
-    /// The identity of a repaired sample: the old UUID and the repair's text stand in place of time and value, so that the same repair
-    /// on two hubs gives the same sample.
+    /// The identity of a repaired sample. The old UUID and the repair's text replace time and value, so that the same repair on two hubs
+    /// makes the same sample.
     ///
     /// - Parameters:
-    ///   - series: of the repaired sample.
-    ///   - start: of the repaired sample, microseconds.
+    ///   - series: The series of the repaired sample.
+    ///   - start: The start of the repaired sample, in microseconds.
     public init(series: SeriesKey, start: Int64, repaired old: SampleIdentity, by repair: String) {
         let message = Array("repair\n\(old)\n\(repair)\n".utf8)
         let (high, low) = message.withUnsafeBytes { series.hash($0) }
@@ -93,7 +93,7 @@ extension SampleIdentity {
 }
 
 extension Numeral {
-    /// The product; its digits are exact where 18 of them hold it, else the nearest Double's.
+    /// The product. Its digits are exact if 18 of them suffice, or else those of the nearest Double.
     public func times(_ factor: Numeral) -> Numeral? {
         if isExact, factor.isExact {
             let (one, other) = (reduced, factor.reduced)

@@ -1,19 +1,19 @@
 /// Why a sample that meets the conditions of a repair is left alone.
 public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     // Already right.
-    /// It was received in the unit that the repair gives.
+    /// It was already received in the repair's unit.
     case hasTheUnit
     /// Its value is plausible, and would not be after the repair.
     case plausibleAsItIs
     /// It had this repair already.
     case repairedBefore
-    /// It is in the zone that the repair gives.
+    /// It is already in the repair's zone.
     case sameZone
     /// It is that person's.
     case sameSubject
     /// It is of that type.
     case sameType
-    // Nobody can tell.
+    // Ambiguous cases.
     /// Its value is plausible before and after.
     case bothPlausible
     /// Its value is plausible neither before nor after.
@@ -27,13 +27,13 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     case impossibleTime
     /// Its value cannot be in that unit or of that type.
     case noConversion
-    /// Its source told no zone, so that its local time is not known.
+    /// Its source has no zone, so its local time is unknown.
     case noZone
     /// The zone's clocks skip its local time, or show it twice.
     case noSuchLocalTime
-    /// It is a day of the calendar, which no clock tells.
+    /// It is a calendar date without a time.
     case noInstant
-    /// What it would become was deleted by a person.
+    /// The repaired sample was deleted by the user.
     case deletedAlready
 
     /// The three ways in which a sample is left.
@@ -50,7 +50,7 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// In words, behind a count.
+    /// The reason in words, to follow a count.
     public var words: String {
         switch self {
         case .hasTheUnit: "were received in that unit"

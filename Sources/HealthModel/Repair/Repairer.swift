@@ -1,13 +1,13 @@
-/// Says of each sample what a repair makes of it, or why it is left alone. Keeps the last conversions, so one for each run.
+/// Computes the repaired form of each sample, or the reason to leave it alone. It caches conversions, so each run needs its own.
 ///
-/// A repair of the value is judged by the type's plausible range: what is plausible only after it is repaired, what is plausible only
-/// before is right already, and between the two the person has to decide.
+/// A repair of the value is judged by the type's plausible range. A value that is plausible only after the repair is repaired, and one that
+/// is plausible only before it is already right. In all other cases the user has to decide.
 public final class Repairer {
-    /// The reading as it should have been from the beginning.
+    /// The reading in its correct form.
     public struct Outcome {
-        /// Whose, of which type, from where.
+        /// The person, type and source.
         public var origin: Origin
-        /// As it would have been received.
+        /// The numeral as it would have been received.
         public var numeral: Numeral
         /// As it would have been received.
         public var unit: Unit
@@ -15,11 +15,11 @@ public final class Repairer {
         public var value: Double
         /// When it began.
         public var start: Instant
-        /// When it ended; its start for a measurement of one moment.
+        /// The end, equal to the start for an instantaneous measurement.
         public var end: Instant
-        /// Where the source was, as far as that is known.
+        /// The zone of the source, if known.
         public var zone: ZoneOffset?
-        /// Whose clock told the time.
+        /// The clock that the time is from.
         public var timeOrigin: TimeOrigin
         /// What identity would have been computed from, had it been read rightly.
         public var nominalStart: Int64
@@ -27,13 +27,13 @@ public final class Repairer {
 
     /// What becomes of one sample.
     public enum Verdict {
-        /// This takes its place.
+        /// The repaired sample.
         case repaired(Outcome)
-        /// It stays as it is, and why.
+        /// The sample is left alone, for this reason.
         case left(RepairReason)
     }
 
-    /// What is done.
+    /// The repair to apply.
     public let repair: Repair
     /// Whether also those are repaired that could be right as they are.
     private let takesAmbiguous: Bool
@@ -47,8 +47,8 @@ public final class Repairer {
     }
 
     /// - Parameters:
-    ///   - takesAmbiguous: repairs also what could be right as it is.
-    ///   - now: what would start more than a day later is left alone.
+    ///   - takesAmbiguous: Whether to repair samples that may already be right.
+    ///   - now: The current time. Samples that would start more than a day later are left alone.
     public init(_ repair: Repair, takesAmbiguous: Bool, now: Instant) {
         self.repair = repair
         self.takesAmbiguous = takesAmbiguous
@@ -64,7 +64,7 @@ public final class Repairer {
         // The numbers of a category are names.
         case .unit where sample.origin.kind != .quantity, .scale where sample.origin.kind != .quantity:
             return .left(.noConversion)
-        // A day of the calendar is told by no clock.
+        // A calendar date is independent of clocks.
         case .shift where sample.origin.kind == .activitySummary, .zone where sample.origin.kind == .activitySummary:
             return .left(.noInstant)
         case .unit(let unit):
@@ -106,12 +106,12 @@ public final class Repairer {
         }
     }
 
-    /// A repair of the value, by what the type's range says of the value before and after it.
+    /// Judges a repair of the value by the type's range, before and after it.
     private func judged(_ outcome: Outcome, instead sample: Sample) -> Verdict {
         let type = sample.origin.type
         guard let conversion = conversion(from: outcome.unit, of: type) else { return .left(.noConversion) }
         var outcome = outcome
-        // SQLite knows no negative zero.
+        // SQLite does not preserve negative zero.
         outcome.value = conversion.convert(outcome.numeral) + 0
         guard isPossible(outcome.value, type) else { return .left(.impossibleValue) }
         guard let range = type.plausible else { return takesAmbiguous ? .repaired(outcome) : .left(.noRange) }
@@ -123,7 +123,7 @@ public final class Repairer {
         }
     }
 
-    /// The wall clock stays; a time that it shows twice, or never, in the zone is left to the person.
+    /// Keeps the local time. A time that is repeated or skipped in the zone is left to the user.
     private func moved(_ outcome: Outcome, _ sample: Sample, to rules: TimeZoneRules) -> Verdict {
         guard let zone = sample.zone else { return .left(.noZone) }
         var outcome = outcome
@@ -138,7 +138,7 @@ public final class Repairer {
         if start.1 == zone { return .left(.sameZone) }
         (outcome.start, outcome.zone) = start
         outcome.end = end.0
-        // A nominal time that is the wall's stays what it is; one that is the instant moves with it.
+        // A nominal time that is a local time is kept. One that equals the instant moves with it.
         if sample.nominalStart == sample.start.microseconds { outcome.nominalStart = start.0.microseconds }
         return timed(outcome)
     }

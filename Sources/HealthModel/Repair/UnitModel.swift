@@ -1,12 +1,12 @@
-/// What is known of a quantity before one looks at a person: where its values mostly lie, how far they scatter, how fast they drift, and
-/// which units are mistaken for one another.
+/// Prior knowledge of a quantity for any person: the usual range, the scatter and the drift of its values, and the units that are confused.
 ///
-/// One row a type, of the quantities whose unit can be told by their values. Amounts that may be anything (active energy, insulin) have none.
+/// There is one row per type, for quantities whose unit can be recognised by their values. Amounts of any size (active energy, insulin)
+/// have none.
 ///
-/// - low, high: what a person shows for days, in the canonical unit; beyond it values become unlikely by `spread`.
-/// - spread: how fast; with `noise` in the logarithm, for temperatures in °C.
-/// - noise: how far two readings of the same hour differ.
-/// - drift: by how much the level moves in a day (it grows with the root of time), and `reach`, how far it ever gets.
+/// - low, high: the usual range over days, in the canonical unit. Beyond it, values become unlikely at a rate set by `spread`.
+/// - spread: the width of that decline. Like `noise` it is a logarithm, or in °C for temperatures.
+/// - noise: the difference between two readings of the same hour.
+/// - drift: the change of the level in a day (it grows with the root of time), with `reach` as its limit.
 struct UnitModel: Sendable {
     var low: Double
     var high: Double
@@ -15,7 +15,7 @@ struct UnitModel: Sendable {
     var drift: Double
     var reach: Double
     var isLinear: Bool
-    /// Whether the values are amounts over a time, and their rate a day is what is compared.
+    /// Whether the values are amounts over time that are compared as rates per day.
     var isRate: Bool
     /// The units that are mistaken for one another.
     var units: [Unit]
@@ -55,7 +55,7 @@ struct UnitModel: Sendable {
 
     static func of(_ type: SampleType) -> UnitModel? { models[type] }
 
-    /// On the scale on which values are compared; `nil` for what lies on none.
+    /// The value on the scale of comparison, or `nil` if it is not on it.
     func position(_ value: Double, days: Double) -> Double? {
         if isLinear { return value }
         let value = isRate ? value / days : value

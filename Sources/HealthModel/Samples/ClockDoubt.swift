@@ -1,10 +1,10 @@
-/// Why a device's timestamp is not trusted; it is kept with the quarantined reading, in the metadata key ``key``.
+/// The reason to distrust a device's timestamp, stored with the quarantined reading under the metadata key ``key``.
 public enum ClockDoubt: String, Hashable, Sendable, CaseIterable {
-    /// Nobody has compared the clock; no metadata say so. A comparison releases the reading.
+    /// The clock was never compared. This case has no metadata. A comparison releases the reading.
     case notCompared = "not-compared"
     /// The date is one that devices are delivered with. A comparison releases the reading if the clock still runs from that date.
     case defaultDate = "default-date"
-    /// The clock did not show the time of the arrival, and began anew or cannot be read. Released if the arrival agrees with a clock's error.
+    /// The clock did not show the time of arrival, and was reset or cannot be read. Released if the arrival agrees with a clock's error.
     case unproven
     /// The place among other records shows that the timestamp is wrong. Released as ``unproven``.
     case order

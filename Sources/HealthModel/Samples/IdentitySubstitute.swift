@@ -1,8 +1,10 @@
-/// What identifies a measurement if its timestamp does not: two measurements of a clock that begins anew may have one timestamp.
+/// The identification of a measurement whose timestamp is not unique, since a clock that was reset may give two measurements the same
+/// timestamp.
 ///
 ///     ordinal = IdentitySubstitute.receipt(frame.received).ordinal(reading.ordinal)
 ///
-/// The timestamp stays the nominal time, so that a corrected clock still finds the measurement. The substitute becomes the ordinal of the identity.
+/// The timestamp remains the nominal time, so that a corrected clock still finds the measurement. The substitute becomes the ordinal of the
+/// identity.
 public enum IdentitySubstitute: Hashable, Sendable {
     /// The number that the device gave its record.
     case record(Int64)
@@ -27,7 +29,8 @@ public enum IdentitySubstitute: Hashable, Sendable {
     }
 }
 
-/// FNV-1a with 64 bits: the same on every machine and in every run, for what is stored. Not for keys that somebody may choose to collide.
+/// The 64-bit FNV-1a hash, the same on every machine and in every run, for stored data. Do not use it for keys from attackers, who could
+/// force collisions.
 public enum StableHash {
     /// The hash of a text.
     public static func hash(_ text: String) -> UInt64 {

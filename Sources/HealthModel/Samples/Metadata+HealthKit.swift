@@ -1,9 +1,9 @@
 extension Metadata {
-    /// HealthKit's key and text value, as export.xml has them, under our name and with its type.
+    /// Converts HealthKit's key and text value from export.xml to our name and its type.
     ///
-    /// `("HKHeartRateMotionContext…", "1")` becomes `("heartRateMotionContext", "sedentary")`, `("HKWeatherTemperature",
-    /// "54 degF")` a quantity. An unknown key, and a value that doesn't parse as the key's kind, are kept as received: raw key
-    /// and string. A number that an enumeration doesn't have stays a number.
+    /// `("HKHeartRateMotionContext…", "1")` becomes `("heartRateMotionContext", "sedentary")`, `("HKWeatherTemperature", "54 degF")` a
+    /// quantity. An unknown key, or a value that does not parse as the key's kind, is stored as received, with raw key and string. A number
+    /// that an enumeration does not have stays a number.
     public static func entry(healthKitKey: String, text: String) -> (String, MetadataValue) {
         guard let key = MetadataKey(rawKey: healthKitKey), let value = value(of: key.kind, text: text) else {
             return (healthKitKey, .string(text))

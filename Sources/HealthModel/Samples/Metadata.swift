@@ -1,4 +1,4 @@
-/// Everything said about a sample beside its value: an immutable dictionary, shared by all samples that say the same.
+/// All facts about a sample besides its value. An immutable dictionary, shared by all samples with the same entries.
 ///
 ///     let metadata = Metadata([("bodyTemperatureSensorLocation", .string("armpit")), ("wasUserEntered", .boolean(true))])
 ///     metadata.json  // {"bodyTemperatureSensorLocation":"armpit","wasUserEntered":true}
@@ -6,18 +6,18 @@ public final class Metadata: Hashable, Sendable {
     /// The entries, ordered by the bytes of their keys.
     public let entries: [(key: String, value: MetadataValue)]
 
-    /// The one JSON object for these entries: no blanks, keys in order of their bytes. It is the stored form, by which stores find the entries
-    /// again; a line that goes out has it through ``JSONText/append(json:to:)``.
+    /// The JSON object of these entries, without spaces and with keys ordered by their bytes. Stores keep this form and search for it.
+    /// Lines get it through ``JSONText/append(json:to:)``.
     public let json: String
 
-    /// What the entries say of how the value was measured (``MetadataKey/methods``), as the message of an identity has it: for each such key, in
-    /// the order of their bytes, a newline, the key, `=` and the value as JSON. No bytes where they say nothing of it.
+    /// The entries about the measuring method (``MetadataKey/methods``) as they enter an identity's message. For each such key, ordered by
+    /// bytes, it contains a newline, the key, `=` and the value as JSON. Empty if there are no such entries.
     public let method: [UInt8]
 
-    /// Nothing said.
+    /// Metadata without entries.
     public static let empty = Metadata([])
 
-    /// Metadata of these entries in any order; of a key that stands twice, the last counts.
+    /// Metadata with these entries in any order. If a key is repeated, the last entry counts.
     public init(_ entries: [(String, MetadataValue)]) {
         var byKey: [String: MetadataValue] = [:]
         for (key, value) in entries { byKey[key] = value }
@@ -55,7 +55,7 @@ public final class Metadata: Hashable, Sendable {
         self.init(try MetadataParser.parse(json))
     }
 
-    /// Whether nothing is said.
+    /// Whether there are no entries.
     public var isEmpty: Bool { entries.isEmpty }
 
     /// The value under a key.

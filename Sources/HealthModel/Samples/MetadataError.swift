@@ -1,8 +1,8 @@
 /// Why a text is not metadata as ``Metadata/json`` prints it.
 public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The byte at this offset, counted from 0, does not belong there.
+    /// The byte at this offset, counted from 0, is invalid.
     case malformed(offset: Int)
-    /// A key stands twice.
+    /// A key is repeated.
     case repeated(key: String)
     /// A quantity's unit is not a UCUM code.
     case unit(UnitError)

@@ -1,13 +1,13 @@
 extension MetadataKey {
-    /// Every key that HealthKit defines for quantity samples. Keys of workouts alone are left out.
+    /// Every key that HealthKit defines for quantity samples, without keys that only workouts have.
     ///
-    /// Source: `HKMetadata.h` of the iOS 18 and 26 SDKs; the raw strings as they stand in exports.
+    /// Source: `HKMetadata.h` of the iOS 18 and 26 SDKs, with the raw strings that exports contain.
     public static let all: [MetadataKey] = identity + measurement + activity
 
-    /// The keys, HealthKit's by name and our own, that say how a value was measured. They are part of a reading's identity: a finger-stick that
+    /// The keys of the measuring method, HealthKit's by name and our own. They are part of a reading's identity. A finger-stick that
     /// confirms the sensor to the digit is a second measurement (``SampleIdentity``).
     ///
-    /// Where a sensor sits is none of them: a device may send that before or after the reading, and the reading stays the same.
+    /// The position of a sensor is not one of them. A device may send it before or after the reading, which stays the same.
     public static let methods: Set<String> = [
         "glucoseMethod", "vo2MaxTestType", "heartRateRecoveryTestType", "cyclingFunctionalThresholdPowerTestType",
         "physicalEffortEstimationType",
@@ -31,7 +31,7 @@ extension MetadataKey {
         MetadataKey("appleDeviceCalibrated", "HKMetadataKeyAppleDeviceCalibrated", .boolean),
     ]
 
-    /// How and where it was measured.
+    /// Keys about the method and place of the measurement.
     private static let measurement: [MetadataKey] = [
         MetadataKey(
             "bodyTemperatureSensorLocation", "HKBodyTemperatureSensorLocation",
@@ -78,12 +78,12 @@ extension MetadataKey {
         MetadataKey("headphoneGain", "HKMetadataKeyHeadphoneGain", .quantity),
     ]
 
-    /// What the person did, ate, and in which surroundings.
+    /// Keys about activities, food and surroundings.
     private static let activity: [MetadataKey] = [
         MetadataKey(
             "physicalEffortEstimationType", "HKPhysicalEffortEstimationType",
             .enumeration([1: "activityLookup", 2: "deviceSensed"])),
-        // The word stands twice in HealthKit's string.
+        // The word is repeated in HealthKit's string.
         MetadataKey(
             "cyclingFunctionalThresholdPowerTestType", "HKCyclingCyclingFunctionalThresholdPowerTestType",
             .enumeration([1: "maxExercise60Minute", 2: "maxExercise20Minute", 3: "rampTest", 4: "predictionExercise"])),
@@ -98,7 +98,7 @@ extension MetadataKey {
         MetadataKey("elevationDescended", "HKElevationDescended", .quantity),
         MetadataKey("weatherTemperature", "HKWeatherTemperature", .quantity),
         MetadataKey("weatherHumidity", "HKWeatherHumidity", .quantity),
-        // 0 to 27; the numbers' names are not known well enough to print them.
+        // 0 to 27. The names of the numbers are not known reliably enough to print them.
         MetadataKey("weatherCondition", "HKWeatherCondition", .number),
         MetadataKey(
             "swimmingStrokeStyle", "HKSwimmingStrokeStyle",

@@ -1,9 +1,9 @@
-/// A key of HealthKit's metadata: its name here, its raw string there, and what its value is.
+/// A key of HealthKit's metadata: our name, HealthKit's raw string, and the kind of its value.
 ///
 ///     MetadataKey(rawKey: "HKTimeZone")?.name               // "timeZone"
 ///     MetadataKey(named: "heartRateMotionContext")?.rawKey  // "HKMetadataKeyHeartRateMotionContext"
 public struct MetadataKey: Hashable, Sendable {
-    /// What a key's value is.
+    /// The kind of a key's value.
     public enum Kind: Hashable, Sendable {
         /// Any text.
         case string
@@ -13,7 +13,7 @@ public struct MetadataKey: Hashable, Sendable {
         case boolean
         /// A number and a unit.
         case quantity
-        /// A point in time, kept as the text received.
+        /// A point in time, stored as the received text.
         case date
         /// Stored as these numbers, shown as these names.
         case enumeration([Int: String])
@@ -21,9 +21,9 @@ public struct MetadataKey: Hashable, Sendable {
 
     /// The constant's name without `HKMetadataKey`, first letter small.
     public let name: String
-    /// The string that HealthKit stores; it can't be derived from the name (`HKTimeZone`, `HKMetadataKeySyncVersion`).
+    /// HealthKit's stored string, which cannot be derived from the name (`HKTimeZone`, `HKMetadataKeySyncVersion`).
     public let rawKey: String
-    /// What the value is.
+    /// The kind of the value.
     public let kind: Kind
 
     init(_ name: String, _ rawKey: String, _ kind: Kind) {
@@ -32,7 +32,7 @@ public struct MetadataKey: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// The key that HealthKit stores under this string, in exact case; nil for the keys that apps make up.
+    /// The key with HealthKit's string, case-sensitive, or `nil` for keys that apps invent.
     public init?(rawKey: some StringProtocol) {
         guard let key = Self.byRawKey[String(rawKey)] else { return nil }
         self = key
@@ -44,7 +44,7 @@ public struct MetadataKey: Hashable, Sendable {
         self = key
     }
 
-    /// The key's name, for a name of it or the string that HealthKit stores, where it says how a value was measured.
+    /// The name of a key about the measuring method, for its name or HealthKit's string, or `nil` for other keys.
     static func method(_ key: String) -> String? {
         if methods.contains(key) { return key }
         return byRawKey[key].flatMap { methods.contains($0.name) ? $0.name : nil }

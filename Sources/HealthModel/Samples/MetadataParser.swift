@@ -1,5 +1,5 @@
-/// Reads the JSON that ``Metadata/json`` prints, and nothing looser: what the store keeps was written by us. There is no limit to its
-/// length, since there is none to what is written; what comes from outside is bounded where it is read.
+/// Parses the JSON that ``Metadata/json`` prints and nothing looser, since the store contains only our own JSON. The length is not limited
+/// here, because the writer does not limit it. Data from outside is bounded when it is read.
 struct MetadataParser {
     private let bytes: [UInt8]
     private var index = 0
@@ -88,7 +88,7 @@ struct MetadataParser {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What follows a backslash; beyond ASCII nothing is escaped in our JSON.
+    /// The character after a backslash. Our JSON escapes only ASCII.
     private mutating func escape() throws(MetadataError) -> UInt8 {
         guard let byte = next else { throw malformed }
         index += 1

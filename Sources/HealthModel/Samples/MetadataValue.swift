@@ -1,4 +1,4 @@
-/// What is said about a sample under one key.
+/// The value of one metadata key of a sample.
 public enum MetadataValue: Hashable, Sendable {
     /// A text, or the name of an enumeration's value.
     case string(String)

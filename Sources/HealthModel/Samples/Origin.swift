@@ -1,10 +1,10 @@
 /// The app, device service or file that a sample comes from, with its version (HealthKit's `HKSourceRevision`).
 public struct SourceRevision: Hashable, Sendable {
-    /// Stays the same over versions, such as `file.withings-weight`; part of a sample's identity.
+    /// The id, which is stable across versions, such as `file.withings-weight`. It is part of a sample's identity.
     public var id: String
     /// For people.
     public var name: String
-    /// The app's version, where it is known.
+    /// The app's version, if known.
     public var version: String?
 
     /// Describes a source.
@@ -17,11 +17,11 @@ public struct SourceRevision: Hashable, Sendable {
 
 /// The hardware that measured (HealthKit's `HKDevice`).
 public struct Device: Hashable, Sendable {
-    /// The most durable name the device has: maker, model and serial number where known. Part of a sample's identity.
+    /// The device's most permanent name: maker, model and serial number if known. Part of a sample's identity.
     public var key: String
-    /// What people call it.
+    /// The display name.
     public var name: String?
-    /// Who makes it.
+    /// The manufacturer.
     public var manufacturer: String?
     /// The maker's name for the kind of device.
     public var model: String?
@@ -52,20 +52,19 @@ public struct Device: Hashable, Sendable {
     }
 }
 
-/// Where a series of samples comes from: whose, of which type, from which source and device.
+/// The origin of a series of samples: person, type, source and device.
 ///
-/// Interned by ``OriginRegistry``: samples of one series share one object, so that what depends on the series alone is
-/// computed once.
+/// Interned by ``OriginRegistry``. Samples of one series share one object, so that values that depend only on the series are computed once.
 public final class Origin: Hashable, Sendable {
     /// The person's UUID, or ``Origin/unassigned``.
     public let subject: String
-    /// What is measured.
+    /// The type of the samples.
     public let type: SampleType
     /// The app or file that it came from.
     public let source: SourceRevision
-    /// What measured it, where that is known.
+    /// The measuring device, if known.
     public let device: Device?
-    /// What the identity of every sample in the series is keyed with.
+    /// The hash key of the identities of all samples in the series.
     public let seriesKey: SeriesKey
     /// The type's, at hand for every sample.
     public let kind: SampleKind
@@ -73,7 +72,7 @@ public final class Origin: Hashable, Sendable {
     public let hardLimits: ClosedRange<Double>?
     /// Values that need no second look.
     public let inconspicuous: ClosedRange<Double>
-    /// A value that stands for none, NaN where there is no such.
+    /// A value that means a missing value, or NaN if there is none.
     public let sentinel: Double
 
     /// The subject of a reading of a shared device that could be anybody's.
@@ -118,9 +117,9 @@ public final class Origin: Hashable, Sendable {
 
 /// Hands out one ``Origin`` for equal descriptions, and resolves merged devices to the key they go by.
 public final class OriginRegistry {
-    /// The person whose readings these are unless a source says otherwise.
+    /// The default person of readings, unless a source names another.
     public let subject: String
-    /// From the key that a device says to the one it goes by (`devices merge`, `devices part`), before any identity is computed.
+    /// Maps the key that a device reports to its effective key (`devices merge`, `devices part`), before any identity is computed.
     private let resolve: (String) -> String
     private var origins: Set<Origin> = []
 
@@ -129,13 +128,13 @@ public final class OriginRegistry {
         self.init(subject: subject) { aliases[$0] ?? $0 }
     }
 
-    /// - Parameter resolve: from the key that a device says to the one that its readings go by.
+    /// - Parameter resolve: Maps the key that a device reports to the key of its readings.
     public init(subject: String, resolve: @escaping (String) -> String) {
         self.subject = subject
         self.resolve = resolve
     }
 
-    /// The one origin of a series; the same object each time.
+    /// The origin of a series, the same object each time.
     public func origin(
         type: SampleType, source: SourceRevision, device: Device? = nil, subject: String? = nil
     ) -> Origin {

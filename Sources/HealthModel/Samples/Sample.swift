@@ -1,19 +1,19 @@
-/// One sample with HealthKit's meaning: what every sample has, and a number. For a quantity (`HKQuantitySample`) that is its value, for a category
-/// (`HKCategorySample`) the raw number of its case, in the unit 1, for a workout that of its activity; the type says which (``SampleType/kind``).
-/// What a number can't say is its ``body``.
+/// One sample with HealthKit's meaning: a common header and a number. For a quantity (`HKQuantitySample`) the number is its value, for a
+/// category (`HKCategorySample`) the raw number of its case in the unit 1, and for a workout that of its activity. The type determines the
+/// kind (``SampleType/kind``). Other content is in its ``body``.
 ///
-/// Immutable once stored; a correction is another sample.
+/// Immutable once stored. A correction is another sample.
 public struct Sample: Sendable {
     /// What every sample has.
     public var header: SampleHeader
-    /// In the type's canonical unit; of a category the raw number of its case.
+    /// The value in the type's canonical unit, or the raw number of a category's case.
     public var value: Double
     /// As received.
     public var numeral: Numeral
     /// The unit of ``numeral``.
     public var unit: Unit
 
-    /// A number under its header; nothing is checked here.
+    /// A sample with a header and a number, without any checks.
     @inlinable public init(header: SampleHeader, value: Double, numeral: Numeral, unit: Unit) {
         self.header = header
         self.value = value
@@ -21,7 +21,7 @@ public struct Sample: Sendable {
         self.unit = unit
     }
 
-    /// Makes a sample of its parts; nothing is checked here.
+    /// A sample with its parts, without any checks.
     @inlinable public init(
         origin: Origin, identity: SampleIdentity, nominalStart: Int64, start: Instant, end: Instant, value: Double,
         numeral: Numeral, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, received: Instant, group: UInt64? = nil,
@@ -118,17 +118,18 @@ extension Sample {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// Ordinals that are tried where none was kept: those of a frame, and of the second pass of an hour that occurs twice.
+    /// The ordinals to try if none was stored: those of a frame, and of the second pass of a repeated hour.
     private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
 
     /// How it was measured, as its identity has it.
     public var method: [UInt8] { metadata?.method ?? [] }
 
-    /// Whether its fields give its identity. That of a sample that was stored before the method was part of it is given without the method.
+    /// Whether its fields produce its identity. For samples stored before the method was part of it, the identity without the method also
+    /// counts.
     ///
     /// - Parameters:
-    ///   - ordinal: in place of its own.
-    ///   - shift: by how much the nominal end lies farther behind the nominal start than the end behind the start, in microseconds.
+    ///   - ordinal: The ordinal to use instead of its own.
+    ///   - shift: The nominal duration minus the actual duration, in microseconds.
     public func hasIdentity(ordinal: UInt32, shift: Int64 = 0) -> Bool {
         let last = nominalStart &+ (end.microseconds &- start.microseconds) &+ shift
         func isGiven(_ method: [UInt8]) -> Bool {
@@ -139,10 +140,9 @@ extension Sample {
         return isGiven(method) || !method.isEmpty && isGiven([])
     }
 
-    /// The ordinal that its identity was computed with: the one that was kept, else found by trying; `nil` where the identity comes from
-    /// something else.
+    /// The ordinal in its identity, stored or found by trying, or `nil` if the identity is computed from other data.
     ///
-    /// - Parameter shift: as ``hasIdentity(ordinal:shift:)`` takes it.
+    /// - Parameter shift: As in ``hasIdentity(ordinal:shift:)``.
     public func identityOrdinal(shift: Int64 = 0) -> UInt32? {
         if let ordinal { return hasIdentity(ordinal: ordinal, shift: shift) ? ordinal : nil }
         return Self.usualOrdinals.first { hasIdentity(ordinal: $0, shift: shift) }

@@ -1,4 +1,4 @@
-/// A sample as it stands in the store, with its place in ledger and change log.
+/// A stored sample with its numbers in ledger and change log.
 public struct StoredSample: Sendable {
     /// The sample itself.
     public var sample: Sample
@@ -23,7 +23,7 @@ public enum SampleChange: Sendable {
     case added(StoredSample)
     case deleted(StoredDeletion)
 
-    /// Its number; a reader that keeps it as its anchor sees what comes behind.
+    /// The number of the change. A reader that keeps it as its anchor sees the following changes.
     public var seq: Int64 {
         switch self {
         case .added(let stored): stored.seq
@@ -31,7 +31,7 @@ public enum SampleChange: Sendable {
         }
     }
 
-    /// The sample that came, or as it was.
+    /// The added sample, or the deleted one in its last form.
     public var sample: Sample {
         switch self {
         case .added(let stored): stored.sample
@@ -48,9 +48,9 @@ public enum SampleChange: Sendable {
     }
 }
 
-/// A sample that is no longer there, as readers of changes hear of it.
+/// A deleted sample, as an entry of the change log.
 public struct StoredDeletion: Sendable {
-    /// The sample as it was: whoever handed it on has to know whose it was, of which type, from where, of when, and how much.
+    /// The deleted sample. Readers that passed it on need its person, type, source, time and value.
     public var sample: Sample
     /// The sample that a correction put in its place.
     public var replacedBy: String?
@@ -73,9 +73,9 @@ public struct StoredDeletion: Sendable {
     public var type: SampleType { sample.origin.type }
 }
 
-/// What retention removed from a series, as the change log tells it.
+/// The samples that retention removed from a series, as an entry of the change log.
 public struct Pruning: Hashable, Sendable {
-    /// What was measured.
+    /// The type of the samples.
     public var type: SampleType
     /// What ended before is gone.
     public var before: Instant

@@ -1,13 +1,13 @@
 /// Where a sample's time comes from.
 public enum TimeOrigin: UInt8, Hashable, Sendable, CaseIterable {
-    /// The device or file said it.
+    /// The clock of the device or file.
     case device = 0
-    /// The device said it, and its clock is known to be off by an offset that was learned.
+    /// The device's clock, corrected by a learned offset.
     case deviceCorrected = 1
     /// The hub's clock on arrival.
     case receipt = 2
 
-    /// As it stands in a sample's line.
+    /// The name in a sample's line.
     public var name: String {
         switch self {
         case .device: "device"
@@ -17,27 +17,26 @@ public enum TimeOrigin: UInt8, Hashable, Sendable, CaseIterable {
     }
 }
 
-/// What every sample has, whatever its kind: where it comes from, what it is called for ever, and when it was.
+/// The data that every sample has: its origin, its permanent identity, and its time.
 public struct SampleHeader: Sendable {
     /// The series it belongs to.
     public var origin: Origin
-    /// The UUID, which follows from what was measured.
+    /// The UUID, which is derived from the measurement.
     public var identity: SampleIdentity
-    /// Which of the equal readings of its frame it is, the part of its identity that no other field tells; `nil` where its identity comes
-    /// from a record's id or a repair, or where it was stored before this was kept.
+    /// The index among equal readings of its frame, the part of its identity that other fields do not contain. It is `nil` if its identity
+    /// is from a record's id or a repair, or if the sample predates this field.
     public var ordinal: UInt32?
-    /// The start that the identity was computed from, in microseconds; differs from `start` where the source gave a local time or
-    /// its clock was corrected.
+    /// The start in its identity, in microseconds. It differs from `start` if the source had a local time or its clock was corrected.
     public var nominalStart: Int64
     /// When it was measured, or began.
     public var start: Instant
-    /// When it ended; the start, where it is a moment's.
+    /// The end, equal to the start for an instantaneous sample.
     public var end: Instant
-    /// At the reading, where known.
+    /// The offset at the time of the reading, if known.
     public var zone: ZoneOffset?
     /// Whose clock the time is.
     public var timeOrigin: TimeOrigin
-    /// What the time was cut to where it comes from, in seconds: 1 or finer, 60 where minutes were told.
+    /// The resolution of the source's time in seconds: 1 or finer, or 60 for minutes.
     public var timeResolution: Int32
     /// When it reached this machine.
     public var received: Instant
@@ -45,12 +44,12 @@ public struct SampleHeader: Sendable {
     public var group: UInt64?
     /// What else is known of it.
     public var metadata: Metadata?
-    /// The maker's own id, where it gave one.
+    /// The maker's id, if there is one.
     public var record: RecordIdentifier?
-    /// What it tells beyond its number; `nil` for quantities and categories.
+    /// The content beyond its number, or `nil` for quantities and categories.
     public var body: SampleBody?
 
-    /// Puts a header together of its parts; nothing is checked here.
+    /// A header with its parts, without any checks.
     @inlinable public init(
         origin: Origin, identity: SampleIdentity, ordinal: UInt32? = nil, nominalStart: Int64, start: Instant, end: Instant,
         zone: ZoneOffset?, timeOrigin: TimeOrigin, timeResolution: Int32 = 1, received: Instant, group: UInt64? = nil,

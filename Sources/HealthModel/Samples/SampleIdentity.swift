@@ -1,7 +1,6 @@
 import CSodium
 
-/// A reading's identity: the same bits on every hub and for ever, computed from what was received and from nothing that we made
-/// of it.
+/// A reading's identity. It has the same bits on every hub forever, and is computed only from received data and not from derived data.
 ///
 /// Written as a UUID of version 8 (RFC 9562): 48 bits of the nominal start in Unix milliseconds, then 12 and 62 bits of a keyed
 /// hash.
@@ -12,14 +11,14 @@ import CSodium
 ///     |10| hash, low 62 bits                                         |
 ///     |                                                              |
 public struct SampleIdentity: Hashable, Comparable, Sendable {
-    /// Of the nominal start, since 1970, 48 bits.
+    /// The milliseconds of the nominal start since 1970, 48 bits.
     public let milliseconds: UInt64
     /// The upper 12 bits of the hash.
     public let high: UInt16
     /// The lower 62 bits of the hash.
     public let low: UInt64
 
-    /// Puts the parts of a UUID of version 8 together.
+    /// Combines the parts of a UUID of version 8.
     @inlinable public init(milliseconds: UInt64, high: UInt16, low: UInt64) {
         self.milliseconds = milliseconds & 0xFFFF_FFFF_FFFF
         self.high = high & 0xFFF
@@ -48,7 +47,7 @@ extension SampleIdentity: CustomStringConvertible {
         String(unsafeUninitializedCapacity: Self.textLength) { write(into: $0) }
     }
 
-    /// Writes the UUID in lower case, and gives the number of characters.
+    /// Writes the UUID in lowercase and returns the number of characters.
     @discardableResult public func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         let upper = milliseconds << 16 | 0x8000 | UInt64(high)
         let lower = 0x8000_0000_0000_0000 | low
@@ -67,7 +66,7 @@ extension SampleIdentity: CustomStringConvertible {
         return index
     }
 
-    /// Reads a UUID of version 8; `nil` for any other text.
+    /// Parses a UUID of version 8. Returns `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         var words: [UInt64] = [0, 0]
         var digits = 0
@@ -126,14 +125,14 @@ public struct SeriesKey: Hashable, Sendable {
 }
 
 extension SampleIdentity {
-    /// The identity of a reading that its maker gave no id.
+    /// The identity of a reading without a maker's id.
     ///
     /// - Parameters:
-    ///   - start, end: nominal times in microseconds: the instants where the source gives them, else the wall clock read as UTC, else
-    ///     the time of receipt.
-    ///   - unit: the canonical UCUM code of the unit as received.
-    ///   - ordinal: tells equal readings of one frame apart, and the second pass of an hour that occurs twice.
-    ///   - method: how it was measured (``Metadata/method``), where the source says so.
+    ///   - start, end: Nominal times in microseconds. These are the source's instants, or else its local time read as UTC, or else the time
+    ///     of receipt.
+    ///   - unit: The canonical UCUM code of the received unit.
+    ///   - ordinal: Distinguishes equal readings of one frame, and the second pass of a repeated hour.
+    ///   - method: The measuring method (``Metadata/method``), if known.
     public init(
         series: SeriesKey, start: Int64, end: Int64, numeral: Numeral, unit: Unit, ordinal: UInt32, method: [UInt8] = []
     ) {
@@ -162,7 +161,7 @@ extension SampleIdentity {
         self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
     }
 
-    /// The identity of a reading that carries its maker's own record id: the id and its version stand in place of time and value.
+    /// The identity of a reading with its maker's record id. The id and its version replace time and value.
     public init(series: SeriesKey, start: Int64, record: RecordIdentifier) {
         let message = Array("record\n\(record.id)\n\(record.version)\n".utf8)
         let (high, low) = message.withUnsafeBytes { series.hash($0) }
@@ -176,17 +175,17 @@ extension SampleIdentity {
 
 /// Metadata have one of HealthKit's two sync keys without the other.
 public struct UnpairedSyncKey: Error, Hashable, Sendable, CustomStringConvertible {
-    /// HealthKit's string of the key that is missing, or is no number where it has to be one.
+    /// HealthKit's string of the key that is missing or is not a number as required.
     public var missing: String
     public var description: String { "the metadata have no \(missing) beside the other sync key" }
 }
 
 extension RecordIdentifier {
-    /// The record that metadata name by HealthKit's `HKMetadataKeySyncIdentifier` and `HKMetadataKeySyncVersion`, and what else they say: for
-    /// whoever saves a sample. Here the two are part of its identity, and no metadata.
+    /// The record with HealthKit's `HKMetadataKeySyncIdentifier` and `HKMetadataKeySyncVersion`, and the other metadata, for saving a
+    /// sample. The two keys become part of its identity and are removed from its metadata.
     ///
-    /// - Returns: no record where they have neither.
-    /// - Throws: ``UnpairedSyncKey``: HealthKit wants both.
+    /// - Returns: The record, or `nil` without these keys, and the other metadata.
+    /// - Throws: ``UnpairedSyncKey`` if only one key is present, because HealthKit requires both.
     public static func taken(from metadata: Metadata) throws(UnpairedSyncKey) -> (record: RecordIdentifier?, rest: Metadata) {
         let (idKey, versionKey) = ("HKMetadataKeySyncIdentifier", "HKMetadataKeySyncVersion")
         let (id, version) = (metadata.metadataValue(named: "syncIdentifier"), metadata.metadataValue(named: "syncVersion"))
@@ -202,18 +201,18 @@ extension RecordIdentifier {
 
 /// A record id that its maker gave (HealthKit's sync identifier and sync version): a higher version replaces a lower one.
 public struct RecordIdentifier: Hashable, Sendable {
-    /// The record's id, as the maker gives it.
+    /// The record's id from its maker.
     public var id: String
     /// Which edition of the record.
     public var version: Int64
 
-    /// The id of a later part of a record that came in parts, as a night in stages; the first part has the record's own.
+    /// The id of a later part of a record with several parts, such as a night with stages. The first part has the record's own id.
     public static func part(_ number: Int, of id: String) -> String { "\(id)\(partMark):\(number)" }
 
     /// Between which ids those of a record's later parts are.
     public static func parts(of id: String) -> Range<String> { "\(id)\(partMark):"..<"\(id)\(partMark);" }
 
-    /// The id of the record that this is a later part of; `nil` where it is whole, or the first part.
+    /// The id of the record that this is a later part of, or `nil` for a whole record and for the first part.
     public var whole: String? {
         guard let mark = id.firstRange(of: Self.partMark + ":"), Int(id[mark.upperBound...]) != nil else { return nil }
         return String(id[..<mark.lowerBound])

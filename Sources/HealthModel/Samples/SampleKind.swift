@@ -1,12 +1,12 @@
-/// What a sample is, by HealthKit's classes; the numbers are how stores keep it, and never change.
+/// The kind of a sample, by HealthKit's classes. Stores keep the numbers, so they never change.
 ///
-/// A store that has a kind which this version does not know was made by a newer one.
+/// A store with a kind that this version does not know was made by a newer version.
 public enum SampleKind: Int64, Hashable, Sendable, CaseIterable {
     /// A number with a unit (HealthKit's `HKQuantitySample`).
     case quantity = 0
     /// One of a list of values (`HKCategorySample`).
     case category = 1
-    /// Samples that belong together (`HKCorrelation`); its ``SampleBody`` names them.
+    /// Samples that belong together (`HKCorrelation`), as listed in its ``SampleBody``.
     case correlation = 2
     /// An activity from a start to an end (`HKWorkout`).
     case workout = 3
@@ -22,18 +22,18 @@ public enum SampleKind: Int64, Hashable, Sendable, CaseIterable {
     case audiogram = 8
     /// Glasses or contact lenses (`HKVisionPrescription`).
     case visionPrescription = 9
-    /// How somebody feels (`HKStateOfMind`).
+    /// A state of mind (`HKStateOfMind`).
     case stateOfMind = 10
     /// A dose of a medication, taken or not (`HKMedicationDoseEvent`).
     case medicationDoseEvent = 11
     /// The score of a questionnaire (`HKScoredAssessment`).
     case scoredAssessment = 12
-    /// A FHIR resource of somebody's health record (`HKClinicalRecord`).
+    /// A FHIR resource from a health record (`HKClinicalRecord`).
     case clinicalRecord = 13
     /// A document of a health record (`HKDocumentSample`).
     case document = 14
 
-    /// As it stands in a sample's line.
+    /// The name in a sample's line.
     public var name: String { "\(self)" }
 
     /// The kind of this name.

@@ -1,49 +1,49 @@
 /// Statistics of one interval of the calendar, in the type's canonical unit.
 public struct Statistics: Hashable, Sendable {
-    /// When the stretch begins.
+    /// The start of the interval.
     public var start: Instant
-    /// When it ends, exclusively.
+    /// The end of the interval, exclusive.
     public var end: Instant
-    /// Whose samples they are; several persons' are never summed up together.
+    /// The person. Samples of several people are never combined.
     public var subject: String
-    /// Where statistics are kept apart by source.
+    /// The source, if sources are separate.
     public var source: String?
-    /// Of a category, which of its cases the ``duration`` is of; `nil` in a gap.
+    /// The case of a category that ``duration`` is for, or `nil` in a gap.
     public var value: Int?
-    /// Samples that count in it; none in a gap.
+    /// The number of samples that count, zero in a gap.
     public var count = 0
     /// For cumulative types: a sample that lies in two intervals counts in each by the share of its time.
     public var sum = 0.0
-    /// For discrete types, together with ``minimum``, ``maximum`` and ``mostRecent``; `nil` in a gap.
+    /// The average, for discrete types. Like ``minimum``, ``maximum`` and ``mostRecent``, it is `nil` in a gap.
     public var average: Double?
     /// The lowest value.
     public var minimum: Double?
     /// The highest value.
     public var maximum: Double?
-    /// The value of the sample that began last; of a cumulative type in full, also where a part of it counts.
+    /// The value of the sample that started last. For a cumulative type it is the full value, even if only a part counts.
     public var mostRecent: Double?
-    /// How long the samples last that count, in seconds: a cumulative one by its share, a discrete one where it begins.
+    /// The total duration in seconds. A cumulative sample counts with its share, a discrete one at its start.
     public var duration = 0.0
-    /// The values of ``percentileRanks``, where they were asked for; empty in a gap.
+    /// The values of ``percentileRanks``, if requested. Empty in a gap.
     public var percentiles: [Double] = []
-    /// What lies in each range that was asked for.
+    /// The share of each requested range.
     public var inRange: [RangeShare] = []
 
-    /// Which percentiles there are.
+    /// The available percentiles.
     public static let percentileRanks = [5, 25, 50, 75, 95]
 
-    /// How much of the values lies in a range.
+    /// The share of the values in a range.
     public struct RangeShare: Hashable, Sendable {
-        /// The part of the whole, from 0 to 1: of the time for types whose average is weighted by time, else of the samples.
+        /// The fraction from 0 to 1, by time for types that are weighted by time, otherwise by samples.
         public var fraction: Double
-        /// The time in seconds, or how many samples.
+        /// The time in seconds, or the number of samples.
         public var amount: Double
 
         /// - Parameter amount: seconds, or samples.
         public init(fraction: Double, amount: Double) { (self.fraction, self.amount) = (fraction, amount) }
     }
 
-    /// Statistics of a stretch in which nothing counts yet.
+    /// Statistics of an interval without samples.
     public init(start: Instant, end: Instant, subject: String, source: String? = nil) {
         self.start = start
         self.end = end

@@ -1,4 +1,4 @@
-/// What to reckon of the samples of a type: HealthKit's `HKStatisticsOptions`, and two of ours.
+/// The statistics to compute for samples of a type: HealthKit's `HKStatisticsOptions`, and two of our own.
 ///
 ///     try StatisticsOptions([.discreteAverage, .discreteMax]).check(for: .heartRate)
 public struct StatisticsOptions: OptionSet, Hashable, Sendable {
@@ -8,29 +8,29 @@ public struct StatisticsOptions: OptionSet, Hashable, Sendable {
     /// A set by its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// Each source by itself, in full.
+    /// Separate statistics for each source, with all of its samples.
     public static let separateBySource = StatisticsOptions(rawValue: 1 << 0)
-    /// The average of a type whose values do not add up, by its ``AggregationStyle``.
+    /// The average of a discrete type, by its ``AggregationStyle``.
     public static let discreteAverage = StatisticsOptions(rawValue: 1 << 1)
     /// Its lowest value.
     public static let discreteMin = StatisticsOptions(rawValue: 1 << 2)
     /// Its highest value.
     public static let discreteMax = StatisticsOptions(rawValue: 1 << 3)
-    /// The sum of a type whose values add up.
+    /// The sum of a cumulative type.
     public static let cumulativeSum = StatisticsOptions(rawValue: 1 << 4)
-    /// The value of the sample that began last.
+    /// The value of the sample that started last.
     public static let mostRecent = StatisticsOptions(rawValue: 1 << 5)
-    /// How long the samples last.
+    /// The total duration of the samples.
     public static let duration = StatisticsOptions(rawValue: 1 << 6)
-    /// Ours: the 5th, 25th, 50th, 75th and 95th percentile of a type whose values do not add up.
+    /// Our own option: the 5th, 25th, 50th, 75th and 95th percentile of a discrete type.
     public static let percentiles = StatisticsOptions(rawValue: 1 << 7)
-    /// Ours: which part of the values lies in ranges.
+    /// Our own option: the share of the values in each range.
     public static let inRange = StatisticsOptions(rawValue: 1 << 8)
 
-    /// Only for types whose values do not add up.
+    /// The options that only discrete types support.
     public static let discrete: StatisticsOptions = [.discreteAverage, .discreteMin, .discreteMax, .percentiles, .inRange]
 
-    /// What a type's statistics may have.
+    /// The options that a type's statistics support.
     public static func allowed(for type: SampleType) -> StatisticsOptions {
         switch (type.kind, type.aggregation) {
         case (.category, _): .duration
@@ -40,9 +40,9 @@ public struct StatisticsOptions: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Refuses what HealthKit refuses: sums of a type whose values do not add up, averages of one whose values do.
+    /// Checks the options like HealthKit, which refuses sums of discrete types and averages of cumulative ones.
     ///
-    /// - Throws: ``StatisticsError``, naming the first option that the type has not.
+    /// - Throws: ``StatisticsError`` with the first option that the type does not support.
     public func check(for type: SampleType) throws(StatisticsError) {
         let foreign = subtracting(Self.allowed(for: type))
         if let option = Self.names.first(where: { foreign.contains($0.option) }) {
@@ -50,7 +50,7 @@ public struct StatisticsOptions: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Each option's name, as HealthKit spells it where it has it.
+    /// The name of each option, in HealthKit's spelling if it has one.
     public static let names: [(name: String, option: StatisticsOptions)] = [
         ("cumulativeSum", .cumulativeSum), ("discreteAverage", .discreteAverage), ("discreteMin", .discreteMin),
         ("discreteMax", .discreteMax), ("mostRecent", .mostRecent), ("duration", .duration), ("percentiles", .percentiles),

@@ -1,17 +1,17 @@
 /// A range of values, both ends within: `70..180`, `..70`, `180..`.
 public struct ValueRange: Hashable, Sendable, CustomStringConvertible {
-    /// The lowest value within; `nil` where there is no end.
+    /// The lowest value, or `nil` if unbounded.
     public var low: Double?
-    /// The highest value within; `nil` where there is no end.
+    /// The highest value, or `nil` if unbounded.
     public var high: Double?
 
-    /// - Returns: `nil` where both ends are missing, or the low one is above the high one.
+    /// - Returns: `nil` if both bounds are missing, or if the lower bound is above the upper one.
     public init?(_ low: Double?, _ high: Double?) {
         guard low != nil || high != nil, low ?? -.infinity <= high ?? .infinity else { return nil }
         (self.low, self.high) = (low, high)
     }
 
-    /// Reads two numbers with two points between them; one may be missing.
+    /// Parses two numbers with two dots between them. One may be missing.
     public init?(_ text: some StringProtocol) {
         guard let dots = text.firstRange(of: "..") else { return nil }
         let (first, last) = (text[..<dots.lowerBound], text[dots.upperBound...])

@@ -2,7 +2,7 @@ import CSodium
 
 /// SHA-256 (FIPS 180-4), from libsodium.
 public enum Digest {
-    /// The 32 octets of a message's digest.
+    /// The 32 bytes of a message's digest.
     public static func sha256(_ message: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
         crypto_hash_sha256(&digest, message, UInt64(message.count))
@@ -20,7 +20,7 @@ public enum Digest {
             crypto_hash_sha256_update(&state, start.assumingMemoryBound(to: UInt8.self), UInt64(octets.count))
         }
 
-        /// The 32 octets; nothing may be added behind.
+        /// Returns the 32 bytes. Nothing may be added afterwards.
         mutating func end() -> [UInt8] {
             var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
             crypto_hash_sha256_final(&state, &digest)

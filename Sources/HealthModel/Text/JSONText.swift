@@ -1,8 +1,8 @@
-/// The pieces of a JSON text (RFC 8259), appended to a buffer of UTF-8.
+/// Appends parts of a JSON text (RFC 8259) to a UTF-8 buffer.
 ///
-/// A string has two forms. In a *line*, which goes out, the control characters and line separators of Unicode that JSON lets through are
-/// escaped too: a line of NDJSON that is read in a terminal must not drive it, and must be one line to every reader. In the *stored* form they
-/// stand as they are: stores find metadata by that text, octet by octet, so it never changes. Both are the same string to a reader of JSON.
+/// A string has two forms. A *line* for output also escapes Unicode control characters and line separators that JSON allows. A line of
+/// NDJSON in a terminal must not control it, and must be one line for every reader. The *stored* form keeps them, because stores search
+/// metadata by this text byte by byte, so it never changes. Both are the same string for a JSON parser.
 public enum JSONText {
     /// Appends a string with its quotation marks, for a line.
     public static func append(string: some StringProtocol, to buffer: inout [UInt8]) {
@@ -11,11 +11,11 @@ public enum JSONText {
         escapeForLine(&buffer, from: start)
     }
 
-    /// Appends a string with its quotation marks, for a line; most of them as they are, in one go.
+    /// Appends a string with its quotation marks, for a line. Most strings are copied unchanged.
     public static func append(string: String, to buffer: inout [UInt8]) {
         var string = string
         let isDone = string.withUTF8 { octets in
-            // What a line escapes is among these, or begins with one of them.
+            // All characters that a line escapes are among these, or start with one of them.
             guard octets.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
                 return false
             }
@@ -27,14 +27,14 @@ public enum JSONText {
         if !isDone { append(string: string[...], to: &buffer) }
     }
 
-    /// Appends what is JSON already, such as the stored form of metadata, for a line.
+    /// Appends existing JSON, such as the stored form of metadata, for a line.
     public static func append(json: some Sequence<UInt8>, to buffer: inout [UInt8]) {
         let start = buffer.count
         buffer.append(contentsOf: json)
         escapeForLine(&buffer, from: start)
     }
 
-    /// Appends a string with its quotation marks in the stored form: what JSON demands is escaped, and nothing else.
+    /// Appends a string with its quotation marks in the stored form, escaping only characters that JSON requires to be escaped.
     static func append(stored text: some StringProtocol, to buffer: inout [UInt8]) {
         buffer.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
@@ -51,9 +51,9 @@ public enum JSONText {
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// Escapes what JSON lets stand in a string but a line must not hold. Outside of strings JSON has none of it.
+    /// Escapes characters that JSON allows in a string and a line does not. JSON never has them outside of strings.
     private static func escapeForLine(_ buffer: inout [UInt8], from start: Int) {
-        // DELETE, and the first octets of U+0080...00BF and U+2000...2FFF: most texts have none.
+        // DELETE, and the first bytes of U+0080...00BF and U+2000...2FFF. Most texts have none.
         guard let first = buffer[start...].firstIndex(where: { $0 == 0x7F || $0 == 0xC2 || $0 == 0xE2 }) else { return }
         let rest = String(decoding: buffer[first...], as: UTF8.self)
         buffer.removeSubrange(first...)
@@ -90,7 +90,7 @@ public enum JSONText {
         buffer.append(contentsOf: boolean ? "true".utf8 : "false".utf8)
     }
 
-    /// A numeral's own text where JSON allows it (`54.0`, `1e3`), else its canonical text (`+5`, `.5`, `007`).
+    /// A numeral's own text if it is valid JSON (`54.0`, `1e3`), or else its canonical text (`+5`, `.5`, `007`).
     static func number(_ numeral: Numeral) -> String {
         if numeral.isPlain { return numeral.text }
         return isNumber(numeral.text) ? numeral.text : numeral.canonicalText

@@ -1,16 +1,17 @@
 import CSodium
 
-/// Makes texts that whoever holds them can neither read nor make: XChaCha20-Poly1305, from libsodium. Each is another one, also of the same text.
+/// Makes tokens that clients can neither read nor forge: XChaCha20-Poly1305, from libsodium. Each token is different, even for the same
+/// text.
 public struct Seal: Sendable {
-    /// Octets of a key.
+    /// The length of a key in bytes.
     public static let keySize = Int(crypto_aead_xchacha20poly1305_ietf_KEYBYTES)
     private static let nonceSize = Int(crypto_aead_xchacha20poly1305_ietf_NPUBBYTES)
     private static let tagSize = Int(crypto_aead_xchacha20poly1305_ietf_ABYTES)
-    /// All texts are as long, so that the length says nothing.
+    /// All texts are padded to this length, so that the length reveals nothing.
     private static let textSize = 48
     private let key: [UInt8]
 
-    /// A seal of a key, which has ``keySize`` octets; `nil` for any other.
+    /// A seal with a key of ``keySize`` bytes, or `nil` for any other length.
     public init?(key: [UInt8]) {
         guard key.count == Self.keySize, sodium_init() >= 0 else { return nil }
         self.key = key
@@ -26,8 +27,8 @@ public struct Seal: Sendable {
     }
 
     /// - Parameters:
-    ///   - text: at most 48 octets, without a zero.
-    ///   - holder: who alone can give it back.
+    ///   - text: At most 48 bytes, without a zero.
+    ///   - holder: The only client that can use it.
     public func sealed(_ text: String, for holder: String) -> String {
         let padded = Array((Array(text.utf8) + [UInt8](repeating: 0, count: Self.textSize)).prefix(Self.textSize))
         let (nonce, holder) = (Self.random(Self.nonceSize), Array(holder.utf8))
@@ -37,7 +38,7 @@ public struct Seal: Sendable {
         return (nonce + box).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// The text; `nil` for what this seal has not made for that holder.
+    /// The text, or `nil` if this seal did not make it for that holder.
     public func opened(_ sealed: String, for holder: String) -> String? {
         let digits = Array(sealed.utf8)
         guard digits.count == 2 * (Self.nonceSize + Self.textSize + Self.tagSize) else { return nil }

@@ -1,4 +1,4 @@
-/// UUIDs as text: persons, and whatever else is named by one.
+/// UUIDs as text, for persons and other objects.
 public enum UUIDText {
     /// A UUID of version 4, from the system's random numbers.
     public static func random() -> String {

@@ -1,14 +1,14 @@
-/// A stretch of the calendar: `15m`, `1h`, `1d`, `1w`, `1mo`, `1y`.
+/// A calendar interval: `15m`, `1h`, `1d`, `1w`, `1mo`, `1y`.
 ///
-/// Minutes and hours are of one length; days and longer are as long as the calendar and the zone's clocks make them.
+/// Minutes and hours have a fixed length. Days and longer intervals depend on the calendar and the zone.
 public struct CalendarInterval: Hashable, Sendable, CustomStringConvertible {
-    /// What a calendar counts in.
+    /// The units of a calendar.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         /// 60 seconds.
         case minute = "m"
-        /// 60 minutes, also where clocks change.
+        /// 60 minutes, even if clocks change.
         case hour = "h"
-        /// From midnight to midnight: 23 or 25 hours where clocks change.
+        /// From midnight to midnight: 23 or 25 hours if clocks change.
         case day = "d"
         /// From Monday (ISO 8601).
         case week = "w"
@@ -31,7 +31,7 @@ public struct CalendarInterval: Hashable, Sendable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// `nil` unless the count is from 1 to 10,000.
+    /// An interval, or `nil` unless the count is from 1 to 10,000.
     public init?(count: Int, unit: Unit) {
         guard (1...10_000).contains(count) else { return nil }
         self.count = count
@@ -57,7 +57,7 @@ public struct CalendarIntervals: Sendable {
     private let anchor: Instant
     private let anchorWall: WallTime
 
-    /// - Parameter anchor: where an interval begins; without one at midnight, weeks on Monday.
+    /// - Parameter anchor: The start of one interval. By default, intervals start at midnight, and weeks on Monday.
     public init(_ interval: CalendarInterval, zone: TimeZoneRules, anchor: Instant? = nil) {
         self.interval = interval
         self.zone = zone
@@ -67,7 +67,7 @@ public struct CalendarIntervals: Sendable {
         self.anchor = anchor ?? Self.instant(anchorWall, in: zone)
     }
 
-    /// The instant at which a wall clock shows a time: the first of two, and just behind the gap where there is none.
+    /// The instant of a local time. It is the first one if repeated, and the end of the gap if skipped.
     static func instant(_ wall: WallTime, in zone: TimeZoneRules) -> Instant {
         if let offset = zone.offsets(at: wall).first { return wall.instant(at: offset) }
         let before = zone.offset(at: Instant(microseconds: wall.microseconds - Calendar.day))
@@ -87,8 +87,8 @@ public struct CalendarIntervals: Sendable {
         }
     }
 
-    /// The same intervals on the clock on the wall, wherever that hangs: interval number `index` begins when it shows the date and time at which
-    /// that one begins here. Times are wall times, read as if they were UTC. For intervals of days and longer.
+    /// The same intervals in local time, independent of the zone. Interval number `index` begins at the local time at which it begins in
+    /// this zone. Times are local times, read as if they were UTC. For intervals of days and longer.
     public var onTheWall: CalendarIntervals {
         CalendarIntervals(interval, zone: TimeZoneRules(fixed: .utc), anchor: Instant(microseconds: anchorWall.microseconds))
     }
@@ -119,7 +119,7 @@ public struct CalendarIntervals: Sendable {
 }
 
 extension WallTime {
-    /// The same day of another month, or its last where it is shorter.
+    /// The same day of another month, or its last day if that is shorter.
     func adding(months: Int) -> WallTime {
         let (days, rest) = microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
         let date = Calendar.date(days: Int(days))

@@ -1,11 +1,11 @@
 extension Instant {
-    /// Reads a time as a person writes it: ISO 8601 with or without a zone, a date, `now`, `today`, `yesterday`, a weekday, or `-7d` for
-    /// seven days ago.
+    /// Parses a time as users write it: ISO 8601 with or without a zone, a date, `now`, `today`, `yesterday`, a weekday, or `-7d` for seven
+    /// days ago.
     ///
     /// - Parameters:
-    ///   - now: from which `today` and the like are counted.
-    ///   - zone: whose days and wall clock count where the text names none.
-    /// - Returns: `nil` for anything else, and for a time that the zone's clocks do not show.
+    ///   - now: The reference for `today` and the like.
+    ///   - zone: The zone of days and local times, if the text has none.
+    /// - Returns: `nil` for any other text, and for a time that is skipped in the zone.
     public init?(written text: String, now: Instant, zone: TimeZoneRules) {
         guard let instant = Self.written(text, now, zone) else { return nil }
         self = instant
@@ -33,14 +33,14 @@ extension Instant {
         guard let parsed = try? Timestamp(iso8601: isDate ? "\(text)T00:00:00" : text) else { return nil }
         if let instant = parsed.instant { return instant }
         if isDate {
-            // A day begins at 01:00 where clocks go forward at midnight.
+            // A day begins at 01:00 if clocks go forward at midnight.
             let day = Int(parsed.wall.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient)
             return days.isEmpty(day) ? nil : days.start(of: day)
         }
         return zone.offsets(at: parsed.wall).first.map { parsed.wall.instant(at: $0) }
     }
 
-    /// When a day begins, or the one so many days before it where it did not occur: Samoa had no 30 December 2011.
+    /// The start of a day, or of the day `step` earlier if it did not occur: Samoa had no 30 December 2011.
     private static func start(from day: Int, by step: Int, _ days: CalendarIntervals) -> Instant {
         days.start(of: days.isEmpty(day) ? day - step : day)
     }

@@ -17,7 +17,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 }
 
-/// What a clock on the wall shows: date and time of day without a zone, as microseconds since 1970-01-01T00:00:00 on that clock.
+/// A local date and time without a zone, as microseconds since 1970-01-01T00:00:00 on that clock.
 public struct WallTime: Hashable, Comparable, Sendable {
     /// Since the same clock showed 1970-01-01T00:00:00.
     public var microseconds: Int64
@@ -37,7 +37,7 @@ public struct WallTime: Hashable, Comparable, Sendable {
     }
 }
 
-/// How far a place's clocks are ahead of UTC, in seconds; at most a day.
+/// A zone's offset from UTC in seconds (positive if ahead), at most a day.
 public struct ZoneOffset: Hashable, Comparable, Sendable {
     /// East of Greenwich.
     public var seconds: Int32
@@ -53,7 +53,7 @@ public struct ZoneOffset: Hashable, Comparable, Sendable {
 }
 
 extension ZoneOffset: CustomStringConvertible {
-    /// `+01:00`; seconds follow where there are any (local mean times of old).
+    /// `+01:00`, with seconds if there are any (historical local mean time).
     public var description: String {
         let magnitude = Int(seconds.magnitude)
         func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
@@ -61,7 +61,7 @@ extension ZoneOffset: CustomStringConvertible {
         return magnitude % 60 == 0 ? text : text + ":" + two(magnitude % 60)
     }
 
-    /// Reads `Z`, `+01:00`, `+0100` or `+01`; `nil` for anything else or more than 18 hours.
+    /// Parses `Z`, `+01:00`, `+0100` or `+01`. Returns `nil` for any other text and for more than 18 hours.
     public init?(_ text: some StringProtocol) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 9 else { return nil }
@@ -70,7 +70,7 @@ extension ZoneOffset: CustomStringConvertible {
         self = parsed.offset
     }
 
-    /// Reads an offset that starts at `start`; returns it and the index behind it.
+    /// Parses an offset that starts at `start`, and returns it with the following index.
     static func parse(_ bytes: UnsafeRawBufferPointer, at start: Int) -> (offset: ZoneOffset, end: Int)? {
         guard start < bytes.count else { return nil }
         if bytes[start] == UInt8(ascii: "Z") || bytes[start] == UInt8(ascii: "z") { return (.utc, start + 1) }
@@ -110,7 +110,7 @@ public enum Calendar {
         return era * 146_097 + dayOfEra - 719_468
     }
 
-    /// The date that is so many days after 1970-01-01.
+    /// The date this number of days after 1970-01-01.
     public static func date(days: Int) -> (year: Int, month: Int, day: Int) {
         let days = days + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097

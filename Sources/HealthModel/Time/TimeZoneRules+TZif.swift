@@ -14,10 +14,10 @@ public enum TimeZoneError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension TimeZoneRules {
-    /// Reads a compiled zone file (RFC 9636, versions 1 to 4).
+    /// Parses a compiled zone file (RFC 9636, versions 1 to 4).
     ///
-    /// A header of 44 bytes counts what follows; from version 2 on the file says it all again with 64-bit times, and ends with a line
-    /// that holds the rule for the years to come:
+    /// A header of 44 bytes has the counts of the following items. From version 2 on, the file repeats them with 64-bit times, and ends
+    /// with a line that contains the rule for future years:
     ///
     ///     "TZif" version 15×0 | isutcnt isstdcnt leapcnt timecnt typecnt charcnt | times, types, (offset, dst, name)… | \nRULE\n
     public init(identifier: String, tzif bytes: [UInt8]) throws(TimeZoneError) {
@@ -55,8 +55,8 @@ extension TimeZoneRules {
 
     /// The zone of a POSIX `TZ` variable such as `CET-1CEST,M3.5.0,M10.5.0/3`.
     ///
-    /// A summer time without dates (`CET-1CEST`) has those that glibc gives it, the United States', as every other program on
-    /// the machine has; they stand in the identifier, so that they are seen wherever the zone is told.
+    /// A daylight saving time without dates (`CET-1CEST`) uses glibc's default, the dates of the United States, like every other program on
+    /// the machine. The identifier includes them, so that they are visible wherever the zone is shown.
     public init(posix text: String) throws(TimeZoneError) {
         var rule: YearlyRule?
         var identifier = text

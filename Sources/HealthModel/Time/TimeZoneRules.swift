@@ -1,15 +1,15 @@
-/// A place's rules for its clocks: which offset holds when.
+/// The UTC offsets of a place over time.
 ///
-/// Read from a compiled zone file of the tz database (TZif, RFC 9636), or fixed. The database itself is the machine's; its
-/// directory is named by the assembling target, so that nothing here depends on where it runs.
+/// They are read from a compiled zone file of the tz database (TZif, RFC 9636), or fixed. The machine provides the database, and the
+/// assembling target passes its directory, so that nothing here depends on the environment.
 public struct TimeZoneRules: Hashable, Sendable {
     /// The tz database's name, or the offset's text.
     public let identifier: String
-    /// Seconds since 1970 at which an offset begins to hold, ascending.
+    /// The times at which offsets take effect, in seconds since 1970, ascending.
     let transitions: [Int64]
-    /// One more than there are transitions: the first holds before them all.
+    /// The offsets, one more than there are transitions. The first applies before all transitions.
     let offsets: [ZoneOffset]
-    /// The yearly rule behind the last transition.
+    /// The yearly rule after the last transition.
     let rule: YearlyRule?
 
     /// A zone that never changes its clocks.
@@ -27,13 +27,13 @@ public struct TimeZoneRules: Hashable, Sendable {
         self.rule = rule
     }
 
-    /// The offset that holds at an instant.
+    /// The offset in force at an instant.
     public func offset(at instant: Instant) -> ZoneOffset { period(at: instant).offset }
 
-    /// The day of the calendar that an instant falls on: `2026-11-20`.
+    /// The calendar date of an instant: `2026-11-20`.
     public func date(of instant: Instant) -> String { instant.wallTime(at: offset(at: instant)).date }
 
-    /// The offset that holds at an instant, and from when until when (exclusive) it does at least.
+    /// The offset in force at an instant, and a period (end exclusive) during which it certainly applies.
     public func period(at instant: Instant) -> (offset: ZoneOffset, from: Instant, until: Instant) {
         let seconds = instant.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient
         var low = 0
@@ -58,10 +58,10 @@ public struct TimeZoneRules: Hashable, Sendable {
         return Instant(microseconds: overflow ? (seconds < 0 ? .min : .max) : product)
     }
 
-    /// The offsets under which clocks here ever showed this time: none in the gap when clocks go forward, two, the earlier
-    /// instant first, in the hour that occurs twice.
+    /// The offsets that apply when clocks show this time. There are none in the gap when clocks go forward, and two in a repeated hour, the
+    /// earlier instant first.
     public func offsets(at wall: WallTime) -> [ZoneOffset] {
-        // No zone is further than a day from UTC, so whatever can hold holds somewhere within a day of it.
+        // All offsets are within a day of UTC, so each possible one is in force somewhere within a day of it.
         var candidates: [ZoneOffset] = []
         var instant = Instant(microseconds: wall.microseconds - Calendar.day)
         let last = wall.microseconds + Calendar.day
@@ -88,13 +88,13 @@ struct YearlyRule: Hashable, Sendable {
             case ofYear(Int)
         }
         var day: Day
-        /// Seconds after midnight on the clock that still holds.
+        /// Seconds after midnight on the clock before the change.
         var time: Int64
     }
 
     var standard: ZoneOffset
     var daylight: ZoneOffset
-    /// When daylight saving begins and ends; none where there is no daylight saving.
+    /// The start and end of daylight saving time, or `nil` without it.
     var changes: (begin: Change, end: Change)?
 
     static func == (one: YearlyRule, other: YearlyRule) -> Bool {

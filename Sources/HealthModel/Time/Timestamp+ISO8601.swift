@@ -1,8 +1,8 @@
-/// A date and time as written: the wall clock, and the zone offset where the text has one.
+/// A date and time as written: the local time, and the zone offset if the text has one.
 public struct Timestamp: Hashable, Sendable {
-    /// What the clock shows.
+    /// The local time.
     public var wall: WallTime
-    /// The offset from UTC, where the text has one.
+    /// The offset from UTC, if the text has one.
     public var offset: ZoneOffset?
 
     /// A time with or without an offset.
@@ -11,7 +11,7 @@ public struct Timestamp: Hashable, Sendable {
         self.offset = offset
     }
 
-    /// The instant, where the text settles it.
+    /// The instant, if the text has an offset.
     @inlinable public var instant: Instant? { offset.map { wall.instant(at: $0) } }
 }
 
@@ -31,8 +31,8 @@ public enum TimestampError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Timestamp {
-    /// Reads ISO 8601's extended form, `2026-11-20T06:31:00.25+01:00`: a `T` or one blank between date and time; seconds, a fraction
-    /// (kept to the microsecond) and an offset where there are any, the last after an optional blank as Apple writes it.
+    /// Parses ISO 8601's extended form, `2026-11-20T06:31:00.25+01:00`, with a `T` or one space between date and time. Seconds, a fraction
+    /// (truncated to microseconds) and an offset are optional. A space may precede the offset, as Apple writes it.
     public init(iso8601 text: some StringProtocol) throws(TimestampError) {
         let bytes = Array(text.utf8)
         let parsed: Result<Timestamp, TimestampError> = bytes.withUnsafeBytes { buffer in
@@ -101,10 +101,10 @@ extension WallTime: CustomStringConvertible {
         return 26
     }
 
-    /// `2026-11-20`, and six octets of nothing.
+    /// `2026-11-20`, followed by six unused bytes.
     package typealias Digits = (UInt64, UInt64)
 
-    /// The date that is so many days after 1970-01-01.
+    /// The date this number of days after 1970-01-01.
     package static func dateDigits(days: Int) -> Digits {
         let date = Calendar.date(days: days)
         var digits: Digits = (0, 0)
@@ -119,7 +119,7 @@ extension WallTime: CustomStringConvertible {
         return digits
     }
 
-    /// `T06:31:00.000000` of microseconds since midnight, 16 octets.
+    /// Writes microseconds since midnight as `T06:31:00.000000`, 16 bytes.
     package static func write(timeOfDay microseconds: Int64, into buffer: UnsafeMutableBufferPointer<UInt8>, at index: Int) {
         let seconds = Int(microseconds / 1_000_000)
         buffer[index] = UInt8(ascii: "T")

@@ -1,16 +1,16 @@
-/// What a unit measures: the exponents of the base dimensions.
+/// The dimension of a unit: the exponents of the base dimensions.
 ///
 ///     try Unit(ucum: "mg/dL").dimension.description  // "mass concentration"
 public struct Dimension: Hashable, Sendable {
-    /// One base dimension; the raw value is its place among the exponents.
+    /// One base dimension. The raw value is its index among the exponents.
     ///
-    /// Beside SI's there are scales that convert to nothing else: levels, acidity, a prism's deviation, and the biological
-    /// units, whose size depends on the substance.
+    /// In addition to SI's, there are scales that convert to nothing else: levels, acidity, a prism's deviation, and the biological units,
+    /// whose size depends on the substance.
     enum Base: Int, CaseIterable, Sendable {
         case length, mass, time, temperature, current, luminousIntensity, amount, angle
         case biological, soundLevel, level, neper, acidity, prism
 
-        /// The symbol used where a dimension has no name.
+        /// The symbol for dimensions without a name.
         var symbol: String {
             switch self {
             case .length: "L"
@@ -45,7 +45,7 @@ public struct Dimension: Hashable, Sendable {
 
     subscript(base: Base) -> Int { Int(exponents[base.rawValue]) }
 
-    /// This dimension times another raised to a power, or nil where an exponent leaves -100...100.
+    /// This dimension times another raised to a power, or `nil` if an exponent leaves -100...100.
     func times(_ other: Dimension, power: Int = 1) -> Dimension? {
         var result = self
         for base in Base.allCases where other[base] != 0 {
@@ -56,8 +56,8 @@ public struct Dimension: Hashable, Sendable {
         return result
     }
 
-    /// The power of a molar mass (mass per amount) that turns a value of this dimension into one of the other: 1 from an
-    /// amount to a mass, -1 back, nil where the two differ in anything else.
+    /// The power of a molar mass (mass per amount) that converts this dimension to the other: 1 from amount to mass, -1 for the reverse, or
+    /// `nil` if they differ in another way.
     func molarMassPower(to other: Dimension) -> Int? {
         let power = self[.amount] - other[.amount]
         guard abs(power) == 1, other[.mass] - self[.mass] == power else { return nil }
@@ -67,7 +67,7 @@ public struct Dimension: Hashable, Sendable {
 }
 
 extension Dimension: CustomStringConvertible {
-    /// A name that a person understands (`temperature`, `mass concentration`), else the product of base dimensions (`L2·M`).
+    /// A readable name (`temperature`, `mass concentration`), or else the product of base dimensions (`L2·M`).
     public var description: String {
         if let name = Self.names[self] { return name }
         let factors = Base.allCases.filter { self[$0] != 0 }

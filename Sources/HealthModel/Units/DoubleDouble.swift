@@ -1,4 +1,4 @@
-/// An unevaluated sum of two Doubles: about 106 bits, enough that rounding a converted value once is rounding it correctly.
+/// An unevaluated sum of two Doubles with about 106 bits, enough to round a converted value correctly in one step.
 ///
 /// Products use Veltkamp's split, not `fma`: baseline x86-64 has no such instruction and the library call is slow
 /// (T. J. Dekker, "A floating-point technique for extending the available precision", 1971).
@@ -16,7 +16,7 @@ struct DoubleDouble: Hashable, Sendable {
     /// Every Int64 is exact.
     @inline(__always) init(integer value: Int64) {
         let high = Double(value)
-        // 2^63 is where Int64.max rounds to, one more than it can hold.
+        // 2^63 is the rounded value of Int64.max, one more than Int64 can represent.
         let rest = high == 0x1p63 ? -Double(Int64.max - value + 1) : Double(value - Int64(high))
         self.init(high: high, low: rest)
     }
@@ -38,7 +38,7 @@ struct DoubleDouble: Hashable, Sendable {
         return DoubleDouble(high: sum, low: (one - (sum - part)) + (other - part))
     }
 
-    /// The sum of two Doubles, exactly, where the first is the greater in magnitude.
+    /// The exact sum of two Doubles, of which the first must be greater in magnitude.
     @inline(__always) static func quickSum(_ one: Double, _ other: Double) -> DoubleDouble {
         let sum = one + other
         return DoubleDouble(high: sum, low: other - (sum - one))
@@ -84,7 +84,7 @@ struct DoubleDouble: Hashable, Sendable {
         return quickSum(first, rest / other.high)
     }
 
-    /// 10^power; exact up to 10^45, and to the last of its 106 bits beyond.
+    /// 10^power, exact up to 10^45, and to the last of its 106 bits for higher powers.
     static func power(ofTen power: Int) -> DoubleDouble {
         var result = DoubleDouble(1)
         var left = power

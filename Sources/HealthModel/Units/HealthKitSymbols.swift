@@ -3,7 +3,7 @@
 /// Source: Apple's documentation of `HKUnit(from:)` and the comments in `HKUnit.h`.
 enum HealthKitSymbols {
     struct Symbol: Sendable {
-        /// The UCUM code of the same size; `1` for counts and for the percent sign, which is the ratio itself in HealthKit.
+        /// The UCUM code of the same size, or `1` for counts and for the percent sign, which is the ratio itself in HealthKit.
         let code: String
         let takesPrefix: Bool
     }
@@ -15,7 +15,7 @@ enum HealthKitSymbols {
         return result
     }()
 
-    /// SI units; HealthKit allows prefixes before these alone.
+    /// SI units, the only ones that take prefixes in HealthKit.
     private static let prefixable = [
         ("g", "g"), ("m", "m"), ("s", "s"), ("L", "L"), ("l", "L"), ("mol", "mol"), ("Pa", "Pa"), ("Hz", "Hz"), ("J", "J"),
         ("K", "K"), ("S", "S"), ("V", "V"), ("W", "W"), ("rad", "rad"), ("lx", "lx"),
@@ -35,17 +35,17 @@ enum HealthKitSymbols {
         ("deg", "deg"), ("D", "[diop]"), ("pD", "[p'diop]"),
     ]
 
-    /// Symbols whose UCUM code has lost something, so that a unit read from one must remember it.
+    /// Symbols that cannot be recovered from their UCUM code, so that a unit parsed from one must store it.
     static let unspeakable: Set<String> = ["%", "dBHL", "cup_imp", "appleEffortScore"]
 
-    /// UCUM symbols that are written another way in HealthKit; the first of two spellings wins.
+    /// UCUM symbols with a different spelling in HealthKit. The first of two spellings wins.
     private static let texts: [String: String] = {
         var result = ["[Cal]": "Cal"]
         for (text, code) in prefixable + plain where !unspeakable.contains(text) && result[code] == nil { result[code] = text }
         return result
     }()
 
-    /// HealthKit's text for one factor without its power, or nil where it has none.
+    /// HealthKit's text for one factor without its power, or `nil` if HealthKit does not have it.
     static func text(for term: UnitTerm) -> String? {
         if let text = texts[term.symbol] { return text }
         guard let prefix = term.prefix?.healthKit, let text = texts[term.atom.symbol], symbols[text]?.takesPrefix == true

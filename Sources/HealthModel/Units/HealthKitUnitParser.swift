@@ -126,7 +126,7 @@ struct HealthKitUnitParser {
             UInt8(ascii: "%"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "}"):
             true
         default:
-            // Degree signs and the like are parts of an unknown symbol; the middle dot is not, and starts with 0xC2 too.
+            // Degree signs and the like are parts of an unknown symbol. The middle dot, which also starts with 0xC2, is a separator.
             byte >= 0xC3
         }
     }

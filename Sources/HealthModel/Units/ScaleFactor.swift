@@ -1,6 +1,6 @@
-/// A factor between two units, exactly: `numerator / denominator × 10^ten × π^pi`.
+/// An exact factor between two units: `numerator / denominator × 10^ten × π^pi`.
 ///
-/// The power of ten stands apart, so that prefixes neither overflow the integers nor are rounded.
+/// The power of ten is separate, so that prefixes neither overflow the integers nor are rounded.
 struct ScaleFactor: Hashable, Sendable {
     let numerator: UInt128
     let denominator: UInt128
@@ -26,7 +26,7 @@ struct ScaleFactor: Hashable, Sendable {
         self.pi = pi
     }
 
-    /// The factor in lowest terms; nil for zero and for a power of ten that no unit has.
+    /// The factor in lowest terms, or `nil` for zero and for a power of ten beyond all units.
     init?(_ numerator: UInt128, over denominator: UInt128 = 1, ten: Int = 0, pi: Int = 0) {
         guard numerator > 0, denominator > 0 else { return nil }
         var top = numerator
@@ -51,9 +51,9 @@ struct ScaleFactor: Hashable, Sendable {
         self.init(UInt128(numeral.coefficient.magnitude), ten: Int(numeral.exponent))
     }
 
-    /// The product, or nil where it overflows.
+    /// The product, or `nil` if it overflows.
     func times(_ other: ScaleFactor) -> ScaleFactor? {
-        // Reducing crosswise first keeps the products as small as they can be.
+        // Reducing crosswise first minimises the products.
         let one = Self.greatestCommonDivisor(numerator, other.denominator)
         let two = Self.greatestCommonDivisor(other.numerator, denominator)
         let (top, topOverflow) = (numerator / one).multipliedReportingOverflow(by: other.numerator / two)
@@ -64,7 +64,7 @@ struct ScaleFactor: Hashable, Sendable {
 
     var reciprocal: ScaleFactor { ScaleFactor(reduced: denominator, numerator, ten: -ten, pi: -pi) }
 
-    /// The factor raised to a power, or nil where it overflows.
+    /// The factor raised to a power, or `nil` if it overflows.
     func raised(to power: Int) -> ScaleFactor? {
         var result = ScaleFactor.one
         let base = power < 0 ? reciprocal : self
@@ -75,7 +75,7 @@ struct ScaleFactor: Hashable, Sendable {
         return result
     }
 
-    /// The factor as a quotient of two numbers that are exact wherever 106 bits hold them.
+    /// The factor as a quotient of two numbers, which are exact if they fit in 106 bits.
     var quotient: (numerator: DoubleDouble, denominator: DoubleDouble) {
         var top = DoubleDouble(wide: numerator)
         var bottom = DoubleDouble(wide: denominator)

@@ -73,7 +73,7 @@ struct UCUMParser {
         }
     }
 
-    /// Annotations say what is counted and change nothing.
+    /// Annotations name the counted objects and change nothing.
     private mutating func annotation() throws(UnitError) {
         index += 1
         let start = index
@@ -140,7 +140,7 @@ struct UCUMParser {
         expression.append(UnitTerm(prefix: prefix, atom: atom, exponent: sign * power))
     }
 
-    /// Moves past a symbol; anything may stand within square brackets.
+    /// Advances past a symbol. Square brackets may contain any character.
     private mutating func symbol() throws(UnitError) {
         var bracketed = false
         while let byte = next {
@@ -166,7 +166,7 @@ struct UCUMParser {
         if bracketed { throw malformed }
     }
 
-    /// A symbol as an atom, else as a prefix before a metric atom.
+    /// A symbol as an atom, or else as a prefix before a metric atom.
     static func resolve(_ text: String, atoms: UnitAtoms) -> (UnitPrefix?, UnitAtom)? {
         if let atom = atoms[text] { return (nil, atom) }
         for prefix in UnitPrefix.all where text.hasPrefix(prefix.symbol) {
@@ -178,7 +178,7 @@ struct UCUMParser {
 
 /// The micro sign (U+00B5) and the Greek small letter mu (U+03BC) look alike and both mean UCUM's `u`.
 enum MicroSign {
-    /// The text's bytes with both written as one ASCII letter or two, `u` unless told.
+    /// The text's bytes with both signs replaced by ASCII letters, by default `u`.
     static func replaced(in text: String, by replacement: StaticString = "u") -> [UInt8] {
         var result: [UInt8] = []
         for scalar in text.unicodeScalars {

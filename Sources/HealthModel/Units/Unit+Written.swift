@@ -1,7 +1,7 @@
 extension Unit {
-    /// Reads a unit as a person writes it: a UCUM code, or what is counted as tables print it, such as `steps` for `1{steps}`.
+    /// Parses a unit as users write it: a UCUM code, or the counted object as printed in tables, such as `steps` for `1{steps}`.
     ///
-    /// - Throws: as ``init(ucum:)``.
+    /// - Throws: The errors of ``init(ucum:)``.
     public init(written text: some StringProtocol) throws(UnitError) {
         if let counted = Self.counted[String(text)] {
             self = counted
@@ -10,7 +10,7 @@ extension Unit {
         try self.init(ucum: text)
     }
 
-    /// What tables print for the unit: its code, or of a count what is counted.
+    /// The unit's text in tables: its code, or the counted object for counts.
     public var writtenText: String { code.hasPrefix("1{") ? String(code.dropFirst(2).dropLast()) : code }
 
     private static let counted = Dictionary(

@@ -5,8 +5,8 @@
 ///     rate.code             // "/min"
 ///     rate.healthKitString  // "count/min"
 ///
-/// Copying copies one reference. Two units are equal where code and molar mass are; `mL/min/kg` and `mL/kg/min` are two codes,
-/// and HealthKit's `%` and `count` are both `1`.
+/// Copying copies one reference. Two units are equal if code and molar mass are equal. `mL/min/kg` and `mL/kg/min` are different codes,
+/// while HealthKit's `%` and `count` are both `1`.
 public struct Unit: Sendable {
     @usableFromInline let storage: Storage
 
@@ -36,7 +36,7 @@ public struct Unit: Sendable {
         }
     }
 
-    /// The same unit of a substance of so many grams per mole.
+    /// The same unit for a substance with this molar mass in grams per mole.
     public func with(molarMass: Double) -> Unit { Unit(storage: Storage(storage, molarMass: molarMass)) }
 
     private init(storage: Storage) { self.storage = storage }
@@ -44,15 +44,15 @@ public struct Unit: Sendable {
     /// The canonical UCUM code: no annotations but a lone one (`1{steps}`), no parentheses, `L` for `l`, `u` for micro.
     public var code: String { storage.code }
 
-    /// HealthKit's string for the unit, or nil where HealthKit has none.
+    /// HealthKit's string for the unit, or `nil` if HealthKit does not have it.
     ///
-    /// UCUM's `%` has none: HealthKit's is the ratio, a hundred times as large, and has the code `1` here.
+    /// It is `nil` for UCUM's `%`. HealthKit's `%` is the ratio, a hundred times as large, and has the code `1` here.
     public var healthKitString: String? { storage.healthKitString }
 
-    /// What the unit measures.
+    /// The dimension of the unit.
     public var dimension: Dimension { storage.dimension }
 
-    /// Grams per mole of the substance, where HealthKit's `mol<…>` says it.
+    /// The molar mass in grams per mole, if HealthKit's `mol<…>` contains it.
     public var molarMass: Double? { storage.molarMass }
 
     var factor: ScaleFactor { storage.factor }
@@ -94,7 +94,7 @@ public struct Unit: Sendable {
         }
     }
 
-    /// Refuses what the grammar can't: a temperature in a product, factors that overflow.
+    /// Checks rules beyond the grammar. Throws for a temperature in a product, and for factors that overflow.
     private init(
         checking expression: UnitExpression, of text: String, healthKitString: String? = nil
     ) throws(UnitError) {

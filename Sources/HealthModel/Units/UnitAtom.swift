@@ -2,13 +2,13 @@
 final class UnitAtom: Sendable {
     /// The UCUM symbol without prefix.
     let symbol: String
-    /// Whether a prefix may stand before it.
+    /// Whether it takes prefixes.
     let isMetric: Bool
     let factor: ScaleFactor
     let dimension: Dimension
     /// Its zero in kelvins, for temperatures.
     let offset: UnitOffset?
-    /// Whether it has its own zero or is a logarithm or a tangent, and so can't be multiplied.
+    /// Whether it has its own zero, or is a logarithm or a tangent, and therefore cannot be multiplied.
     let isSpecial: Bool
 
     init(
@@ -37,7 +37,7 @@ struct UnitPrefix: Hashable, Sendable {
     let symbol: String
     let power: Int
 
-    /// HealthKit's symbol; it has none above tera, below femto.
+    /// HealthKit's symbol, or `nil` above tera and below femto.
     var healthKit: String? {
         if symbol == "u" { return "mc" }
         return abs(power) <= 12 || symbol == "f" ? symbol : nil
@@ -65,7 +65,7 @@ struct UnitTerm: Sendable {
     /// The UCUM symbol with its prefix.
     var symbol: String { (prefix?.symbol ?? "") + atom.symbol }
 
-    /// The factor to base units, or nil where it overflows.
+    /// The factor to base units, or `nil` if it overflows.
     var factor: ScaleFactor? {
         guard let prefix else { return atom.factor.raised(to: exponent) }
         return atom.factor.times(ScaleFactor(power: prefix.power))?.raised(to: exponent)

@@ -2,7 +2,7 @@
 struct UnitAtoms: Sendable {
     private var atoms: [String: UnitAtom] = [:]
 
-    /// UCUM's units for health; see ``table``.
+    /// UCUM's units for health from ``table``.
     static let standard = UnitAtoms()
 
     subscript(symbol: String) -> UnitAtom? { atoms[symbol] }
@@ -34,10 +34,10 @@ struct UnitAtoms: Sendable {
             isSpecial: offset != nil)
     }
 
-    /// Everything else is a multiple of these. HealthKit knows mass by the gram, as UCUM does.
+    /// The base units. All other units are multiples of them. HealthKit uses the gram as the base of mass, as UCUM does.
     ///
-    /// UCUM has the coulomb for its base where SI has the ampere; nothing depends on which. The amount of substance is a
-    /// dimension here, not UCUM's 6.02e23, so that moles never become plain counts.
+    /// UCUM has the coulomb as a base unit instead of SI's ampere, which makes no difference here. The amount of substance is a dimension
+    /// here, not UCUM's 6.02e23, so that moles never become plain counts.
     private static let bases: [(String, Dimension.Base, isSpecial: Bool)] = [
         ("m", .length, false), ("g", .mass, false), ("s", .time, false), ("K", .temperature, false),
         ("A", .current, false), ("cd", .luminousIntensity, false), ("mol", .amount, false), ("rad", .angle, false),
@@ -51,9 +51,9 @@ struct UnitAtoms: Sendable {
         "[degF]": UnitOffset(numerator: 45967, denominator: 180),
     ]
 
-    /// UCUM symbol, whether it takes prefixes, and its value in units above it: The Unified Code for Units of Measure,
-    /// tables 1 to 24 (https://ucum.org/ucum). Exceptions: the millimetre of mercury is the conventional one, 13.5951 times
-    /// 9.80665 Pa, as in HealthKit (UCUM rounds it to 133.322 Pa); dalton and electronvolt are CODATA's of 2018.
+    /// The UCUM symbol, whether it takes prefixes, and its value in the units above it, from The Unified Code for Units of Measure, tables
+    /// 1 to 24 (https://ucum.org/ucum). Exceptions: the millimetre of mercury is the conventional one, 13.5951 times 9.80665 Pa, as in
+    /// HealthKit (UCUM rounds it to 133.322 Pa). Dalton and electronvolt are from CODATA 2018.
     static let table = """
         10*         -       10               1
         10^         -       10               1

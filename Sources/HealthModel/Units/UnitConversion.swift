@@ -1,11 +1,11 @@
-/// The way from one unit to another: `(value × numerator + offset) / denominator`, in double the precision of a Double.
+/// A conversion between units: `(value × numerator + offset) / denominator`, in twice the precision of a Double.
 ///
 /// Numerator, offset and denominator are integers wherever the units are rational, so `98.60 [degF]` is exactly `37 Cel`:
 ///
 ///     let conversion = try Unit(ucum: "[degF]").conversion(to: Unit(ucum: "Cel"))
 ///     conversion.convert(try Numeral("98.60"))  // 37.0
 ///
-/// Holds six Doubles; converting allocates nothing.
+/// It stores six Doubles, and converting allocates nothing.
 public struct UnitConversion: Hashable, Sendable {
     let numerator: DoubleDouble
     let offset: DoubleDouble
@@ -13,7 +13,7 @@ public struct UnitConversion: Hashable, Sendable {
     /// Whether value and result are the same number, as from `mL/min/kg` to `mL/kg/min`.
     public let isIdentity: Bool
 
-    /// The conversion that changes nothing.
+    /// The identity conversion.
     public static let identity = UnitConversion(factor: .one)
 
     /// Multiplication by a factor.
@@ -23,7 +23,7 @@ public struct UnitConversion: Hashable, Sendable {
         isIdentity = factor == .one
     }
 
-    /// Multiplication where the exact factor is beyond 128-bit integers: source factor, then the reciprocal of the target's.
+    /// A multiplication. If the exact factor exceeds 128-bit integers, it is the product of the source factor and the target's reciprocal.
     init(from source: ScaleFactor, to target: ScaleFactor) {
         if let factor = source.times(target.reciprocal) {
             self.init(factor: factor)
@@ -42,11 +42,11 @@ public struct UnitConversion: Hashable, Sendable {
         self.isIdentity = false
     }
 
-    /// Converts a binary number; NaN and infinities stay what they are.
+    /// Converts a binary number. NaN and infinities are unchanged.
     public func callAsFunction(_ value: Double) -> Double {
         if isIdentity { return value }
         let result = ((DoubleDouble(value) * numerator + offset) / denominator).high
-        // The split overflows near the ends of Double's range, where the plain expression is all there is.
+        // The split overflows near the limits of Double's range, so the plain expression is used there.
         return result.isFinite ? result : value / denominator.high * numerator.high + offset.high / denominator.high
     }
 
@@ -75,7 +75,7 @@ public struct UnitConversion: Hashable, Sendable {
         return result.isFinite ? result : self(numeral.doubleValue)
     }
 
-    /// The digits of a numeral that has more than 18, as far as 106 bits hold them.
+    /// The digits of a numeral with more than 18, as far as 106 bits can represent them.
     private static func digits(of text: String) -> (DoubleDouble, power: Int) {
         var value = DoubleDouble(0)
         var power = 0
@@ -96,10 +96,10 @@ public struct UnitConversion: Hashable, Sendable {
 extension Unit {
     /// The conversion of values in this unit to values in another.
     ///
-    /// - Parameter molarMass: grams per mole of the substance, which leads from mass to amount (`mg/dL` to `mmol/L`); where
-    ///   it is nil, the one that either unit carries (`mmol<180.15588000005408>/L`) is used.
-    /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` where the two measure different things,
-    ///   ``UnitError/needsMolarMass(from:to:)`` where only a molar mass is missing.
+    /// - Parameter molarMass: The molar mass in grams per mole, which connects mass and amount (`mg/dL` and `mmol/L`). If it is `nil`, that
+    ///   of either unit (`mmol<180.15588000005408>/L`) is used.
+    /// - Throws: ``UnitError/unlike(from:fromDimension:to:toDimension:)`` if the dimensions differ, ``UnitError/needsMolarMass(from:to:)``
+    ///   if only a molar mass is missing.
     public func conversion(to target: Unit, molarMass: Double? = nil) throws(UnitError) -> UnitConversion {
         if code == target.code { return .identity }
         if dimension == target.dimension {
@@ -109,7 +109,7 @@ extension Unit {
         guard let power = dimension.molarMassPower(to: target.dimension) else {
             throw .unlike(from: code, fromDimension: dimension, to: target.code, toDimension: target.dimension)
         }
-        // A Double prints the shortest decimal that it is, so 180.156 is taken as exactly that.
+        // A Double prints as its shortest decimal, so 180.156 is used as exactly that.
         guard let mass = molarMass ?? self.molarMass ?? target.molarMass, mass.isFinite,
             let numeral = try? Numeral(mass.description), let perMole = ScaleFactor(numeral)
         else { throw .needsMolarMass(from: code, to: target.code) }

@@ -1,20 +1,20 @@
 /// Why a text is not a unit, or why one unit does not convert to another.
 public enum UnitError: Error, Hashable, Sendable {
-    /// No such unit in that dialect; the suggestion is the code that was probably meant.
+    /// The dialect does not have this unit. The suggestion is the code that was probably meant.
     case unknown(code: String, dialect: UnitDialect, suggestion: String?)
     /// The text breaks the dialect's grammar at this byte, counted from 0.
     case malformed(code: String, offset: Int)
-    /// A unit with its own zero or a logarithm (`Cel`, `dB`) stands in a product or a power, which has no meaning.
+    /// A unit with its own zero or a logarithm (`Cel`, `dB`) is part of a product or a power, which is meaningless.
     case notCombinable(code: String, symbol: String)
     /// The two units measure different things.
     case unlike(from: String, fromDimension: Dimension, to: String, toDimension: Dimension)
-    /// One unit counts mass and the other amount of substance; only a molar mass (g/mol) connects them.
+    /// One unit measures mass and the other amount of substance. A conversion needs the molar mass (g/mol).
     case needsMolarMass(from: String, to: String)
     /// A category's numbers are the names of its cases, and no amounts.
     case noAmount(from: String, category: String)
 }
 
-/// The language that a unit's text is written in; `%` is 0.01 in one and the ratio itself in the other.
+/// The notation of a unit's text. `%` is 0.01 in one and the ratio itself in the other.
 public enum UnitDialect: String, Hashable, Sendable {
     /// The Unified Code for Units of Measure, case-sensitive form.
     case ucum = "UCUM"
@@ -23,7 +23,7 @@ public enum UnitDialect: String, Hashable, Sendable {
 }
 
 extension UnitError {
-    /// The code that was probably meant by a text that is no unit.
+    /// The code that was probably meant by an unknown unit.
     public var suggestion: String? {
         if case .unknown(_, _, let suggestion) = self { suggestion } else { nil }
     }
@@ -47,7 +47,8 @@ extension UnitError: CustomStringConvertible {
         }
     }
 
-    /// UCUM's `F`, `C` and `ft` are farad, coulomb and femtotonne, which nobody means who asks for a temperature or a length.
+    /// A hint for UCUM's `F`, `C` and `ft`, which are farad, coulomb and femtotonne, and are unlikely to be meant for a temperature or a
+    /// length.
     private static func hint(_ from: (code: String, dimension: Dimension), _ to: (code: String, dimension: Dimension)) -> String {
         func meant(_ code: String) -> (code: String, dimension: Dimension)? {
             guard let meant = UnitSuggestion.meant(by: code), meant != code, let unit = try? Unit(ucum: meant) else { return nil }

@@ -1,7 +1,7 @@
-/// What a parser makes of a unit's text: factors in the order written.
+/// The parsed text of a unit: factors in the order written.
 struct UnitExpression: Sendable {
     private(set) var terms: [UnitTerm] = []
-    /// The annotation of a unit that is nothing else: `steps` of `{steps}` and `1{steps}`.
+    /// The annotation of a unit that consists only of it: `steps` of `{steps}` and `1{steps}`.
     var label: String?
     /// Grams per mole, from HealthKit's `mol<…>`.
     var molarMass: Double?
@@ -15,7 +15,7 @@ struct UnitExpression: Sendable {
         if terms[place].exponent == 0 { terms.remove(at: place) }
     }
 
-    /// Factor and dimension, or nil where they overflow.
+    /// The factor and the dimension, or `nil` if they overflow.
     var measure: (factor: ScaleFactor, dimension: Dimension)? {
         var factor = ScaleFactor.one
         var dimension = Dimension.dimensionless
@@ -43,7 +43,7 @@ struct UnitExpression: Sendable {
         return exponent == 1 && !term.symbol.hasSuffix("*") ? "" : "\(exponent)"
     }
 
-    /// HealthKit's text for the unit, or nil where HealthKit has none.
+    /// HealthKit's text for the unit, or `nil` if HealthKit does not have it.
     var healthKitString: String? {
         if terms.isEmpty { return label == "score" ? "appleEffortScore" : "count" }
         var above: [String] = []

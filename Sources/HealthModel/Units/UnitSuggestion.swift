@@ -1,6 +1,6 @@
-/// Guesses which unit was meant by a text that is none.
+/// Suggests the unit that was probably meant by an unknown text.
 enum UnitSuggestion {
-    /// An unknown unit's error with the whole text and a suggestion; other errors as they are.
+    /// The error of an unknown unit with the whole text and a suggestion. Other errors are unchanged.
     static func completed(_ error: UnitError, text: String, dialect: UnitDialect) -> UnitError {
         switch error {
         case .unknown(let symbol, _, _):
@@ -25,10 +25,10 @@ enum UnitSuggestion {
         return dialect == .ucum ? code : (try? UCUMParser.parse(code))?.healthKitString
     }
 
-    /// The UCUM code that a person means by a word which may be a code already: `[degF]` for `F`, which is UCUM's farad.
+    /// The UCUM code that was probably meant by a word, even if the word is a code: `[degF]` for `F`, which is UCUM's farad.
     static func meant(by text: String) -> String? { colloquial[text.lowercased()] }
 
-    /// The UCUM code of what is written with capitals, blanks, `per`, powers above the line or in the plural: `mg/dL` of `mg per dl`.
+    /// The UCUM code of a text with capitals, spaces, `per`, superscripts or plurals: `mg/dL` for `mg per dl`.
     private static func spelled(_ text: String) -> String? {
         var plain = text.lowercased()
         for (written, meant) in [("²", "2"), ("³", "3"), ("^", ""), ("·", "."), ("⋅", "."), ("*", "."), (" per ", "/")] {
@@ -50,7 +50,7 @@ enum UnitSuggestion {
         return (try? UCUMParser.parse(code)) == nil ? nil : code
     }
 
-    /// One factor of a unit, with its power. What is counted is left out before a slash, as in `/min`.
+    /// One factor of a unit, with its power. The counted object before a slash is left out, as in `/min`.
     private static func factor(_ text: String, isFirst: Bool) -> String? {
         if text.isEmpty { return isFirst ? "" : nil }
         if isFirst, ["beats", "beat", "breaths", "breath"].contains(text) { return "" }
@@ -72,7 +72,7 @@ enum UnitSuggestion {
             "%",
         ].map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
 
-    /// The same unit in this dialect where the other dialect knows the text, else what people write.
+    /// The same unit in this dialect if the other dialect knows the text, or else a colloquial name.
     private static func word(_ text: String, dialect: UnitDialect) -> String? {
         if let code = colloquial[text.lowercased()] {
             return dialect == .ucum ? code : (try? UCUMParser.parse(code))?.healthKitString
@@ -90,7 +90,7 @@ enum UnitSuggestion {
         }
     }
 
-    /// What displays, exports and people write, in lower case, and the UCUM code of it.
+    /// Colloquial unit names from displays, exports and users, in lowercase, with their UCUM codes.
     private static let colloquial = [
         "bpm": "/min", "beats/min": "/min", "beats per minute": "/min", "rpm": "/min", "brpm": "/min", "breaths/min": "/min",
         "f": "[degF]", "°f": "[degF]", "℉": "[degF]", "ºf": "[degF]", "degf": "[degF]", "fahrenheit": "[degF]",

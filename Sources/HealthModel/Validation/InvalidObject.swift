@@ -2,10 +2,10 @@
 public struct InvalidObject: Error, Hashable, Sendable, CustomStringConvertible {
     /// Which field.
     public var field: String
-    /// What is wrong with it.
+    /// The problem with the field.
     public var reason: String
 
-    /// Names a field and what is wrong with it.
+    /// An error with a field and its problem.
     public init(_ field: String, _ reason: String) { (self.field, self.reason) = (field, reason) }
 
     public var description: String { "\(field): \(reason)" }

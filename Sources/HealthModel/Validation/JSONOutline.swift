@@ -1,6 +1,6 @@
-/// Looks whether octets are JSON as far as its structure goes, and for one text of its outermost object.
+/// Checks whether bytes are structurally valid JSON, and finds one text of the outermost object.
 ///
-/// Escapes and characters are not looked at: a resource is stored as it came, octet for octet.
+/// Escapes and characters are not checked, because a resource is stored as received, byte for byte.
 struct JSONOutline {
     /// Deeper than any resource.
     private static let deepest = 512
@@ -10,7 +10,7 @@ struct JSONOutline {
     private let wanted: [UInt8]
     private var found: Range<Int>?
 
-    /// The text that the outermost object has under a name; `nil` where the octets are no object, or it has none.
+    /// The text under a name in the outermost object, or `nil` if the bytes are not an object or do not have it.
     static func text(_ name: String, of octets: [UInt8]) -> String? {
         var outline = JSONOutline(octets: octets, wanted: Array("\"\(name)\"".utf8))
         outline.skipBlanks()

@@ -1,13 +1,13 @@
-/// What every object has to be to enter a store. ``SampleBody/check(as:deeply:)`` looks at what it says beyond its number.
+/// The checks that every object must pass to enter a store. ``SampleBody/check(as:deeply:)`` checks the content beyond its number.
 extension Sample {
     /// Times that belong to an object lie within a century of its start, in microseconds.
     public static let reach: Int64 = 100 * 366 * 86_400_000_000
-    /// The most octets that its metadata may have, as JSON.
+    /// The maximum size of its metadata as JSON, in bytes.
     public static let longestMetadata = 64 << 10
     /// The first microsecond that the 48 bits of a UUID have no room for.
     private static let latestNominal = Int64(1) << 48 * 1000
 
-    /// Checks its number and its times; where these are those of a clock in doubt it is held, and its times are not judged.
+    /// Checks its number and its times. If its clock is in doubt, the sample is quarantined and its times are not checked.
     public func checkNumbers() throws(InvalidObject) {
         guard value.isFinite, numeral.doubleValue.isFinite else { throw InvalidObject("value", "it is not a finite number") }
         let (first, last) = (start.microseconds, end.microseconds)
@@ -24,7 +24,7 @@ extension Sample {
         if let record, record.id.isEmpty || !record.id.isFitName { throw InvalidObject("record", Self.badName) }
     }
 
-    /// Checks what else is said of it.
+    /// Checks its metadata.
     public func checkMetadata() throws(InvalidObject) {
         guard let metadata else { return }
         guard metadata.json.utf8.count <= Self.longestMetadata else {
@@ -39,9 +39,9 @@ extension Sample {
 }
 
 extension Origin {
-    /// Checks whose it is and where it comes from.
+    /// Checks its person and its origin.
     ///
-    /// - Parameter people: persons that are no UUID, as a store of an early version has one.
+    /// - Parameter people: Persons without a UUID, as in stores of early versions.
     public func check(people: Set<String> = []) throws(InvalidObject) {
         guard subject == Self.unassigned || UUIDText.isValid(subject) || people.contains(subject) else {
             throw InvalidObject("subject", "it is neither a UUID nor unassigned")
@@ -62,7 +62,7 @@ extension Origin {
 }
 
 extension String {
-    /// Octets that a name has at most.
+    /// The maximum length of a name, in bytes.
     public static let longestName = 16 << 10
 
     /// Whether it can name something: a series' key ends its lines with a line feed, and C ends a text with a NUL.

@@ -1,10 +1,10 @@
 extension SampleBody {
-    /// More JSON than any body has; what is large stands beside it.
+    /// An upper limit for the JSON of any body. Large content is stored separately.
     public static let maximumJSON = 8 << 20
 
-    /// Checks that it says what an object of this type has to say.
+    /// Checks that it has the content that an object of this type requires.
     ///
-    /// - Parameter deeply: whether its points are read one after the other as well; what our own readers pack is known to be right.
+    /// - Parameter deeply: Whether its points are also read one by one. Points packed by our own readers are known to be valid.
     public func check(as type: SampleType, deeply: Bool = true) throws(InvalidObject) {
         guard json.count <= Self.maximumJSON else { throw InvalidObject("body", "it is longer than any") }
         switch type.kind {
@@ -44,7 +44,7 @@ extension SampleBody {
         return value
     }
 
-    /// What stands behind the JSON, unpacked.
+    /// The decompressed data after the JSON.
     private func unpacked() throws(InvalidObject) -> [UInt8] {
         guard let content else { throw InvalidObject("octets", isLongerThanJSON ? "they are damaged" : "they are missing") }
         do throws(ContentError) {
@@ -166,7 +166,7 @@ extension ScoredAssessment {
 }
 
 extension ClinicalRecord {
-    /// The resources that each type has, as the reader of FHIR tells them apart; a type of a later HealthKit has any.
+    /// The resource types of each sample type, as the FHIR reader distinguishes them. A type of a later HealthKit may have any.
     private static let resources: [String: Set<String>] = [
         "allergyRecord": ["AllergyIntolerance"], "conditionRecord": ["Condition"], "immunizationRecord": ["Immunization"],
         "procedureRecord": ["Procedure"], "coverageRecord": ["Coverage"], "vitalSignRecord": ["Observation"],

@@ -1,6 +1,6 @@
-/// Looks whether octets are well-formed XML as far as its elements go: each is closed in its order, and there is one root.
+/// Checks whether bytes are well-formed XML at the level of elements: they are properly nested, and there is one root.
 ///
-/// Characters and entities are not looked at: whoever reads the document by its schema does that.
+/// Characters and entities are not checked here but when the document is read by its schema.
 struct XMLOutline {
     /// Deeper than any document.
     private static let deepest = 4096
@@ -8,7 +8,7 @@ struct XMLOutline {
     private let octets: [UInt8]
     private var place = 0
 
-    /// The local name of the root element; `nil` where the octets are not well-formed.
+    /// The local name of the root element, or `nil` if the bytes are not well-formed.
     static func root(of octets: [UInt8]) -> String? {
         var octets = octets
         if octets.starts(with: [0xEF, 0xBB, 0xBF]) {
@@ -31,7 +31,7 @@ struct XMLOutline {
         var (open, root): ([Range<Int>], String?) = ([], nil)
         while place < octets.count {
             guard octets[place] == UInt8(ascii: "<") else {
-                // Outside of the root there are blanks alone.
+                // Only white space is allowed outside of the root.
                 guard !open.isEmpty || octets[place] <= 0x20, octets[place] != 0 else { return nil }
                 place += 1
                 continue
@@ -116,7 +116,7 @@ struct XMLOutline {
         return start..<place
     }
 
-    /// The rest of a start tag: whether the element is empty; `nil` where it is not well-formed.
+    /// Reads the rest of a start tag. Returns whether the element is empty, or `nil` if it is not well-formed.
     private mutating func attributes() -> Bool? {
         while true {
             let before = place

@@ -1,25 +1,25 @@
-/// How frames follow each other in a stream of octets without packets, such as a serial line's.
+/// The way that frames follow each other in a stream of bytes without packets, such as that of a serial line.
 ///
 ///     let framing = Framing(.packet(PacketRule(marks: [.init(at: 0, mask: 0x80, value: 0x80)], size: .fixed(5))))
 ///     framing.verdict(on: bytes)   // .frame(5)
 public struct Framing: Hashable, Sendable {
-    /// By what the end of a frame is known.
+    /// The way that the end of a frame is found.
     public enum Form: Hashable, Sendable {
-        /// Frames end with an octet. What stands behind the last of them is a frame only where `lastMayLackEnd`.
+        /// Frames end with this byte. If the stream ends without it, the rest is a frame only with `lastMayLackEnd`.
         case delimited(by: UInt8, lastMayLackEnd: Bool)
-        /// Frames are known by some of their octets, their length and a check code.
+        /// Frames are recognised by some of their bytes, their length and a check code.
         case packet(PacketRule)
     }
 
-    /// By what the end of a frame is known.
+    /// The way that the end of a frame is found.
     public var form: Form
-    /// Octets of the longest frame, its end included.
+    /// The length of the longest frame in bytes, including its end.
     public var maximum: Int
 
-    /// More than any health sensor sends in one piece, and little to keep.
+    /// The upper limit of ``maximum``. It is more than any health sensor sends in one piece, and cheap to buffer.
     public static let maximumLimit = 4096
 
-    /// - Parameter maximum: octets of the longest frame; what the rule tells, or 256, where none is given.
+    /// - Parameter maximum: The length of the longest frame in bytes. The default is the rule's maximum, or 256 for delimited frames.
     public init(_ form: Form, maximum: Int? = nil) {
         self.form = form
         if case .packet(let rule) = form { self.maximum = maximum ?? rule.maximum } else { self.maximum = maximum ?? 256 }
@@ -28,7 +28,7 @@ public struct Framing: Hashable, Sendable {
     /// Whether frames are lines of text or other delimited pieces.
     public var isDelimited: Bool { if case .delimited = form { true } else { false } }
 
-    /// What begins at the first octet.
+    /// Classifies the bytes that begin at the first one.
     public func verdict(on bytes: UnsafeRawBufferPointer) -> FramingVerdict {
         switch form {
         case .delimited(let end, _):
@@ -38,9 +38,9 @@ public struct Framing: Hashable, Sendable {
         }
     }
 
-    /// Where a whole frame's own octets are, without the end of its line.
+    /// The range of a complete frame's own bytes, without its line break.
     ///
-    /// - Returns: nothing where the bytes are not one frame, and why and where.
+    /// - Returns: The range, or a failure with its reason and offset if the bytes are not exactly one frame.
     public func content(of bytes: UnsafeRawBufferPointer) -> Result<Range<Int>, FramingFault> {
         switch verdict(on: bytes) {
         case .wrong(let reason, let offset): return .failure(FramingFault(reason, at: offset))
@@ -55,7 +55,7 @@ public struct Framing: Hashable, Sendable {
         }
     }
 
-    /// Without the carriage return before a line feed, and without the line feed behind the carriage return that ended the line before.
+    /// Removes the carriage return before a line feed, or the line feed that follows the carriage return of the previous line.
     private func trimmed(_ bytes: UnsafeRawBufferPointer, _ count: Int) -> Range<Int> {
         guard case .delimited(let end, _) = form, count > 0 else { return 0..<count }
         switch end {
@@ -66,39 +66,39 @@ public struct Framing: Hashable, Sendable {
     }
 }
 
-/// What begins at a place in a stream.
+/// The classification of the bytes at a place in a stream.
 public enum FramingVerdict: Hashable, Sendable {
-    /// A frame of so many octets.
+    /// A frame with this number of bytes.
     case frame(Int)
-    /// A frame may begin here: more octets will tell.
+    /// A frame may begin here. More bytes are needed.
     case incomplete
-    /// No frame; seen at this octet.
+    /// Not a frame, as detected at this byte.
     case wrong(FramingFault.Reason, at: Int)
 }
 
-/// Why octets are no frame.
+/// The reason why bytes are not a frame.
 public struct FramingFault: Error, Hashable, Sendable {
-    /// What was wrong; the later ones weigh more.
+    /// The kinds of faults, in ascending order of severity.
     public enum Reason: UInt8, Hashable, Sendable, Comparable {
-        /// Nothing begins here: noise, or the rest of a frame whose beginning was not heard.
+        /// Nothing begins here. This is noise, or the rest of a frame whose start was missed.
         case noStart
-        /// A frame began and does not go on, or the stream ended in it.
+        /// A frame began and does not continue, or the stream ended in it.
         case cut
-        /// No end within the longest length.
+        /// No end within the maximum length.
         case tooLong
-        /// The check code is another one than the octets give.
+        /// The check code does not match the bytes.
         case checkCode
-        /// Octets stand behind the frame.
+        /// More bytes follow the frame.
         case overlong
         public static func < (one: Reason, other: Reason) -> Bool { one.rawValue < other.rawValue }
     }
 
-    /// What was wrong.
+    /// The kind of fault.
     public var reason: Reason
-    /// Where it was seen, in octets from where the search began.
+    /// The place where it was detected, in bytes from the start of the search.
     public var offset: Int
 
-    /// - Parameter offset: in octets from where the search began.
+    /// - Parameter offset: The place in bytes from the start of the search.
     public init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset

@@ -1,17 +1,17 @@
-/// Frames of octets that are known by what some of their octets have to be, by their length, and by a check code.
+/// Frames that are recognised by the values of some bytes, by their length, and by a check code.
 ///
-/// A frame may be a row of equal blocks, each with its own check code, of which the first has other marks than those behind it.
+/// A frame may consist of equal blocks, each with its own check code. The first block may have other marks than the following ones.
 public struct PacketRule: Hashable, Sendable {
-    /// What the octet at one place has to be, as far as the mask goes.
+    /// The value that the byte at one place must have, under a mask.
     public struct Mark: Hashable, Sendable {
-        /// In octets from the beginning of the frame, or of its block.
+        /// The place in bytes from the start of the frame or of its block.
         public var offset: Int
-        /// The bits that are compared.
+        /// The bits to compare.
         public var mask: UInt8
-        /// What those bits have to be.
+        /// The required value of those bits.
         public var value: UInt8
 
-        /// - Parameter mask: the bits that are compared; all of them where none is given.
+        /// - Parameter mask: The bits to compare, by default all of them.
         public init(at offset: Int, mask: UInt8 = 0xFF, value: UInt8) {
             self.offset = offset
             self.mask = mask
@@ -21,42 +21,42 @@ public struct PacketRule: Hashable, Sendable {
         func holds(_ octet: UInt8) -> Bool { octet & mask == value }
     }
 
-    /// How long a frame is, or one of its blocks, in octets.
+    /// The length of a frame, or of one of its blocks, in bytes.
     public enum Size: Hashable, Sendable {
-        /// Always so many.
+        /// A fixed length.
         case fixed(Int)
-        /// By the value of the first octet; with any other value nothing begins.
+        /// The length for each value of the first byte. With any other value, nothing begins.
         case byFirst([UInt8: Int])
-        /// An integer at `offset` of one or two octets, to which `plus` is added.
+        /// An integer of one or two bytes at `offset`, to which `plus` is added.
         case field(offset: Int, width: Int, bigEndian: Bool, plus: Int)
     }
 
-    /// Over all octets in front of it.
+    /// A check code over all preceding bytes.
     public enum Check: String, Hashable, Sendable, CaseIterable {
-        /// The sum modulo 256, in the last octet.
+        /// The sum modulo 256, in the last byte.
         case sum8
-        /// The exclusive or, in the last octet.
+        /// The exclusive or, in the last byte.
         case xor8
-        /// The sum modulo 65536, in the last two, least significant octet first.
+        /// The sum modulo 65536, in the last two bytes, least significant byte first.
         case sum16
 
         var width: Int { self == .sum16 ? 2 : 1 }
     }
 
-    /// What some octets have to be.
+    /// The required values of some bytes.
     public var marks: [Mark]
-    /// In place of `marks`, for all blocks but the first.
+    /// The marks of all blocks but the first, instead of `marks`.
     public var followingMarks: [Mark]
-    /// What all octets without a mark have to be.
+    /// The required value of all bytes without a mark.
     public var others: Mark?
-    /// Of a frame, or of one block.
+    /// The length of a frame or of one block.
     public var size: Size
-    /// Equal blocks in a frame; 1 where a frame is no row of them.
+    /// The number of equal blocks in a frame, usually 1.
     public var blocks: Int
-    /// The check code at the end of each block; nil where there is none.
+    /// The check code at the end of each block, or `nil` if there is none.
     public var check: Check?
 
-    /// - Parameter others: what all octets without a mark have to be; nil where they may be anything.
+    /// - Parameter others: The required value of all bytes without a mark, or `nil` if they may have any value.
     public init(
         marks: [Mark], followingMarks: [Mark] = [], others: Mark? = nil, size: Size, blocks: Int = 1, check: Check? = nil
     ) {
@@ -68,7 +68,7 @@ public struct PacketRule: Hashable, Sendable {
         self.check = check
     }
 
-    /// Octets of the longest frame, as far as the rule tells.
+    /// The length of the longest frame in bytes, as far as the rule defines it.
     public var maximum: Int {
         switch size {
         case .fixed(let count): count * blocks
@@ -86,7 +86,7 @@ public struct PacketRule: Hashable, Sendable {
                 offset += count
                 if offset > maximum { return .wrong(.cut, at: offset) }
             case .incomplete: return .incomplete
-            // What goes wrong behind a block that was right is no longer a matter of where a frame begins.
+            // A fault after a correct block no longer concerns the start of a frame.
             case .wrong(let reason, let place): return .wrong(offset > 0 ? max(reason, .cut) : reason, at: offset + place)
             }
         }
@@ -117,13 +117,13 @@ public struct PacketRule: Hashable, Sendable {
         return .frame(count)
     }
 
-    /// The first octet that is not what it has to be. Where it is the first of all, nothing begins here.
+    /// The first byte that breaks a mark. If the marks of the beginning are not all matched before it, nothing begins here.
     private func wrongMark(_ marks: [Mark], _ bytes: UnsafeRawBufferPointer, _ count: Int) -> FramingVerdict? {
         var isCertain = false
         for index in 0..<count {
             let mark = marks.first { $0.offset == index }
             if let rule = mark ?? others, !rule.holds(bytes[index]) { return .wrong(isCertain ? .cut : .noStart, at: index) }
-            // Once the marks of the beginning are all there, a frame has begun.
+            // Once all marks of the beginning match, a frame has begun.
             if mark != nil, !marks.contains(where: { $0.offset > index }) { isCertain = true }
             if marks.isEmpty { isCertain = true }
         }

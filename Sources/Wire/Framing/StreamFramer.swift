@@ -1,40 +1,39 @@
-/// Cuts a stream of octets into frames, and finds the next frame after noise.
+/// Cuts a stream of bytes into frames, and finds the next frame after noise.
 ///
 ///     var framer = StreamFramer(framing)
 ///     framer.feed(octets) { event in … }
 ///     framer.finish(isCut: true) { event in … }
 ///
-/// Every octet comes out exactly once, in its order: in a frame, or as skipped. What is kept between two calls is no longer than
-/// the longest frame. Where a frame turns out not to be one, the search goes on at its second octet, so that noise never hides the
-/// frame behind it.
+/// Every byte is emitted exactly once and in order, in a frame or as skipped. The buffer between two calls is at most as long as the
+/// longest frame. If a supposed frame is not one, the search continues at its second byte, so that noise never hides the next frame.
 public struct StreamFramer: Sendable {
-    /// What comes out, in the order of the stream.
+    /// An event, in the order of the stream.
     public enum Event {
-        /// A whole frame, valid during the call, and the octets in front of it in the stream.
+        /// A complete frame, valid during the call, and the number of bytes before it in the stream.
         case frame(UnsafeRawBufferPointer, offset: Int)
-        /// Octets that are no frame.
+        /// Bytes that do not belong to a frame.
         case skipped(SkippedOctets)
     }
 
-    /// How frames are told apart.
+    /// The rules for finding frames.
     public let framing: Framing
-    /// Octets of the stream that have come out.
+    /// The number of bytes emitted from the stream.
     public private(set) var offset = 0
     private var buffer: [UInt8] = []
-    /// Octets of the buffer that have come out.
+    /// The number of bytes emitted from the buffer.
     private var head = 0
-    /// Octets that are to be skipped, and not told yet.
+    /// Skipped bytes that are not yet reported.
     private var run: SkippedOctets?
-    /// A line was too long: nothing of it is a frame, up to its end.
+    /// A line was too long. Everything up to its end is skipped.
     private var isInLongLine = false
 
-    /// After so many octets, skipping is told even where it goes on.
+    /// The number of bytes after which a run of skipped bytes is reported even if it continues.
     static let longestRun = 65_536
 
-    /// Begins at a place in the stream that need not be the beginning of a frame.
+    /// A framer for a stream that need not start at the beginning of a frame.
     public init(_ framing: Framing) { self.framing = framing }
 
-    /// Takes the next octets. What `handle` throws comes back, and the framer is not to be used any more.
+    /// Processes the next bytes. If `handle` throws, the error is rethrown and the framer must not be used again.
     public mutating func feed(_ bytes: UnsafeRawBufferPointer, _ handle: (Event) throws -> Void) rethrows {
         buffer.append(contentsOf: bytes)
         try drain(handle)
@@ -42,8 +41,8 @@ public struct StreamFramer: Sendable {
         head = 0
     }
 
-    /// The stream has ended.
-    /// - Parameter isCut: it may have ended within a frame (a plug that was pulled), so that nothing without its end is one.
+    /// Ends the stream.
+    /// - Parameter isCut: Whether it may have ended within a frame (an unplugged cable), so that a frame without its end does not count.
     public mutating func finish(isCut: Bool, _ handle: (Event) throws -> Void) rethrows {
         while remaining > 0 {
             if case .delimited(_, let lastMayLackEnd) = framing.form {
@@ -107,15 +106,15 @@ public struct StreamFramer: Sendable {
     }
 }
 
-/// Octets one behind the other that are no frame.
+/// Consecutive bytes that do not belong to a frame.
 public struct SkippedOctets: Hashable, Sendable {
-    /// Octets of the stream in front of them.
+    /// The number of bytes before them in the stream.
     public var offset: Int
-    /// How many they are.
+    /// The number of bytes.
     public var count: Int
-    /// The weightiest of the reasons, and where in the stream it was seen.
+    /// The most severe fault, and its place in the stream.
     public var fault: FramingFault
 
-    /// Whether a frame was lost here, rather than noise heard.
+    /// Whether a frame was lost here, as opposed to noise.
     public var holdsFrame: Bool { fault.reason != .noStart }
 }
