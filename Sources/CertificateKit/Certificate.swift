@@ -1,16 +1,16 @@
 import CCertificates
 
-/// A certificate (X.509): what is written in it, and its text (PEM).
+/// A certificate (X.509) that is read from or written to text (PEM).
 ///
 ///     let certificate = try Certificate(pem: text)
 ///     print(certificate.names, certificate.expires)
 public final class Certificate {
     let handle: OpaquePointer
 
-    /// Takes the handle over.
+    /// Takes ownership of the handle.
     init(owning handle: OpaquePointer) { self.handle = handle }
 
-    /// Reads the first certificate of a text.
+    /// Reads the first certificate in a PEM text.
     public convenience init(pem: String) throws(CertificateError) {
         guard let handle = reading(pem, { PEM_read_bio_X509($0, nil, nil, nil) }) else {
             throw CertificateError("it is no certificate in PEM")
@@ -20,7 +20,7 @@ public final class Certificate {
 
     deinit { X509_free(handle) }
 
-    /// The names and addresses that it is for.
+    /// The names and addresses that the certificate is valid for.
     public var names: Set<HostName> {
         guard let list = X509_get_ext_d2i(handle, NID_subject_alt_name, nil, nil) else { return [] }
         let all = OpaquePointer(list)
@@ -40,7 +40,7 @@ public final class Certificate {
         return names
     }
 
-    /// Until when it is good, in seconds since 1970.
+    /// The end of its validity in seconds since 1970.
     public var expires: Int64 {
         var (days, seconds): (Int32, Int32) = (0, 0)
         guard let epoch = ASN1_TIME_set(nil, 0) else { return 0 }
@@ -49,13 +49,13 @@ public final class Certificate {
         return Int64(days) * 86_400 + Int64(seconds)
     }
 
-    /// In PEM.
+    /// Returns the certificate as PEM.
     public func pem() throws(CertificateError) -> String {
         try written { PEM_write_bio_X509($0, handle) }
     }
 }
 
-/// What a function reads from a text, which stays where it is meanwhile: OpenSSL takes no copy.
+/// Returns the result of a function that reads the text. OpenSSL does not copy the bytes, so they stay in place during the call.
 func reading(_ text: String, _ body: (OpaquePointer) -> OpaquePointer?) -> OpaquePointer? {
     Array(text.utf8).withUnsafeBytes { octets in
         guard let bio = BIO_new_mem_buf(octets.baseAddress, Int32(clamping: octets.count)) else { return nil }
@@ -64,7 +64,7 @@ func reading(_ text: String, _ body: (OpaquePointer) -> OpaquePointer?) -> Opaqu
     }
 }
 
-/// What a function writes to memory, as text.
+/// Returns the text that a function writes to memory.
 func written(_ body: (OpaquePointer) -> Int32) throws(CertificateError) -> String {
     guard let bio = BIO_new(BIO_s_mem()) else { throw CertificateError("out of memory") }
     defer { BIO_free(bio) }

@@ -1,32 +1,32 @@
 import CCertificates
 
-/// Certifies the hubs of a household: phones trust it once, and then each certificate that it makes.
+/// A certificate authority for the hubs of a household. Phones that trust it accept each certificate that it issues.
 ///
 ///     let authority = try CertificateAuthority(named: "Vitalgate at home", for: names, at: now)
 ///     let server = try authority.certify(names, at: now)
 ///
-/// It can certify nothing but names that it was made for and addresses of private networks, so whoever steals its key can imitate the hub, and no site
-/// of the internet.
+/// Its name constraints permit only the given names and addresses of private networks. A thief of its key can imitate the hub, but no
+/// site on the internet.
 public final class CertificateAuthority {
-    /// A certificate and its key, in PEM.
+    /// A certificate and its key, as PEM.
     public struct Identity {
-        /// The certificate, and of a server also the authority's.
+        /// The certificate. For a server, the authority's certificate follows it.
         public let certificate: String
-        /// The key.
+        /// The private key.
         public let key: String
 
-        /// One that is written.
+        /// Creates an identity from PEM texts.
         public init(certificate: String, key: String) { (self.certificate, self.key) = (certificate, key) }
     }
 
-    /// How long a server's certificate is good: browsers on Apple's systems refuse those of more than 398 days (support.apple.com/102028).
+    /// The validity of a server's certificate in days. Apple's browsers reject more than 398 days (support.apple.com/102028).
     public static let days: Int64 = 397
-    /// How long the authority is good.
+    /// The validity of the authority in days.
     private static let authorityDays: Int64 = 3650
-    /// Clocks differ: what is made now was good an hour ago.
+    /// Certificates are valid from an hour before now, because clocks differ.
     private static let slack: Int64 = 3600
 
-    /// Its certificate.
+    /// The authority's certificate.
     public let certificate: Certificate
     private let key: OpaquePointer
 
@@ -34,12 +34,12 @@ public final class CertificateAuthority {
 
     deinit { EVP_PKEY_free(key) }
 
-    /// Makes one.
+    /// Creates a new authority.
     ///
     /// - Parameters:
-    ///   - name: that phones show.
-    ///   - names: that it may certify, beside addresses of private networks.
-    ///   - now: in seconds since 1970.
+    ///   - name: the name that phones show.
+    ///   - names: the names that it may certify, in addition to addresses of private networks.
+    ///   - now: seconds since 1970.
     public convenience init(named name: String, for names: Set<HostName>, at now: Int64) throws(CertificateError) {
         let key = try Self.makeKey()
         do throws(CertificateError) {
@@ -61,7 +61,7 @@ public final class CertificateAuthority {
         }
     }
 
-    /// One that was made before.
+    /// Restores an existing authority.
     public convenience init(_ identity: Identity) throws(CertificateError) {
         let certificate = try Certificate(pem: identity.certificate)
         guard let key = reading(identity.key, { PEM_read_bio_PrivateKey($0, nil, nil, nil) }) else {
@@ -74,17 +74,17 @@ public final class CertificateAuthority {
         self.init(certificate, key)
     }
 
-    /// Its certificate and its key.
+    /// Returns its certificate and its key.
     public func identity() throws(CertificateError) -> Identity {
         Identity(certificate: try certificate.pem(), key: try Self.pem(of: key))
     }
 
-    /// Makes a server's certificate with a key of its own, followed by the authority's.
+    /// Issues a server certificate with a new key, followed by the authority's certificate.
     ///
     /// - Parameters:
-    ///   - names: by which it is reached.
-    ///   - now: in seconds since 1970.
-    /// - Throws: ``CertificateError`` where the authority was made for other names, or is over by then.
+    ///   - names: the names and addresses of the server.
+    ///   - now: seconds since 1970.
+    /// - Throws: ``CertificateError`` if the authority does not permit the names, or expires before the certificate.
     public func certify(_ names: Set<HostName>, at now: Int64) throws(CertificateError) -> Identity {
         let sorted = names.map(\.alternativeName).sorted()
         guard let first = names.map(\.description).sorted().first else { throw CertificateError("it is for no name") }
@@ -92,7 +92,7 @@ public final class CertificateAuthority {
         guard end <= certificate.expires else { throw CertificateError("the authority ends before it would") }
         let key = try Self.makeKey()
         defer { EVP_PKEY_free(key) }
-        // Longer names than 64 letters are in the extension alone, where clients look for them (RFC 6125).
+        // The common name holds 64 characters. Clients read names from the extension (RFC 6125).
         let made = try Self.unsigned(String(first.prefix(64)), key, from: now - Self.slack, until: end)
         X509_set_issuer_name(made.handle, X509_get_subject_name(certificate.handle))
         try Self.extend(
@@ -107,7 +107,7 @@ public final class CertificateAuthority {
         return Identity(certificate: try made.pem() + (try certificate.pem()), key: try Self.pem(of: key))
     }
 
-    /// As a phone does it that trusts the authority.
+    /// Verifies a certificate like a phone that trusts the authority.
     private func verify(_ made: Certificate, at now: Int64) throws(CertificateError) {
         guard let store = X509_STORE_new(), let context = X509_STORE_CTX_new() else { throw CertificateError("out of memory") }
         defer {
@@ -124,7 +124,7 @@ public final class CertificateAuthority {
         }
     }
 
-    /// RFC 1918, RFC 4193, and what stays on one link or machine.
+    /// RFC 1918, RFC 4193, link-local and loopback addresses.
     private static let privateNetworks = [
         "10.0.0.0/255.0.0.0", "172.16.0.0/255.240.0.0", "192.168.0.0/255.255.0.0", "169.254.0.0/255.255.0.0",
         "127.0.0.0/255.0.0.0",
@@ -147,10 +147,10 @@ public final class CertificateAuthority {
         let certificate = Certificate(owning: handle)
         guard let number = BN_new() else { throw CertificateError("out of memory") }
         defer { BN_free(number) }
-        // 127 random bits, so it is positive and of at most 20 octets (RFC 5280, 4.1.2.2).
+        // 127 random bits make it positive and at most 20 bytes long (RFC 5280, 4.1.2.2).
         guard BN_rand(number, 127, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1,
             BN_to_ASN1_INTEGER(number, X509_get_serialNumber(handle)) != nil,
-            // Version 3 is written as 2.
+            // The value 2 means version 3.
             X509_set_version(handle, 2) == 1, ASN1_TIME_set(X509_getm_notBefore(handle), time_t(start)) != nil,
             ASN1_TIME_set(X509_getm_notAfter(handle), time_t(end)) != nil, X509_set_pubkey(handle, key) == 1,
             X509_NAME_add_entry_by_txt(

@@ -1,6 +1,6 @@
-/// Why a certificate cannot be made or read.
+/// The reason why a certificate cannot be created or read.
 public struct CertificateError: Error, CustomStringConvertible {
-    /// For a person.
+    /// A text for the user.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// What a certificate is for: a DNS name or an address.
+/// A subject name of a certificate: a DNS name or an IP address.
 public enum HostName: Hashable, Sendable, CustomStringConvertible {
     case name(String)
-    /// 4 or 16 octets.
+    /// 4 or 16 bytes.
     case address([UInt8])
 
-    /// Reads a name or an address as a person writes it; `nil` where it is neither. A name has letters, digits, dashes and points (RFC 1123), so nothing
-    /// in it means anything to OpenSSL's configuration.
+    /// Parses a name or an address, or returns `nil` for other texts. A name has only letters, digits, dashes and dots (RFC 1123), so it
+    /// contains no syntax of OpenSSL's configuration.
     public init?(_ text: String) {
         var octets = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &octets) == 1 {
@@ -24,7 +24,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
                             UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x2D
                         }
                 }
-            // Four numbers that are no address are no name either.
+            // Four numbers that are not an address are not a name either.
             guard isName, labels.last?.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) == false else { return nil }
             self = .name(text.lowercased())
         }
@@ -42,7 +42,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As an extension `subjectAltName` has it.
+    /// The name in the syntax of the `subjectAltName` extension.
     var alternativeName: String {
         switch self {
         case .name(let name): "DNS:\(name)"
@@ -50,7 +50,7 @@ public enum HostName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As an extension `nameConstraints` has it: the name and what is below it, or this one address.
+    /// The name in the syntax of the `nameConstraints` extension. It permits the name with its subdomains, or this one address.
     var constraint: String {
         switch self {
         case .name(let name): "permitted;DNS:\(name)"

@@ -1,23 +1,23 @@
-/// The status a program ends with, after `sysexits.h`, so that a script can tell a typing error from a full disk.
+/// The exit status of a program, following `sysexits.h`. Scripts can use it to tell a typing error from a full disk.
 public enum ExitCode: Int32, Sendable, Equatable {
     case success = 0
-    /// The command line makes no sense (`EX_USAGE`).
+    /// The command line is invalid (`EX_USAGE`).
     case usage = 64
-    /// Some of the data was refused (`EX_DATAERR`).
+    /// Some of the data was rejected (`EX_DATAERR`).
     case dataError = 65
-    /// There is no such input, or it can't be read (`EX_NOINPUT`).
+    /// The input does not exist or cannot be read (`EX_NOINPUT`).
     case noInput = 66
-    /// A service or a device that is needed is not there (`EX_UNAVAILABLE`).
+    /// A required service or device is not available (`EX_UNAVAILABLE`).
     case unavailable = 69
-    /// An error of the program itself (`EX_SOFTWARE`).
+    /// An internal error (`EX_SOFTWARE`).
     case software = 70
-    /// A file to be written can't be created (`EX_CANTCREAT`).
+    /// An output file cannot be created (`EX_CANTCREAT`).
     case cannotCreate = 73
     /// Reading or writing failed (`EX_IOERR`).
     case ioError = 74
-    /// It may work later (`EX_TEMPFAIL`).
+    /// A temporary failure. A retry may succeed (`EX_TEMPFAIL`).
     case tryAgain = 75
-    /// The user may not do this (`EX_NOPERM`).
+    /// The user has no permission (`EX_NOPERM`).
     case noPermission = 77
     /// The configuration is wrong (`EX_CONFIG`).
     case configuration = 78

@@ -1,8 +1,8 @@
-/// RFC 4648's text for octets.
+/// Base64 of RFC 4648.
 public enum Base64 {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// Octets as text.
+    /// Encodes bytes as text.
     public static func text(_ octets: [UInt8]) -> String {
         var text: [UInt8] = []
         for start in stride(from: 0, to: octets.count, by: 3) {
@@ -14,7 +14,7 @@ public enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The octets of a text; `nil` where it is none.
+    /// Decodes a text, or returns `nil` if it contains another character. Padding is ignored.
     public static func octets(_ text: some StringProtocol) -> [UInt8]? {
         var octets: [UInt8] = []
         var (bits, count) = (0, 0)

@@ -1,8 +1,8 @@
 import CZlib
 
-/// Octets packed for `Content-Encoding: gzip`.
+/// Compression for `Content-Encoding: gzip`.
 public enum Gzip {
-    /// The octets, packed; as they are where there is no memory for it, which the caller sees by `nil`.
+    /// Returns the gzip-compressed bytes, or `nil` if compression fails. Send them uncompressed then.
     public static func packed(_ octets: [UInt8]) -> [UInt8]? {
         var stream = z_stream()
         guard vitalgate_gzip_begin(&stream) == Z_OK else { return nil }

@@ -1,25 +1,25 @@
 import CCurl
 
-/// Asks one server over HTTP, again and again on a connection that is kept. By libcurl.
+/// Sends requests to one server over a kept-alive connection, with libcurl.
 ///
 ///     let client = try HTTPClient(certificateAuthority: nil)
 ///     let response = try client.send(HTTPRequest(.post, "https://example.org/write", headers: [("Content-Type", "text/plain")], body: octets))
 ///
-/// Certificates are checked, always; redirections are not followed, since they would lead what we say about people elsewhere; nothing waits for ever.
-/// Used by one thread.
+/// Certificates are always checked. Redirections are not followed, because they would send health data elsewhere. Every request has a
+/// timeout. Use it from one thread.
 public final class HTTPClient {
     private let handle: UnsafeMutableRawPointer
     private let certificateAuthority: String?
-    /// Seconds until a connection is there, and until an answer is whole.
+    /// Timeouts in seconds for connecting and for the complete response.
     private static let patience = (connect: 15, whole: 60)
-    /// Longer answers are cut off: what we ask for is short, but for what is streamed.
+    /// The maximum length of a stored response in bytes. Longer ones are cut off.
     public static let longestAnswer = 1 << 20
 
-    // Once in a process and before anything else.
+    // Once in a process, before any other call.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
-    /// - Parameter certificateAuthority: a file of certificates that the server's may be signed by; the system's without it.
-    /// - Throws: ``HTTPFailure`` where there is no memory.
+    /// - Parameter certificateAuthority: the path of the accepted CA certificates, or `nil` for those of the system.
+    /// - Throws: ``HTTPFailure`` if libcurl cannot be used.
     public init(certificateAuthority: String? = nil) throws(HTTPFailure) {
         guard Self.isReady, let handle = curl_easy_init() else { throw HTTPFailure(.other, "libcurl cannot be used") }
         self.handle = handle
@@ -28,7 +28,7 @@ public final class HTTPClient {
 
     deinit { curl_easy_cleanup(handle) }
 
-    /// What an answer is put into.
+    /// Receives a response.
     private final class Collector {
         var head: [UInt8] = []
         var body: [UInt8] = []
@@ -36,10 +36,10 @@ public final class HTTPClient {
         init(_ take: (([UInt8]) -> Bool)?) { self.take = take }
     }
 
-    /// Sends a request, and waits for its answer.
+    /// Sends a request and waits for its response.
     ///
-    /// - Parameter take: is given what comes of the body, portion by portion, instead of the answer; returns false to break off.
-    /// - Throws: ``HTTPFailure`` where there is no answer. Whether the server has done what was asked is not known then.
+    /// - Parameter take: receives the portions of the body instead of the response. Return `false` to abort.
+    /// - Throws: ``HTTPFailure`` if there is no response. The server may or may not have executed the request.
     public func send(_ request: HTTPRequest, take: (([UInt8]) -> Bool)? = nil) throws(HTTPFailure) -> HTTPResponse {
         guard !request.url.utf8.contains(0), request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
             throw HTTPFailure(.address, "an address begins with http:// or https://")
@@ -51,7 +51,7 @@ public final class HTTPClient {
             setOptions(request, context)
             var list: UnsafeMutablePointer<curl_slist>?
             defer { curl_slist_free_all(list) }
-            // No "Expect: 100-continue", for which some servers let us wait.
+            // Without "Expect: 100-continue", for which some servers delay the request.
             for (name, value) in request.headers + [("Expect", "")] {
                 guard !name.utf8.contains(where: { $0 < 0x21 || $0 == 0x3A }),
                     !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 })
@@ -80,13 +80,13 @@ public final class HTTPClient {
         _ = vitalgate_curl_set_text(handle, CURLOPT_URL, request.url)
         _ = vitalgate_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
         _ = vitalgate_curl_set_text(handle, CURLOPT_USERAGENT, "vitalgate")
-        // No program's settings in the environment send our requests elsewhere.
+        // Ignores proxies that the environment sets.
         _ = vitalgate_curl_set_text(handle, CURLOPT_PROXY, "")
         _ = vitalgate_curl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         _ = vitalgate_curl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
         _ = vitalgate_curl_set_number(handle, CURLOPT_CONNECTTIMEOUT, Self.patience.connect)
         if request.isLong {
-            // An answer may take as long as it likes, while something comes.
+            // A long response has no time limit while bytes arrive.
             _ = vitalgate_curl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
             _ = vitalgate_curl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Self.patience.whole)
         } else {
@@ -106,7 +106,7 @@ public final class HTTPClient {
             let collector = Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue()
             let portion = UnsafeRawBufferPointer(start: octets, count: size * count)
             if let take = collector.take { return take(Array(portion)) ? size * count : 0 }
-            // What is too long is read to its end, so that the connection can go on, and forgotten.
+            // Reads an overlong response to its end to keep the connection usable, and drops the excess.
             collector.body.append(contentsOf: portion.prefix(HTTPClient.longestAnswer - collector.body.count))
             return size * count
         }

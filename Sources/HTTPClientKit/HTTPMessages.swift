@@ -1,43 +1,43 @@
 import CCurl
 
-/// What is asked of a server.
+/// A request to a server.
 public struct HTTPRequest: Sendable {
-    /// RFC 9110's, as far as they are used.
+    /// The methods of RFC 9110 that are used.
     public enum Method: String, Sendable {
-        /// Asks.
+        /// Reads.
         case get = "GET"
-        /// Hands over.
+        /// Submits data.
         case post = "POST"
-        /// Puts there, whatever was there.
+        /// Creates or replaces.
         case put = "PUT"
-        /// Takes away.
+        /// Deletes.
         case delete = "DELETE"
     }
 
-    /// What is to be done.
+    /// The method.
     public var method: Method
-    /// `http://` or `https://`, whole.
+    /// The complete URL, `http://` or `https://`.
     public var url: String
-    /// In this order; `Content-Length` and `Host` come by themselves.
+    /// The headers in order. `Content-Length` and `Host` are added automatically.
     public var headers: [(name: String, value: String)]
-    /// Octets.
+    /// The body in bytes.
     public var body: [UInt8]
-    /// Whether the answer may take long, as long as something comes.
+    /// Whether the response may take long. It then only times out if no bytes arrive.
     public var isLong: Bool
 
-    /// A request by its parts.
+    /// Creates a request.
     public init(
         _ method: Method, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [], isLong: Bool = false
     ) {
         (self.method, self.url, self.headers, self.body, self.isLong) = (method, url, headers, body, isLong)
     }
 
-    /// `Authorization` of a name and a password (RFC 7617).
+    /// Returns the `Authorization` header for a name and a password (RFC 7617).
     public static func basic(_ user: String, _ password: String) -> (name: String, value: String) {
         ("Authorization", "Basic " + Base64.text(Array("\(user):\(password)".utf8)))
     }
 
-    /// A text as a part of a query.
+    /// Percent-encodes a text for a query.
     public static func escaped(_ text: String) -> String {
         var escaped = ""
         for byte in text.utf8 {
@@ -51,21 +51,21 @@ public struct HTTPRequest: Sendable {
     }
 }
 
-/// What a server answers.
+/// The response of a server.
 public struct HTTPResponse: Sendable {
-    /// 200 and so on.
+    /// The status code, such as 200.
     public var status: Int
-    /// Names in small letters.
+    /// The headers, with names in lower case.
     public var headers: [String: String]
-    /// At most ``HTTPClient/longestAnswer`` of it.
+    /// The body, up to ``HTTPClient/longestAnswer``.
     public var body: [UInt8]
 
-    /// Whether it was done: 200 to 299.
+    /// Whether the status is 200 to 299.
     public var isSuccess: Bool { (200..<300).contains(status) }
-    /// Seconds of `Retry-After`, where it has them; a date is none.
+    /// The seconds in `Retry-After`, or `nil` if it is missing or a date.
     public var retryAfter: Int? { headers["retry-after"].flatMap { Int($0) } }
 
-    /// Of the last of several heads, as behind a 100.
+    /// Returns the headers of the last head, if there are several, for example after a 100.
     static func headers(of head: [UInt8]) -> [String: String] {
         var headers: [String: String] = [:]
         for line in String(decoding: head, as: UTF8.self).split(whereSeparator: \.isNewline) {
@@ -78,25 +78,25 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// Why there was no answer.
+/// The reason why there was no response.
 public struct HTTPFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is to be done about it.
+    /// The kinds of failures.
     public enum Kind: Hashable, Sendable {
-        /// Nobody is there, or the line broke, or it took too long.
+        /// The server cannot be reached, the connection broke, or the time was over.
         case unreachable
-        /// It does not show that it is who it says.
+        /// The server's certificate is not trusted.
         case untrusted
-        /// The address is none.
+        /// The address is invalid.
         case address
-        /// The machine's own.
+        /// A failure of this machine.
         case other
     }
 
-    /// What is to be done.
+    /// The kind of the failure.
     public let kind: Kind
-    /// For a person.
+    /// A text for the user.
     public let description: String
-    /// Whether trying again helps nothing: the address is none, or the server is not who it has to be.
+    /// Whether a retry cannot help, because the address is invalid or the server is not trusted.
     public var isForAPerson: Bool { kind == .untrusted || kind == .address }
 
     init(_ kind: Kind, _ description: String) { (self.kind, self.description) = (kind, description) }

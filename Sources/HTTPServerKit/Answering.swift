@@ -1,13 +1,14 @@
-/// What all answers have in common.
+/// Headers and validators that all responses share.
 enum Answering {
-    /// For every answer: nothing of it is kept by others, taken for something else, or shown within another site's page.
+    /// Headers of every response. They keep it from being cached without revalidation, sniffed for another type, or embedded in another
+    /// site.
     private static let headers: [(name: String, value: String)] = [
         ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Accept, Accept-Encoding"),
         ("X-Content-Type-Options", "nosniff"), ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
         ("Referrer-Policy", "no-referrer"), ("Cross-Origin-Resource-Policy", "same-origin"),
     ]
 
-    /// The answer with what it has in common with others, and without its body where the reader has that already.
+    /// Returns the response with the common headers. If the client has the body already, the result is a 304 without it.
     static func finished(_ response: HTTPResponse, to head: RequestHead?) -> HTTPResponse {
         var response = response
         for header in headers where !response.headers.contains(where: { $0.name.lowercased() == header.name.lowercased() }) {
@@ -16,7 +17,7 @@ enum Answering {
         guard let head, head.method == "GET" || head.method == "HEAD", response.status == 200,
             case .octets(let octets) = response.content
         else { return response }
-        // Of the octets themselves: what a reader may not see cannot change it.
+        // The tag depends only on the bytes sent, so hidden data cannot change it.
         let own = response.headers.first { $0.name == "ETag" }?.value
         let tag = own ?? "W/\"\(tag(octets))\""
         if own == nil { response.headers.append(("ETag", tag)) }
@@ -27,21 +28,21 @@ enum Answering {
         return response
     }
 
-    /// Another after each start of the program: it says only whether octets are the same.
+    /// A hash that differs after each start of the program. It only shows whether two bodies are equal.
     private static func tag(_ octets: [UInt8]) -> String {
         var hasher = Hasher()
         hasher.combine(octets)
         return String(UInt(bitPattern: hasher.finalize()), radix: 16)
     }
 
-    /// A tag that says that octets are the same also when they are packed: packed they have one of their own.
+    /// Returns the entity tag of the gzip-compressed body. A strong tag gets a suffix, because the compressed bytes differ.
     static func packed(_ tag: String) -> String {
         tag.hasPrefix("\"") && tag.hasSuffix("\"") ? String(tag.dropLast()) + packing + "\"" : tag
     }
 
     private static let packing = "-gzip"
 
-    /// RFC 9110, section 13.1.2: by weak comparison.
+    /// Whether `If-None-Match` contains the tag, by weak comparison (RFC 9110, section 13.1.2).
     static func matches(_ header: String?, _ tag: String) -> Bool {
         guard let header else { return false }
         if header == "*" { return true }

@@ -2,14 +2,16 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// Sends a stream over one connection: libmicrohttpd asks for octets when the socket takes some, and the connection sleeps while there are none.
+/// Sends a stream over one connection. libmicrohttpd asks for bytes when the socket accepts some, and the connection is suspended while
+/// there are none.
 ///
-/// The connection may be resumed from any thread, but only while it is suspended, and never once its request is over: the lock keeps the three apart.
+/// The connection may be resumed from any thread, but only while it is suspended, and never after its request has completed. The lock
+/// ensures this.
 final class BodySender: @unchecked Sendable {
     private struct State: @unchecked Sendable {
         var connection: OpaquePointer?
         var isSuspended = false
-        /// Woken when it was not asleep: it does not go to sleep before it has looked again.
+        /// Whether it was woken while it was not suspended. It then checks the stream again before it suspends.
         var isWoken = false
     }
 
@@ -17,9 +19,9 @@ final class BodySender: @unchecked Sendable {
     private let gzip: GzipStream?
     private let deadlines: Deadlines
     private let state: Mutex<State>
-    /// Used by the one thread that sends.
+    /// Used only by the sending thread.
     private var (rest, place, hasEnded) = ([UInt8](), 0, false)
-    /// Since when the reader leaves too much; by the one thread that sends.
+    /// When the client began to leave too many bytes unread. Used only by the sending thread.
     private var slowSince: ContinuousClock.Instant?
     private let socket: Int32
     private let settings: ServerSettings
@@ -39,7 +41,8 @@ final class BodySender: @unchecked Sendable {
 
     deinit { stream.close() }
 
-    /// Puts octets into the buffer: how many, 0 when the connection sleeps now, or libmicrohttpd's words for the end and for a failure.
+    /// Writes bytes into the buffer. Returns their number, 0 if the connection is now suspended, or libmicrohttpd's code for the end or a
+    /// failure.
     func fill(_ buffer: UnsafeMutablePointer<CChar>, _ size: Int) -> Int {
         while true {
             if place < rest.count {
@@ -62,7 +65,7 @@ final class BodySender: @unchecked Sendable {
     private struct Stopped: Error {}
     private struct Left: Error {}
 
-    /// Asks for the next piece; `false` when the connection sleeps.
+    /// Asks for the next piece. Returns `false` if the connection is now suspended.
     private func advance() throws -> Bool {
         place = 0
         rest.removeAll(keepingCapacity: true)
@@ -74,7 +77,7 @@ final class BodySender: @unchecked Sendable {
             rest = gzip?.finished() ?? []
         case .wait(let patience):
             guard !isStopping() else { throw Stopped() }
-            // Nothing is written for long, and who does not write does not notice.
+            // A client that leaves is not noticed while nothing is written.
             if !stream.isLive, isLeft { throw Left() }
             guard sleep() else { return true }
             deadlines.set(key, in: patience, .wake(self))
@@ -83,10 +86,10 @@ final class BodySender: @unchecked Sendable {
         return true
     }
 
-    /// Nothing more is made for the reader of a live stream that has not taken what there is: what it lacks is in the store. One that stays so is told
-    /// that it is dropped, which is why there is room left for that.
+    /// Pauses a live stream while its client leaves too many bytes unread. The missing changes are in the store. A client that stays too
+    /// slow gets a final message and is dropped, so the limit leaves room for that message.
     ///
-    /// - Returns: whether there is something to send now; `nil` where the reader keeps up.
+    /// - Returns: whether there are bytes to send now, or `nil` if the client keeps up.
     private func waitForReader() -> Bool? {
         var untaken: Int32 = 0
         guard stream.isLive, !isStopping(), ioctl(socket, UInt(TIOCOUTQ), &untaken) == 0, Int(untaken) > settings.mostUntaken
@@ -109,7 +112,7 @@ final class BodySender: @unchecked Sendable {
         return false
     }
 
-    /// Whether the reader has hung up.
+    /// Whether the client has closed the connection.
     private var isLeft: Bool {
         guard let connection = state.withLock({ $0.connection }) else { return true }
         var octet: UInt8 = 0
@@ -118,7 +121,7 @@ final class BodySender: @unchecked Sendable {
 
     private func sleep() -> Bool {
         state.withLock { state in
-            // Asked within the lock: whoever stops the server wakes all that sleep, once it has said so.
+            // Checked while the lock is held. A stopping server sets its flag first and then wakes all suspended connections.
             guard let connection = state.connection, !state.isWoken, !isStopping() else {
                 state.isWoken = false
                 return false
@@ -129,7 +132,7 @@ final class BodySender: @unchecked Sendable {
         }
     }
 
-    /// Has the stream asked again.
+    /// Asks the stream again, from any thread.
     func wake() {
         state.withLock { state in
             guard let connection = state.connection else { return }
@@ -142,7 +145,7 @@ final class BodySender: @unchecked Sendable {
         }
     }
 
-    /// The request is over: its connection is touched no more.
+    /// Ends the request. Its connection is not used any more.
     func finish() {
         state.withLock { $0.connection = nil }
         deadlines.remove(key)

@@ -1,16 +1,16 @@
-/// An answer that is made while it is sent. It is asked by one thread at a time, and only for as much as the reader takes.
+/// A response body that is produced while it is sent. One thread at a time asks for it, at the speed of the client.
 public protocol BodyStream: AnyObject {
-    /// The next piece. What it throws ends the connection in the midst, so that nobody takes the part for the whole.
+    /// Returns the next piece. An error aborts the connection, so that the client cannot mistake the part for the whole.
     func next() throws -> BodyPiece
-    /// Told before the first piece is asked for.
+    /// Called before the first piece is requested.
     ///
-    /// - Parameter wake: has a stream that waits asked again, from any thread, also when nobody reads it any more.
+    /// - Parameter wake: asks a waiting stream again. Call it from any thread, even after the client has gone.
     func begin(wake: @escaping @Sendable () -> Void)
-    /// Told once when no more is asked for: all was sent, or the reader has gone.
+    /// Called once after the last piece was sent or the client has gone.
     func close()
-    /// Whether each piece is sent at once, also packed; its reader is to keep up.
+    /// Whether each piece is flushed at once, also with compression. The client has to keep up.
     var isLive: Bool { get }
-    /// The last word to the reader of a live stream that does not keep up: behind it the stream ends.
+    /// The last bytes for the client of a live stream that does not keep up. The stream then ends.
     func farewell() -> [UInt8]
 }
 
@@ -21,12 +21,12 @@ extension BodyStream {
     public func farewell() -> [UInt8] { [] }
 }
 
-/// What a stream gives when it is asked.
+/// The result of asking a stream for more.
 public enum BodyPiece: Sendable {
-    /// Octets, at most some 64 KiB, at least one.
+    /// Between one byte and about 64 KiB.
     case octets([UInt8])
-    /// Nothing yet: it is asked again when it wakes the server, or after this time.
+    /// Nothing yet. The stream is asked again when it calls `wake`, or after this time.
     case wait(atMost: Duration)
-    /// That was all.
+    /// The end of the stream.
     case end
 }

@@ -2,11 +2,11 @@ import CMicroHTTPD
 import Glibc
 import Synchronization
 
-/// What is to happen by a time: connections that are slow to ask are hung up, streams that wait are asked again. One thread, which sleeps until the
-/// first of them.
+/// Runs actions at their deadlines. Slow connections are closed, and waiting streams are asked again. One thread sleeps until the
+/// earliest deadline.
 final class Deadlines: Sendable {
     enum Action: Sendable {
-        /// The connection's socket; it is open as long as this is here.
+        /// The connection's socket, which stays open while this entry exists.
         case hangUp(Int32)
         case wake(BodySender)
     }
@@ -66,7 +66,7 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Does what is due; the time of what is next, or nothing where nothing is; `nil` when it is over.
+    /// Runs the actions that are due. Returns the next deadline, an inner `nil` if there is none, or `nil` after the end.
     private func act() -> ContinuousClock.Instant?? {
         let now = ContinuousClock.now
         let (isStopped, due, next) = state.withLock { state -> (Bool, [BodySender], ContinuousClock.Instant?) in
@@ -74,7 +74,7 @@ final class Deadlines: Sendable {
             for (key, entry) in state.entries where entry.time <= now {
                 state.entries[key] = nil
                 switch entry.action {
-                // Within the lock, so that nobody closes the descriptor meanwhile.
+                // While the lock is held, no other thread closes the descriptor.
                 case .hangUp(let descriptor): shutdown(descriptor, Int32(SHUT_RDWR))
                 case .wake(let sender): due.append(sender)
                 }

@@ -2,7 +2,7 @@ import CMicroHTTPD
 import Dispatch
 import Glibc
 
-/// One request and its answer: what goes by a request in libmicrohttpd, from its first line until it is complete.
+/// A request and its response: libmicrohttpd's context of a request from its first line to its completion.
 final class Exchange {
     let target: String
     private(set) var head: RequestHead?
@@ -11,18 +11,18 @@ final class Exchange {
     private var limit = 0
     private var refusal: Problem?
     private var sender: BodySender?
-    /// What of the server's memory for bodies is set aside.
+    /// The reserved share of the server's memory for bodies.
     private var bodyShare: MemoryBudget.Share?
-    /// What of the server's memory for answers is set aside.
+    /// The reserved share of the server's memory for responses.
     private var answerShare: MemoryBudget.Share?
-    /// Once it is known.
+    /// The response, once it is known.
     private(set) var answer: HTTPResponse?
 
     init(target: String) { self.target = target }
 
-    /// The head has come.
+    /// Checks the head.
     ///
-    /// - Returns: whether it is answered at once, so that the body is not even read.
+    /// - Returns: whether to respond at once without reading the body.
     func begin(_ connection: OpaquePointer, method: String, _ core: ServerCore) -> Bool {
         isBegun = true
         do throws(Problem) {
@@ -42,7 +42,8 @@ final class Exchange {
         return refusal != nil && head?.hasBody ?? true
     }
 
-    /// Where a body ends must be clear to every parser (RFC 9112, section 6.3): one length or one transfer coding, plainly written.
+    /// Rejects a body whose end parsers could read differently (RFC 9112, section 6.3). There must be one plain length or one transfer
+    /// coding.
     private static func checkFraming(_ head: RequestHead) throws(Problem) {
         let lengths = head.headers.filter { $0.name == "content-length" }.map(\.value)
         let codings = head.headers.filter { $0.name == "transfer-encoding" }.map(\.value)
@@ -57,7 +58,7 @@ final class Exchange {
         }
     }
 
-    /// After a head that another parser may read differently, nothing of the connection is read any more.
+    /// A problem that closes the connection, because another parser may read the head differently.
     private static func malformed(_ detail: String) -> Problem { Problem(400, detail, headers: closing) }
     private static let closing = ["Connection": "close"]
 
@@ -66,7 +67,7 @@ final class Exchange {
         guard length <= UInt64(limit) else { throw tooLarge }
     }
 
-    /// Nothing is unpacked: what a body says of its type it says of its octets as they came.
+    /// Rejects content encodings. Bodies are not decompressed, and their declared type describes the bytes as sent.
     private static func checkEncoding(_ head: RequestHead) throws(Problem) {
         guard let encoding = head.header("content-encoding"), encoding.lowercased() != "identity" else { return }
         throw Problem(415, "what is sent is not packed", headers: ["Accept-Encoding": "identity"])
@@ -84,14 +85,14 @@ final class Exchange {
             413, limit == 0 ? "nothing may be sent with this request" : "at most \(limit) octets may be sent with this request")
     }
 
-    /// Takes a part of the body; `false` where it is too much.
+    /// Appends a part of the body. Returns `false` if the body exceeds its limit.
     func take(_ octets: UnsafeRawBufferPointer) -> Bool {
         guard octets.count <= limit - body.count else { return false }
         body += octets
         return true
     }
 
-    /// Where the answer is made that may have to wait; `nil` where it is made at once.
+    /// The queue for a response that may have to wait, or `nil` if it is made at once.
     func queue(_ core: ServerCore) -> DispatchQueue? {
         guard let head, refusal == nil else { return nil }
         return core.handler.queue(for: head)
@@ -99,7 +100,7 @@ final class Exchange {
 
     func refuse(_ problem: Problem) { refusal = problem }
 
-    /// Makes the answer, with what all answers have.
+    /// Makes the response, including the common headers.
     func makeAnswer(_ core: ServerCore) {
         guard let head, refusal == nil else {
             answer = Answering.finished((refusal ?? Problem(400, "the request is malformed")).response, to: head)
@@ -110,7 +111,7 @@ final class Exchange {
         boundAnswer(core)
     }
 
-    /// A finished answer stays in memory until its reader has taken it. All of them together have a ceiling.
+    /// Reserves memory for a finished response until the client has read it. All of them together have a limit.
     private func boundAnswer(_ core: ServerCore) {
         guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
         answerShare = core.answers.reserve(octets.count, for: core.handler.payer(of: head))
@@ -119,10 +120,10 @@ final class Exchange {
         answer = Answering.finished(problem.response, to: head)
     }
 
-    /// Answers of at most so many bytes are not counted: connections are bounded.
+    /// Responses up to this number of bytes are not counted, because the number of connections is limited.
     private static let smallAnswer = 16_384
 
-    /// How long the answer is held back; asked once.
+    /// Returns the delay of the response. Later calls return `nil`.
     func takeDelay() -> Duration? {
         guard let delay = answer?.delay, delay > .zero else { return nil }
         answer?.delay = .zero
@@ -137,7 +138,7 @@ final class Exchange {
         answerShare = nil
     }
 
-    /// Reads the head out of libmicrohttpd's memory.
+    /// Reads the head from libmicrohttpd's memory.
     private static func head(
         _ connection: OpaquePointer, method: String, _ target: String, _ settings: ServerSettings
     ) throws(Problem) -> RequestHead {
@@ -160,7 +161,7 @@ final class Exchange {
             method: method, path: parsed.path, query: parsed.query, headers: headers.all, peer: peer(of: connection))
     }
 
-    /// The other end's address as people write it.
+    /// The client's IP address as text, or empty if there is none.
     private static func peer(of connection: OpaquePointer) -> String {
         guard let address = vitalgate_http_peer(connection) else { return "" }
         let size =
@@ -174,12 +175,12 @@ final class Exchange {
     }
 }
 
-/// Headers as they are told one by one.
+/// Collects headers as libmicrohttpd reports them.
 private final class HeaderList {
     private let most: Int
     private(set) var all: [(name: String, value: String)] = []
     private(set) var isTooLong = false
-    /// Whether a field is not one by RFC 9110, section 5: a name that is no token, or a control character in the value.
+    /// Whether a field is invalid by RFC 9110, section 5: its name is not a token, or its value contains a control character.
     private(set) var isMalformed = false
 
     init(most: Int) { self.most = most }

@@ -1,20 +1,20 @@
 import CGzip
 
-/// Packs what goes out, piece by piece, for `Content-Encoding: gzip`.
+/// Compresses a response piece by piece for `Content-Encoding: gzip`.
 final class GzipStream {
     private var stream = z_stream()
 
-    /// `nil` where there is no memory for it: then octets go out as they are.
+    /// `nil` if there is not enough memory. Send the bytes uncompressed then.
     init?() {
         guard vitalgate_gzip_stream_begin(&stream) == Z_OK else { return nil }
     }
 
     deinit { deflateEnd(&stream) }
 
-    /// - Parameter flushing: whether a reader can unpack all of it at once.
+    /// - Parameter flushing: whether the client must be able to decompress everything so far.
     func packed(_ octets: [UInt8], flushing: Bool) -> [UInt8] { run(octets, flushing ? Z_SYNC_FLUSH : Z_NO_FLUSH) }
 
-    /// What is left, and the end.
+    /// Returns the remaining bytes and the end of the stream.
     func finished() -> [UInt8] { run([], Z_FINISH) }
 
     private func run(_ octets: [UInt8], _ flush: Int32) -> [UInt8] {
@@ -36,7 +36,7 @@ final class GzipStream {
         return output
     }
 
-    /// Whether a reader takes gzip: `Accept-Encoding` of RFC 9110, section 12.5.3.
+    /// Whether the client accepts gzip (`Accept-Encoding`, RFC 9110, section 12.5.3).
     static func isAccepted(_ header: String?) -> Bool {
         for coding in (header ?? "").split(separator: ",") {
             let parts = coding.split(separator: ";").map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }

@@ -1,34 +1,34 @@
-/// What a request says before its body.
+/// The head of a request.
 public struct RequestHead: Sendable {
-    /// `GET`, in capitals as it came.
+    /// The method in its original case, such as `GET`.
     public let method: String
-    /// The parts of the path between its slashes, decoded; none of `/`.
+    /// The decoded parts of the path between its slashes. It is empty for `/`.
     public let path: [String]
-    /// What stands behind the `?`, in order.
+    /// The query parameters in order.
     public let query: [QueryItem]
-    /// Names in lower case, in order.
+    /// The headers in order, with names in lower case.
     public let headers: [(name: String, value: String)]
-    /// The address that it came from; empty over a Unix socket.
+    /// The client's address, or empty over a Unix socket.
     public var peer = ""
 
-    /// One `name=value`.
+    /// A query parameter, `name=value`.
     public struct QueryItem: Hashable, Sendable {
-        /// Decoded.
+        /// The decoded name.
         public let name: String
-        /// Decoded; empty where there is none.
+        /// The decoded value, or empty if there is none.
         public let value: String
     }
 
-    /// The value of a header that comes once; `nil` where there is none. Of several the first.
+    /// Returns the first value of a header, or `nil` if there is none.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
-    /// Whether it asks for something and changes nothing.
+    /// Whether the method only reads.
     public var isSafe: Bool { ["GET", "HEAD", "OPTIONS"].contains(method) }
 
-    /// Whether a body comes with it.
+    /// Whether the request has a body.
     var hasBody: Bool { header("transfer-encoding") != nil || (header("content-length").map { $0 != "0" } ?? false) }
 
-    /// The token of `Authorization: Bearer …`; `nil` where there is none.
+    /// The token of `Authorization: Bearer …`, or `nil` if there is none.
     public var bearer: String? {
         guard let value = header("authorization") else { return nil }
         let words = value.split(separator: " ", maxSplits: 1)
@@ -37,18 +37,18 @@ public struct RequestHead: Sendable {
     }
 }
 
-/// A request whole.
+/// A complete request.
 public struct HTTPRequest: Sendable {
-    /// What came before the body.
+    /// The head of the request.
     public let head: RequestHead
-    /// The body, within the bound that was given for it.
+    /// The body, within the limit that the handler allows.
     public let body: [UInt8]
 }
 
 extension HTTPRequest {
-    /// The body of a form (`application/x-www-form-urlencoded`).
+    /// Returns the fields of a form body (`application/x-www-form-urlencoded`).
     ///
-    /// - Throws: ``Problem`` where it is none.
+    /// - Throws: ``Problem`` if the body is not a form.
     public func form() throws(Problem) -> [RequestHead.QueryItem] {
         guard let text = String(validating: body, as: UTF8.self) else { throw Problem(400, "the form is not UTF-8") }
         return try RequestTarget("/?" + text).query

@@ -1,37 +1,37 @@
-/// An answer: small ones are octets, large ones are pulled piece by piece as the reader takes them.
+/// A response. A small body is bytes, a large one is a stream that is produced at the speed of the client.
 public struct HTTPResponse {
-    /// What an answer consists of.
+    /// The body of a response.
     public enum Content {
-        /// All of it, with its length.
+        /// The complete body. Its length is sent.
         case octets([UInt8])
-        /// Pulled; of unknown length.
+        /// A stream of unknown length.
         case stream(any BodyStream)
     }
 
-    /// `200` and others of RFC 9110.
+    /// The status code, `200` or another one of RFC 9110.
     public var status: Int
-    /// In order; those that all answers have are added to them.
+    /// The headers in order. Common headers are added to them.
     public var headers: [(name: String, value: String)] = []
     /// The body.
     public var content: Content
-    /// Until it is sent: whoever guesses is slowed.
+    /// The delay before it is sent. It slows clients that guess tokens.
     public var delay = Duration.zero
 
-    /// An answer of octets.
+    /// Creates a response with bytes.
     public init(status: Int = 200, type: String, _ octets: [UInt8]) {
         self.status = status
         headers = [("Content-Type", type)]
         content = .octets(octets)
     }
 
-    /// An answer that is pulled.
+    /// Creates a response with a stream.
     public init(status: Int = 200, type: String, _ stream: any BodyStream) {
         self.status = status
         headers = [("Content-Type", type)]
         content = .stream(stream)
     }
 
-    /// An answer without a body.
+    /// Creates a response without a body.
     public init(status: Int, headers: [(name: String, value: String)] = []) {
         self.status = status
         self.headers = headers
@@ -39,24 +39,24 @@ public struct HTTPResponse {
     }
 }
 
-/// Why a request has no other answer: an object of RFC 9457. Its text says nothing of what is hidden, and repeats no values.
+/// An error response: a problem object of RFC 9457. Its text reveals nothing about hidden data and repeats no values.
 public struct Problem: Error, Hashable, Sendable {
-    /// A status of 400 or more.
+    /// The status code, 400 or more.
     public var status: Int
-    /// A sentence for a person.
+    /// A sentence for the user.
     public var detail: String
-    /// What is sent beside it, such as `Allow`.
+    /// Additional headers, such as `Allow`.
     public var headers: [String: String]
 
-    /// Until it is said.
+    /// The delay before it is sent.
     public var delay = Duration.zero
 
-    /// A problem of this status.
+    /// Creates a problem with this status.
     public init(_ status: Int, _ detail: String, headers: [String: String] = [:]) {
         (self.status, self.detail, self.headers) = (status, detail, headers)
     }
 
-    /// What the status is called in RFC 9110.
+    /// The name of the status in RFC 9110.
     public var title: String {
         switch status {
         case 400: "Bad Request"
@@ -82,7 +82,7 @@ public struct Problem: Error, Hashable, Sendable {
         }
     }
 
-    /// The answer, `application/problem+json`.
+    /// The response, of type `application/problem+json`.
     public var response: HTTPResponse {
         let text = "{\"type\":\"about:blank\",\"title\":\"\(title)\",\"status\":\(status),\"detail\":\"\(escaped)\"}\n"
         var response = HTTPResponse(status: status, type: "application/problem+json", Array(text.utf8))

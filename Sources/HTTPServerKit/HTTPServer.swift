@@ -1,23 +1,23 @@
 import CMicroHTTPD
 import Glibc
 
-/// A server of HTTP/1.1, with or without TLS, on libmicrohttpd's threads.
+/// An HTTP/1.1 server, with or without TLS, on libmicrohttpd's threads.
 ///
 ///     let server = try HTTPServer(ServerSettings(listening: .tcp(host: "127.0.0.1", port: 8642)), handler)
 ///     // … until it is asked to stop:
 ///     server.stop()
 ///
-/// It listens once it is made. Whoever connects is bounded in everything: connections, octets, time (``ServerSettings``). It logs nothing.
+/// The server listens after `init`. ``ServerSettings`` limits the connections, bytes and time of clients. It logs nothing.
 public final class HTTPServer {
-    /// Where it listens, with the port that a free one got.
+    /// The address that it listens on, with the chosen port if 0 was requested.
     public let address: ListeningAddress
     private let core: ServerCore
     private let socket: ListeningSocket
     private var daemon: OpaquePointer?
 
-    /// Begins to listen.
+    /// Starts to listen.
     ///
-    /// - Throws: ``ServerError`` where the address is not to be had, or is open to others without TLS.
+    /// - Throws: ``ServerError`` if the address is not available, or is reachable from other machines without TLS.
     public init(_ settings: ServerSettings, _ handler: any HTTPHandler) throws(ServerError) {
         guard settings.listening.isLoopback || settings.identity != nil || settings.allowsPlain else {
             throw ServerError(
@@ -29,7 +29,7 @@ public final class HTTPServer {
         core = ServerCore(settings, hosts: HostGuard(address, names: settings.hosts), handler)
         var options = vitalgate_http_options()
         options.listening = socket.descriptor
-        // A pool has two at least.
+        // A thread pool needs at least two threads.
         options.threads = UInt32(max(2, settings.threads))
         options.connections = UInt32(settings.connections)
         options.connections_per_address = UInt32(settings.connectionsPerAddress)
@@ -56,7 +56,7 @@ public final class HTTPServer {
         _ options: inout vitalgate_http_options, _ identity: (certificate: String, key: String)?
     ) -> OpaquePointer? {
         guard let identity else { return vitalgate_http_start(&options) }
-        // Both are read before it returns.
+        // Both are read before the call returns.
         return identity.certificate.withCString { certificate in
             identity.key.withCString { key in
                 options.certificate = certificate
@@ -66,16 +66,16 @@ public final class HTTPServer {
         }
     }
 
-    /// Connections that are open.
+    /// The number of open connections.
     public var connections: Int {
         guard let daemon else { return 0 }
         return Int(vitalgate_http_connections(daemon))
     }
 
-    /// Whether so many connections sleep until their answers are there.
+    /// Whether exactly this number of connections is suspended until a response is ready.
     func isAnswerAwaited(_ count: Int) -> Bool { core.sleepers.count == count }
 
-    /// Takes no further connections, lets answers in progress end for some time, and ends.
+    /// Accepts no further connections, gives responses in progress some time to finish, and stops.
     public func stop() {
         guard let daemon else { return }
         self.daemon = nil

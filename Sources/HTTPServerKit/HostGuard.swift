@@ -1,15 +1,16 @@
 import Glibc
 
-/// Which names a request may call the server by. A page of somebody else's whose name suddenly means this machine (DNS rebinding) comes with that name;
-/// so on every address, loopback too, only known ones are answered. An address in place of a name cannot be rebound.
+/// Checks the `Host` header of requests against known names. In a DNS rebinding attack, a foreign page's name suddenly resolves to this
+/// machine, and the requests contain that name. So unknown names are rejected on every address, including loopback. IP addresses cannot
+/// be rebound.
 public struct HostGuard: Sendable {
     private let names: Set<String>
     private let addresses: Set<String>
     private let takesAnyAddress: Bool
 
     /// - Parameters:
-    ///   - listening: where the server listens.
-    ///   - names: further names, as a person has configured them.
+    ///   - listening: the address that the server listens on.
+    ///   - names: additional configured names.
     public init(_ listening: ListeningAddress, names: [String] = []) {
         self.names = Set(["localhost"] + names.map { $0.lowercased() })
         switch listening {
@@ -21,7 +22,7 @@ public struct HostGuard: Sendable {
         }
     }
 
-    /// Whether the server goes by the name that a `Host` header has.
+    /// Whether a `Host` header contains a name of this server.
     public func allows(_ header: String) -> Bool {
         guard let host = Self.host(header) else { return false }
         if names.contains(host) { return true }
@@ -37,7 +38,7 @@ public struct HostGuard: Sendable {
         }
     }
 
-    /// Without its port, in lower case, without the point at its end; an IPv6 address without its brackets.
+    /// Returns the host in lower case, without port, final dot, and the brackets of an IPv6 address.
     static func host(_ header: String) -> String? {
         var host = header[...]
         var port: Substring?
@@ -57,7 +58,8 @@ public struct HostGuard: Sendable {
         return host.isEmpty ? nil : host.lowercased()
     }
 
-    /// An address in its one shortest form; `nil` for a name. `2130706433` and `0x7f.1`, which some take for addresses, are names.
+    /// Returns an address in its canonical form, or `nil` for a name. `2130706433` and `0x7f.1`, which some programs read as addresses,
+    /// are names.
     static func address(_ text: String) -> String? {
         var octets = [UInt8](repeating: 0, count: 16)
         for family in [AF_INET, AF_INET6] where inet_pton(family, text, &octets) == 1 {

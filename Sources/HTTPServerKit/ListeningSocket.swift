@@ -1,17 +1,17 @@
 import Glibc
 
-/// Where a server listens.
+/// The address of a server.
 public enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
-    /// An address, not a name, and a port; 0 for any free one.
+    /// A numeric IP address and a port. Port 0 means any free one.
     case tcp(host: String, port: UInt16)
-    /// A socket in the file system, for the owner and the group.
+    /// A Unix socket, accessible to its owner and group.
     case unix(path: String)
 
-    /// Reads `127.0.0.1:8642`, `[::1]:8642`, `localhost:8642`, `unix:/run/vitalgate/api`; `nil` for anything else.
+    /// Parses `127.0.0.1:8642`, `[::1]:8642`, `localhost:8642`, or `unix:/run/vitalgate/api`. Other texts return `nil`.
     public init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))
-            // sun_path has 108 octets with the zero behind it.
+            // sun_path has 108 bytes including the final zero.
             guard path.hasPrefix("/"), path.utf8.count < 108 else { return nil }
             self = .unix(path: path)
             return
@@ -23,7 +23,7 @@ public enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
         self = .tcp(host: address, port: port)
     }
 
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach the address.
     public var isLoopback: Bool {
         switch self {
         case .unix: true
@@ -39,17 +39,17 @@ public enum ListeningAddress: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Why a server cannot be started; a sentence for a person.
+/// The reason why a server cannot be started, as a sentence for the user.
 public struct ServerError: Error, CustomStringConvertible, Sendable {
     /// The sentence.
     public let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// A socket that listens.
+/// A listening socket.
 struct ListeningSocket {
     let descriptor: Int32
-    /// With the port that a free one got.
+    /// The address, with the chosen port if 0 was requested.
     let address: ListeningAddress
 
     init(_ address: ListeningAddress) throws(ServerError) {
@@ -64,7 +64,7 @@ struct ListeningSocket {
         }
     }
 
-    /// Whoever still finds the socket in the file system would wait for nobody.
+    /// Removes a Unix socket from the file system, so that clients do not find it after the server has stopped.
     func remove() {
         if case .unix(let path) = address { unlink(path) }
     }
@@ -87,7 +87,7 @@ struct ListeningSocket {
         return (descriptor, .tcp(host: host, port: isSix ? six.sin6_port.bigEndian : four.sin_port.bigEndian))
     }
 
-    /// Binds, and reads back what became of it.
+    /// Binds the socket and reads back its address.
     private static func bound<Address>(_ descriptor: Int32, _ address: inout Address) -> Int32 {
         var size = socklen_t(MemoryLayout<Address>.size)
         return withUnsafeMutablePointer(to: &address) {
@@ -102,7 +102,7 @@ struct ListeningSocket {
         try removeStale(path)
         let descriptor = try made(AF_UNIX)
         var address = named(path)
-        // Nobody connects between bind(2) and chmod(2): it does not listen yet.
+        // The socket does not listen yet, so no client can connect between bind(2) and chmod(2).
         let code = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -116,7 +116,7 @@ struct ListeningSocket {
         return descriptor
     }
 
-    /// A socket that nobody listens at any more goes; one that somebody does, and anything that is no socket, stays.
+    /// Removes a socket that no process listens on. Throws if one does, or if the file is not a socket.
     private static func removeStale(_ path: String) throws(ServerError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }

@@ -1,24 +1,25 @@
 import Synchronization
 
-/// Whose share of the server's memory is used. Each group has a budget of its own, so that no group can take another's.
+/// The client or group whose share of the server's memory is used. Each group has its own budget, so no group can exhaust another's.
 public enum Payer: Hashable, Sendable {
-    /// Somebody who did not authenticate.
+    /// An unauthenticated client.
     case stranger
-    /// A program, by a name of its own.
+    /// A client, identified by a unique name.
     case client(String)
-    /// Somebody with a session of the page.
+    /// A session of the web page.
     case page
 }
 
-/// Memory that requests share: strangers have an eighth of it, the page a quarter, and clients the rest, of which one client has half.
+/// Memory that requests share. Strangers have an eighth of it, the page a quarter, and clients the rest. One client has at most half of
+/// that.
 final class MemoryBudget: Sendable {
     private let most: Int
     private let taken = Mutex<[Payer: Int]>([:])
 
-    /// - Parameter most: bytes, of all payers together.
+    /// - Parameter most: bytes for all payers together.
     init(most: Int) { self.most = most }
 
-    /// Memory that is set aside until the share is released.
+    /// Reserved memory. It is released with this object.
     final class Share: Sendable {
         private let budget: MemoryBudget
         private let count: Int
@@ -31,7 +32,7 @@ final class MemoryBudget: Sendable {
         deinit { budget.release(count, payer) }
     }
 
-    /// Sets bytes aside. Returns `nil` if the payer or its group has no room for them.
+    /// Reserves bytes. Returns `nil` if the payer or its group has no room for them.
     func reserve(_ count: Int, for payer: Payer) -> Share? {
         let isTaken = taken.withLock { taken in
             let own = taken[payer, default: 0]
@@ -51,7 +52,7 @@ final class MemoryBudget: Sendable {
         }
     }
 
-    /// Bytes for the payer's group, and for the payer.
+    /// The bytes for the payer's group and for the payer.
     private func rooms(of payer: Payer) -> (group: Int, own: Int) {
         switch payer {
         case .stranger: (most / 8, most / 8)

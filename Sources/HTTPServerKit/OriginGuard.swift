@@ -1,5 +1,5 @@
-/// Refuses what another site's page has a browser send: changes always, and reads where the browser's cookies go with them. A token beside is no
-/// exemption. A link is followed: the browser shows what is read to its user alone.
+/// Rejects requests that a browser sends for another site's page: all writes, and reads with cookies, even if they have a token. Links
+/// are allowed, because the browser shows the result only to its user.
 enum OriginGuard {
     static func check(_ head: RequestHead) throws(Problem) {
         guard !head.isSafe || head.header("cookie") != nil else { return }
@@ -9,7 +9,7 @@ enum OriginGuard {
         }
         guard let origin = head.header("origin") else { return }
         let parts = origin.split(separator: "/", omittingEmptySubsequences: false)
-        // `https://name:port`; `null` is nobody's.
+        // `https://name:port`. The origin `null` never matches.
         guard parts.count == 3, ["http:", "https:"].contains(parts[0]), parts[1].isEmpty,
             parts[2].lowercased() == head.header("host")?.lowercased()
         else { throw problem }
@@ -17,7 +17,7 @@ enum OriginGuard {
 }
 
 extension RequestHead {
-    /// Whether a browser goes to this page itself, in the place of the one that it shows, such as where somebody clicks a link.
+    /// Whether a browser navigates to this page, for example when the user clicks a link.
     public var isLinkFollowed: Bool {
         isSafe && header("sec-fetch-mode") == "navigate" && header("sec-fetch-dest") == "document"
     }

@@ -1,9 +1,9 @@
-/// The target of a request (RFC 9112, section 3.2), in origin form only: a proxy is nothing that this server is.
+/// The target of a request (RFC 9112, section 3.2). Only the origin form is accepted, because the server is not a proxy.
 struct RequestTarget {
     let path: [String]
     let query: [RequestHead.QueryItem]
 
-    /// - Throws: ``Problem`` where it is no path, hides a slash or a step upwards, or is not UTF-8.
+    /// - Throws: ``Problem`` if it is not a path, contains an encoded slash or a dot segment, or is not UTF-8.
     init(_ text: String) throws(Problem) {
         guard text.utf8.first == UInt8(ascii: "/") else { throw Self.malformed("it has to begin with /") }
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)

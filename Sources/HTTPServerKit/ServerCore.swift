@@ -1,17 +1,17 @@
 import CMicroHTTPD
 import Synchronization
 
-/// What libmicrohttpd calls, on its threads. All that is unsafe of it is here: each pointer that it is given is retained when it is given, and released
-/// where libmicrohttpd says that it is done with it.
+/// The callbacks of libmicrohttpd, which run on its threads. All unsafe code for them is here. Each pointer is retained when it is passed
+/// to libmicrohttpd, and released when libmicrohttpd reports that it is done with it.
 final class ServerCore: Sendable {
     let settings: ServerSettings
     let hosts: HostGuard
     let handler: any HTTPHandler
     let deadlines = Deadlines()
     let sleepers: Sleepers
-    /// Memory for the bodies of requests in progress.
+    /// The memory for the bodies of requests in progress.
     let bodies: MemoryBudget
-    /// Memory for answers that are finished and not sent yet.
+    /// The memory for finished responses that are not sent yet.
     let answers: MemoryBudget
     private let senders = Mutex<[ObjectIdentifier: WeakSender]>([:])
     private let stopping = Atomic<Bool>(false)
@@ -25,7 +25,7 @@ final class ServerCore: Sendable {
         answers = MemoryBudget(most: settings.answerMemory)
     }
 
-    /// Live streams end, and whatever sleeps is woken, as libmicrohttpd needs it before it stops.
+    /// Ends live streams and resumes every suspended connection, which libmicrohttpd requires before it stops.
     func wakeAll() {
         stopping.store(true, ordering: .releasing)
         sleepers.endDelays()
@@ -34,7 +34,7 @@ final class ServerCore: Sendable {
 
     /// Whether a stream is still being sent.
     var isAnswering: Bool { senders.withLock { $0.values.contains { $0.sender != nil } } }
-    /// Whether a connection sleeps until its answer is there: libmicrohttpd cannot stop before it is.
+    /// Whether a connection is suspended until its response is ready. libmicrohttpd cannot stop before that.
     var isAnswerAwaited: Bool { sleepers.count > 0 }
 
     // MARK: The callbacks
@@ -92,7 +92,7 @@ final class ServerCore: Sendable {
 
     // MARK: Answers
 
-    /// Answers, or has the connection sleep until there is an answer; libmicrohttpd comes again then.
+    /// Responds, or suspends the connection until there is a response. libmicrohttpd calls again then.
     private func answer(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
         if exchange.answer == nil {
             if let queue = exchange.queue(self) {
@@ -113,12 +113,12 @@ final class ServerCore: Sendable {
         guard let made = made(&response, exchange, connection, isPacked) else { return .NO }
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers { MHD_add_response_header(made, name, value) }
-        // RFC 6797: who came over TLS once comes over nothing else for a year.
+        // RFC 6797: browsers that connected over TLS use only TLS for a year.
         if settings.identity != nil { MHD_add_response_header(made, "Strict-Transport-Security", "max-age=31536000") }
         return MHD_queue_response(connection, UInt32(response.status), made)
     }
 
-    /// Below this many octets packing is not worth its while.
+    /// Bodies with fewer bytes are not compressed.
     private static let leastPacked = 1024
 
     private func made(
@@ -142,7 +142,7 @@ final class ServerCore: Sendable {
                 isStopping: { [weak self] in self?.stopping.load(ordering: .acquiring) ?? true })
             exchange.sends(by: sender)
             remember(sender)
-            // The response has a hold of its own: it may outlive the request.
+            // The response retains the sender, because it can outlive the request.
             return MHD_create_response_from_callback(
                 vitalgate_http_unknown, 32_768,
                 { context, _, buffer, size in

@@ -1,75 +1,76 @@
 import Dispatch
 
-/// What a server is started with: where it listens, by which names it goes, and the bounds of all that strangers may ask of it.
+/// The settings of a server: its address, its names, and the limits for its clients.
 public struct ServerSettings: Sendable {
-    /// Where it listens.
+    /// The address to listen on.
     public var listening: ListeningAddress
-    /// Names beside `localhost` and its own address that requests may call it by.
+    /// Names accepted in `Host`, in addition to `localhost` and the server's address.
     public var hosts: [String] = []
-    /// A certificate with its chain and its key, both PEM; nothing: no TLS.
+    /// A certificate with its chain, and its key, both as PEM. Without it there is no TLS.
     public var identity: (certificate: String, key: String)?
-    /// Whether another address than loopback may be served without TLS.
+    /// Whether to listen without TLS on an address that is not loopback.
     public var allowsPlain = false
-    /// Threads that answer.
+    /// The number of threads that serve connections.
     public var threads = 2
-    /// Connections at once.
+    /// The maximum number of connections.
     public var connections = 512
-    /// Connections at once from one address.
+    /// The maximum number of connections from one address.
     public var connectionsPerAddress = 256
-    /// What a connection may take up: the head of a request is less than that, else it is refused with 431.
+    /// The memory of a connection in bytes. A request with a larger head is rejected with 431.
     public var connectionMemory = 32_768
-    /// Octets of a request's target.
+    /// The maximum length of a request's target in bytes.
     public var longestTarget = 8192
-    /// Lines of a request's head.
+    /// The maximum number of headers in a request.
     public var mostHeaders = 64
-    /// Until a request's head has come, since the connection or its last answer.
+    /// The time for a request's head, counted from the connection or the previous response.
     public var headTime = Duration.seconds(20)
-    /// Until a request's body has come, since its head.
+    /// The time for a request's body, counted from its head.
     public var bodyTime = Duration.seconds(60)
-    /// Octets of bodies at once, of all requests together.
+    /// The maximum number of bytes of bodies, for all requests together.
     public var bodyMemory = 64 << 20
-    /// Octets of finished answers that are not sent yet, of all connections together.
+    /// The maximum number of bytes of finished responses that are not sent yet, for all connections together.
     public var answerMemory = 64 << 20
-    /// Requests at once whose answers are waited for.
+    /// The maximum number of requests that wait for their responses.
     public var waitingRequests = 256
-    /// Until a reader who takes nothing is dropped.
+    /// Seconds until a client that reads nothing is dropped.
     public var idleSeconds = 30
-    /// Octets of a live stream that its reader has not taken before it is told more.
+    /// The maximum number of unread bytes of a live stream before more is sent.
     public var mostUntaken = 32_768
-    /// Until a reader of a live stream that leaves so many is told so, and dropped.
+    /// The time until a client that leaves more unread is notified and dropped.
     public var slowTime = Duration.seconds(30)
-    /// What answers in progress get when the server stops.
+    /// The time for responses in progress when the server stops.
     public var drainTime = Duration.seconds(5)
 
-    /// A server at an address, with the bounds that suit a home.
+    /// Creates settings with limits that suit a home.
     public init(listening: ListeningAddress) { self.listening = listening }
 }
 
-/// What a server asks of whoever knows the answers. It is asked on several threads at once.
+/// Answers the requests of a server. It is called on several threads at once.
 public protocol HTTPHandler: Sendable {
-    /// How many octets of body a request may have and whose memory they count against, asked before any of it is read. Who may not send
-    /// is refused here, before memory is set aside.
+    /// Returns the maximum size of a request's body and whose memory it counts against. It is called before the body is read. Reject
+    /// unauthorized clients here, before memory is reserved.
     ///
-    /// - Throws: ``Problem`` where it is to be refused at once.
+    /// - Throws: ``Problem`` to reject the request at once.
     func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance
-    /// Whose memory a finished answer counts against.
+    /// Returns whose memory a finished response counts against.
     func payer(of head: RequestHead?) -> Payer
-    /// Where a request is answered that may have to wait for something: its connection sleeps meanwhile. `nil`: at once, on the thread that reads.
+    /// Returns the queue for a request that may have to wait. Its connection is suspended until then. `nil` means at once, on the reading
+    /// thread.
     func queue(for head: RequestHead) -> DispatchQueue?
-    /// The answer.
+    /// Returns the response.
     func answer(_ request: HTTPRequest) -> HTTPResponse
 }
 
-/// How much may be sent with a request.
+/// The limit for the body of a request.
 public struct BodyAllowance: Sendable {
-    /// Octets.
+    /// The maximum number of bytes.
     public var most: Int
-    /// Whose memory they count against.
+    /// The payer whose memory is used.
     public var payer: Payer
 
-    /// So many octets for a payer.
+    /// Creates a limit in bytes for a payer.
     public init(most: Int, payer: Payer) { (self.most, self.payer) = (most, payer) }
-    /// Nothing may be sent.
+    /// No body is allowed.
     public static let nothing = BodyAllowance(most: 0, payer: .stranger)
 }
 

@@ -2,21 +2,22 @@ import CMicroHTTPD
 import Dispatch
 import Synchronization
 
-/// Connections that sleep until their answers are there, so that no thread that reads and sends waits for a store's writer, or for time to pass.
+/// Connections that are suspended until their responses are ready. So no thread that reads and sends waits for the store's writer or for
+/// a delay.
 ///
-/// A connection that sleeps is libmicrohttpd's no more until it is woken; it is woken exactly once, also when the server stops.
+/// libmicrohttpd does not touch a suspended connection. Each one is resumed exactly once, also when the server stops.
 final class Sleepers: Sendable {
-    /// One connection, and the exchange that nobody else touches while it sleeps.
+    /// A suspended connection and its exchange, which only its worker uses.
     struct Sleeper: @unchecked Sendable {
         fileprivate let exchange: Exchange
         fileprivate let connection: OpaquePointer
         fileprivate let all: Sleepers
 
-        /// Does what the connection slept for, and wakes it.
+        /// Runs the work that the connection waits for, and resumes it.
         func wake(_ work: (Exchange) -> Void) {
             work(exchange)
             MHD_resume_connection(connection)
-            // Behind it: the server stops once nobody sleeps.
+            // After the resumption, because the server stops when the count is 0.
             all.state.withLock { $0.count -= 1 }
         }
     }
@@ -30,14 +31,14 @@ final class Sleepers: Sendable {
 
     private let state = Mutex(State())
     private let most: Int
-    /// More of them are not held back: who guesses is not to take up the server.
+    /// The maximum number of delayed responses, so that clients that guess tokens cannot occupy the server.
     private static let mostDelayed = 128
 
     init(most: Int) { self.most = most }
 
     var count: Int { state.withLock { $0.count } }
 
-    /// - Returns: whether it sleeps now; not where too many do, or the server stops.
+    /// - Returns: whether the connection is suspended now. It is not if too many are, or if the server stops.
     func sleep(_ exchange: Exchange, _ connection: OpaquePointer, _ begin: (Sleeper) -> Void) -> Bool {
         let sleeps = state.withLock { state in
             guard !state.isStopping, state.count - state.delayed.count < most else { return false }
@@ -49,7 +50,7 @@ final class Sleepers: Sendable {
         return sleeps
     }
 
-    /// - Returns: whether it sleeps now, for this time at most.
+    /// - Returns: whether the connection is suspended now, for at most this time.
     func sleep(_ exchange: Exchange, _ connection: OpaquePointer, for time: Duration) -> Bool {
         let sleeper = Sleeper(exchange: exchange, connection: connection, all: self)
         let number = state.withLock { state -> UInt64? in
@@ -68,7 +69,7 @@ final class Sleepers: Sendable {
         return true
     }
 
-    /// Nobody sleeps any more, but for those whose answers are being made.
+    /// Resumes all delayed connections. Only those whose responses are being made stay suspended.
     func endDelays() {
         let delayed = state.withLock { state in
             state.isStopping = true

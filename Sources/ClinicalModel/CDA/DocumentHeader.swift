@@ -1,25 +1,25 @@
-/// What is read of a document's header while it is parsed: who, when, what. Elements come in the order of the document.
+/// The header of a document: its people, time and title. It is filled while the document is parsed, in document order.
 struct DocumentHeader {
     private(set) var title = ""
-    /// HL7's time (TS) of ``ClinicalDocument/effectiveTime``, as written.
+    /// The text of ``ClinicalDocument/effectiveTime`` as HL7's data type TS.
     private(set) var effectiveTime: String?
     private(set) var patient = ""
     private(set) var custodian = ""
     private(set) var authors: [String] = []
     /// The `id` of the document.
     private(set) var identifier: String?
-    /// An entry directly under the root, as Apple's own export writes it and no clinic may.
+    /// Whether an entry is directly under the root. Apple's own export writes that, and it is invalid in a clinical document.
     private(set) var hasBareEntry = false
 
     private var path: [String] = []
-    /// The name that is being read: its parts by their elements.
+    /// The name that is being read, with its parts by element.
     private var name: (depth: Int, parts: [String: [String]], text: String)?
     private var authorsPerson = ""
     private var authorsOrganisation = ""
 
     private static let parts = ["prefix", "given", "family", "suffix"]
 
-    /// An element begins at a depth; the root's is 0.
+    /// Called when an element begins. The root has depth 0.
     mutating func start(_ element: String, depth: Int, attribute: (String) -> String?) {
         endNames(from: depth)
         path.removeSubrange(min(depth, path.count)...)
@@ -45,7 +45,7 @@ struct DocumentHeader {
     private static let organisationName = "author/assignedAuthor/representedOrganization/name"
     private static let names = Set([patientName, custodianName, personName, organisationName] + deviceNames)
 
-    /// Text within the element that began last.
+    /// Called with text in the current element.
     mutating func text(_ text: String, depth: Int) {
         if path.count == 2, path[1] == "title", depth == 2 { title = Self.joined([title, text]) }
         guard var name, path.count > name.depth else { return }
@@ -58,7 +58,7 @@ struct DocumentHeader {
         self.name = name
     }
 
-    /// An element ends.
+    /// Called when an element ends.
     mutating func end(depth: Int) {
         endNames(from: depth)
         path.removeSubrange(min(depth, path.count)...)
@@ -76,7 +76,7 @@ struct DocumentHeader {
         case Self.personName where authorsPerson.isEmpty: authorsPerson = whole
         case Self.organisationName where authorsOrganisation.isEmpty: authorsOrganisation = whole
         case let inner where Self.deviceNames.contains(inner):
-            // A device's software is often called as the device is, and more.
+            // The name of a device's software often contains the name of the device.
             if whole.contains(authorsPerson) {
                 authorsPerson = whole
             } else if !authorsPerson.contains(whole) {
@@ -86,7 +86,7 @@ struct DocumentHeader {
         }
     }
 
-    /// Of an author nobody is named: then the organisation is.
+    /// Adds the author's person or device, or the organization if neither is named.
     private mutating func endAuthor() {
         let author = authorsPerson.isEmpty ? authorsOrganisation : authorsPerson
         if !author.isEmpty, !authors.contains(author), authors.count < Self.maximumAuthors { authors.append(author) }
@@ -96,7 +96,7 @@ struct DocumentHeader {
     private static let maximumAuthors = 100
     private static let maximumText = 1024
 
-    /// Words with one blank between them.
+    /// Returns the words with single blanks between them.
     private static func joined(_ texts: [String]) -> String {
         let words = texts.flatMap { $0.split(whereSeparator: \.isWhitespace) }
         return String(words.joined(separator: " ").prefix(maximumText))

@@ -1,17 +1,17 @@
 import HealthModel
 import Pipeline
 
-/// What a CDA document (HL7, release 2) means: one sample of the type `cda`, its title and the names in its header read, the document itself
-/// kept octet for octet.
+/// Interprets CDA documents (HL7, release 2). Each becomes a sample of the type `cda` with its title, the names in its header, and its
+/// unchanged bytes.
 ///
 ///     let interpreter = DocumentInterpreter(registry: registry, schema: DocumentSchema(folders: folders), keepsInvalid: false)
 ///     try interpreter.interpret(frame, into: &readings)   // a frame of ``ResourceRow/cda``
 ///
-/// - It has to be as HL7's schema demands, with or without the SDTC extensions. One that is not is refused with its line and the reason, or,
-///   where a person says so, kept and marked as not valid.
-/// - Its start and end are its effective time. One that tells none begins when it arrived.
-/// - What tells one document from another of the same moment is a digest of its octets: the same document again is the same.
-/// - The Health app's own `export_cda.xml` is no document of a clinic: it tells the samples of `export.xml` again, and is counted as
+/// - A document must be valid by HL7's schema, with or without the SDTC extensions. An invalid one is rejected with its line and the
+///   reason. If the user allows it, it is kept and marked as invalid.
+/// - Start and end are the effective time. Without one, the document starts when it arrived.
+/// - A digest of the bytes distinguishes documents of the same time, so the same document is stored once.
+/// - The Health app's own `export_cda.xml` is not a clinical document. It repeats the samples of `export.xml` and is counted as
 ///   `exportCDA`.
 public final class DocumentInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
@@ -20,8 +20,8 @@ public final class DocumentInterpreter: FrameInterpreter {
     private let isOwnExport: Bool
 
     /// - Parameters:
-    ///   - keepsInvalid: whether documents that are not as the schema demands are kept all the same.
-    ///   - isOwnExport: whether the file is called as the Health app calls its own.
+    ///   - keepsInvalid: whether to keep documents that the schema rejects.
+    ///   - isOwnExport: whether the file has the name of the Health app's own export.
     public init(registry: OriginRegistry, schema: DocumentSchema, keepsInvalid: Bool, isOwnExport: Bool = false) {
         (self.registry, self.schema) = (registry, schema)
         (self.keepsInvalid, self.isOwnExport) = (keepsInvalid, isOwnExport)
@@ -29,7 +29,7 @@ public final class DocumentInterpreter: FrameInterpreter {
 
     /// Reads one document.
     ///
-    /// - Throws: ``Refusal`` with the line from which it is not as it has to be.
+    /// - Throws: ``Refusal`` with the first invalid line.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         let octets: UnsafeRawBufferPointer
         var source = ""
@@ -63,7 +63,7 @@ public final class DocumentInterpreter: FrameInterpreter {
         return .readings
     }
 
-    /// As one of the schemas demands; else what the one with the extensions says.
+    /// Returns `nil` if one of the schemas accepts the document, else the problem reported by the schema with extensions.
     private func validate(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Problem? {
         guard let extended = schema.schema(.extended) else {
             throw DocumentReader.Problem(
@@ -94,7 +94,7 @@ public final class DocumentInterpreter: FrameInterpreter {
         } catch {
             throw Refusal("the document cannot be kept: \(error)", at: frame.place)
         }
-        // Who keeps a document is where it comes from.
+        // The custodian of a document is its source.
         let name = source.isEmpty ? header.custodian : source
         return Reading(
             origin: registry.origin(
@@ -119,7 +119,7 @@ public final class DocumentInterpreter: FrameInterpreter {
 
     private static let ownExport = SkipKind("exportCDA")
 
-    /// By the identifier that the Health app gives its own document.
+    /// Whether the document has the identifier of the Health app's own export.
     static func isOwnExport(_ octets: UnsafeRawBufferPointer) -> Bool {
         let beginning = octets.prefix(16 << 10)
         guard let mark = beginning.firstIndex(of: UInt8(ascii: "H")) else { return false }

@@ -1,14 +1,14 @@
 import Pipeline
 
-/// What stands before the root element of a document: whether it may be handed to the parser at all.
+/// Checks the prolog of a document before it is parsed.
 ///
-/// No document of a clinic has a document type declaration, and with one come entities that grow without end or read other files: none is
-/// parsed. So that none can hide, only encodings are read in which ASCII's characters are ASCII's octets, and UTF-16.
+/// Clinical documents have no document type declaration. A declaration could define entities that grow without limit or read other files,
+/// so such documents are not parsed. To make sure that none is hidden, only UTF-16 and encodings that extend ASCII are accepted.
 enum DocumentProlog {
-    /// Why a document is not parsed, as a sentence.
+    /// The reason not to parse a document, as a sentence, or `nil`.
     static func obstacle(_ octets: UnsafeRawBufferPointer) -> String? {
         let isWide = octets.starts(with: [0xFE, 0xFF]) || octets.starts(with: [0xFF, 0xFE]) || octets.prefix(4).contains(0)
-        // Of UTF-16 the ASCII characters are looked at: the others stand for no mark-up.
+        // In UTF-16 only ASCII characters matter, because markup uses no others.
         var text = isWide ? octets.filter { $0 != 0 } : Array(octets.prefix(maximumLength))
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }
         if text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) { text.removeFirst(2) }
@@ -34,7 +34,7 @@ enum DocumentProlog {
             ? "more than \(maximumLength >> 10) KiB stand before its root element" : "it is empty"
     }
 
-    /// Longer than any comment that a system writes in front.
+    /// The maximum length of the prolog in bytes, longer than comments of real systems.
     private static let maximumLength = 1 << 20
 
     private static func find(_ mark: String, _ octets: ArraySlice<UInt8>) -> Int? {

@@ -1,16 +1,15 @@
 import CLibXML2
 
-/// Reads a document once from its first octet to its last, by libxml2: whether it is as a schema demands, and what its header says. The
-/// document is never in memory as a tree.
+/// Reads a document once with libxml2, to validate it against a schema or to read its header. It never builds a tree in memory.
 struct DocumentReader {
-    /// What was read.
+    /// The result of reading.
     struct Reading {
         var header = DocumentHeader()
         /// The root's namespace and name.
         var root = ""
     }
 
-    /// Why a document is not taken, or not valid: names of elements, and no word of what they hold.
+    /// The reason why a document is rejected or invalid. It names elements and never their contents.
     struct Problem: Error, Hashable {
         var line: Int
         var reason: String
@@ -20,9 +19,9 @@ struct DocumentReader {
     static let root = "{\(namespace)}ClinicalDocument"
     static let namespace = "urn:hl7-org:v3"
 
-    /// Parses octets: their form, and what the header says.
+    /// Parses the bytes and reads the header.
     ///
-    /// - Throws: ``Problem`` where it is no XML, or is more than is read.
+    /// - Throws: ``Problem`` if the document is not XML or exceeds a limit.
     static func read(_ octets: UnsafeRawBufferPointer) throws(Problem) -> Reading {
         if let obstacle = DocumentProlog.obstacle(octets) { throw Problem(line: 1, reason: obstacle) }
         let reader = try parser(octets)
@@ -35,19 +34,19 @@ struct DocumentReader {
             if let refusal = try node(reader, &reading) { throw refusal }
             status = xmlTextReaderRead(reader)
         }
-        // A prefix that stands for no namespace ends no parser, but it is no XML that anybody could validate.
+        // libxml2 continues after an undeclared namespace prefix, but the document cannot be validated.
         guard status == 0, problem.first.pointee.code == 0 else {
             throw Problem(line: problem.line(reader), reason: "it is not well-formed: " + form(problem.first.pointee))
         }
         return reading
     }
 
-    /// Whether a document that ``read(_:)`` has read is as a schema demands.
+    /// Validates a document that ``read(_:)`` has accepted.
     ///
-    /// The schema's own context hears of it, and the parser's is not listened to: where both are, libxml2 gives the parser's words to the
-    /// wrong receiver. It has none to say, since the same octets were parsed before.
+    /// Only the schema's context gets an error handler. With both, libxml2 passes the parser's messages to the wrong one. The parser has
+    /// no messages anyway, because it has parsed the same bytes before.
     ///
-    /// - Returns: the first fault; `nil` where it is valid.
+    /// - Returns: the first problem, or `nil` if the document is valid.
     static func validate(_ octets: UnsafeRawBufferPointer, _ schema: OpaquePointer) throws(Problem) -> Problem? {
         let reader = try parser(octets)
         defer { xmlFreeTextReader(reader) }
@@ -58,7 +57,7 @@ struct DocumentReader {
         guard xmlTextReaderSchemaValidateCtxt(reader, context, 0) == 0 else {
             throw Problem(line: 1, reason: "it can't be validated")
         }
-        // The context has to outlive what the reader has plugged in.
+        // Detaches the context from the reader before it is freed.
         defer { xmlTextReaderSchemaValidateCtxt(reader, nil, 0) }
         var status = xmlTextReaderRead(reader)
         while status == 1 { status = xmlTextReaderRead(reader) }
@@ -67,7 +66,8 @@ struct DocumentReader {
         return Problem(line: problem.line(reader), reason: validity(problem.first.pointee))
     }
 
-    /// No network, no DTD, no entities; nothing is written to standard error. Without XML_PARSE_HUGE nesting and texts have bounds.
+    /// Creates a parser without network, DTD and entities, which writes nothing to standard error. Without XML_PARSE_HUGE, nesting and
+    /// texts are limited.
     private static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
         let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue)
         guard let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self),
@@ -76,7 +76,7 @@ struct DocumentReader {
         return reader
     }
 
-    /// Where libxml2 leaves the first error.
+    /// Stores libxml2's first error.
     private final class ProblemBox {
         let first = UnsafeMutablePointer<vitalgate_xml_problem>.allocate(capacity: 1)
 
@@ -104,7 +104,7 @@ struct DocumentReader {
             if xmlTextReaderIsEmptyElement(reader) == 1 { reading.header.end(depth: depth) }
         case Int32(XML_READER_TYPE_END_ELEMENT.rawValue): reading.header.end(depth: depth)
         case Int32(XML_READER_TYPE_TEXT.rawValue), Int32(XML_READER_TYPE_CDATA.rawValue):
-            // The header's words alone; what is said in sections is the document's own.
+            // Only texts of the header. Texts of sections are not read.
             guard depth <= 8 else { return nil }
             reading.header.text(string(xmlTextReaderConstValue(reader)), depth: depth)
         case Int32(XML_READER_TYPE_DOCUMENT_TYPE.rawValue), Int32(XML_READER_TYPE_ENTITY_REFERENCE.rawValue):
@@ -116,15 +116,15 @@ struct DocumentReader {
 
     private static func string(_ text: UnsafePointer<xmlChar>?) -> String { text.map { String(cString: $0) } ?? "" }
 
-    /// What the parser says; of where it is, not of what stands there.
+    /// The parser's message up to the first name or value.
     private static func form(_ problem: vitalgate_xml_problem) -> String {
         guard problem.code != 0 else { return "it ends in the middle" }
         let text = message(problem)
-        // A name in quotes may be what a person wrote into the wrong place.
+        // A quoted name may be private text in the wrong place.
         return String(text.prefix { $0 != ":" && $0 != "'" && $0 != "\"" && $0 != "`" }.prefix(120)).trimmingBlanks
     }
 
-    /// What the schema says: elements by their names; of values only that they are of another form.
+    /// The schema's message. It names elements, but of values it only says that their form is wrong.
     private static func validity(_ problem: vitalgate_xml_problem) -> String {
         let text = message(problem).replacing("{\(namespace)}", with: "").replacing("{urn:hl7-org:sdtc}", with: "sdtc:")
         guard let colon = text.firstRange(of: ": ") else { return "it is not as the schema demands" }

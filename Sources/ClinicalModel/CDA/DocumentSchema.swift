@@ -1,7 +1,7 @@
 import CLibXML2
 
-/// HL7's schema of CDA documents, release 2: the normative one, and the one with HL7's SDTC extensions, which nearly all documents use. They are
-/// read from a folder when the first document comes.
+/// HL7's schemas of CDA documents, release 2: the normative one, and the one with HL7's SDTC extensions, which nearly all documents use.
+/// They are loaded with the first document.
 public final class DocumentSchema {
     /// The folder `cda-schema` beside the device profiles.
     private let folder: String?
@@ -18,14 +18,14 @@ public final class DocumentSchema {
         }
     }
 
-    /// - Parameter folders: where `cda-schema` is looked for; the first that has it counts.
+    /// - Parameter folders: the folders to search for `cda-schema`. The first match is used.
     public init(folders: [String]) {
         folder = folders.lazy.map { $0 + "/cda-schema" }.first { xmlCheckFilename($0) > 0 }
     }
 
     deinit { for case let schema? in schemas.values { xmlSchemaFree(schema) } }
 
-    /// A schema; `nil` where its files are not there or not whole.
+    /// Returns a schema, or `nil` if its files are missing or incomplete.
     func schema(_ kind: Kind) -> OpaquePointer? {
         if let known = schemas[kind] { return known }
         let read = folder.flatMap { Self.read($0 + "/" + kind.path) }

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// A time as HL7 writes it (version 3 data types, TS): `20120815`, `201208151030-0500`, `20120815103000.123+0000`.
+/// Parses HL7 times (version 3 data types, TS): `20120815`, `201208151030-0500`, `20120815103000.123+0000`.
 enum DocumentTime {
-    /// When that is: an instant where it names an offset and a time of day, else by the clock on the wall. What is cut off is the beginning:
-    /// a day's midnight, a month's first day.
+    /// Returns an instant if the text has an offset and a time of day, else a local time. A truncated time means the beginning of the
+    /// day, month or year.
     ///
-    /// - Returns: `nil` for a text that is none.
+    /// - Returns: `nil` if the text is not a time.
     static func time(_ text: String) -> (time: ReadingMoment, resolution: Int32)? {
         var digits = Substring(text)
         var offset: ZoneOffset?
@@ -44,7 +44,7 @@ enum DocumentTime {
         return (.wall(wall), resolution)
     }
 
-    /// An instant with its offset, or the clock on the wall.
+    /// An instant with its offset, or a local time without one.
     enum ReadingMoment: Hashable {
         case instant(Instant, ZoneOffset)
         case wall(WallTime)

@@ -1,21 +1,21 @@
 import HealthModel
 import Pipeline
 
-/// What FHIR resources mean: each that HealthKit has a clinical type for and that is valid is one reading, octet for octet as it came; the
-/// others are counted by their types.
+/// Interprets FHIR resources. Each valid resource with a clinical type in HealthKit becomes one reading with unchanged bytes. Others are
+/// counted by type.
 ///
 ///     let interpreter = ClinicalInterpreter(registry: registry)
 ///     try interpreter.interpret(frame, into: &readings)   // a frame of ``ResourceRow/fhir``
 ///
-/// - Valid is what DSTU2 or R4 allows (``ReleaseChoice``): known elements, those that have to be there, their types, how many there may be,
-///   codes of the lists that HL7 demands, the form of references. What is not is refused with the path that is wrong.
-/// - A resource is identified by source, type and id for its life. Its version is `meta.lastUpdated`, else when it was added, else now: a later
-///   one replaces the record, the same or an older one is a duplicate.
-/// - Start and end are when it was added; its identity counts from `meta.lastUpdated` where it has one, so that it is the same on every hub.
-/// - One without an id, and with none around it, goes by a digest of its octets: the same again is the same, another is another.
+/// - A resource must be valid in DSTU2 or R4 (``ReleaseChoice``): known elements, required elements, types, cardinalities, required
+///   codes, and the form of references. An invalid one is rejected with the path of the error.
+/// - Source, type and id identify a resource. Its version is `meta.lastUpdated`, else the time when it was added, else now. A later
+///   version replaces the record. The same or an earlier one is a duplicate.
+/// - Start and end are the time when it was added. Its identity uses `meta.lastUpdated` if present, so that it is the same on every hub.
+/// - A resource without an id is identified by a digest of its bytes, so the same bytes are the same resource.
 public final class ClinicalInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
-    /// Of which release all resources are, where a person says so.
+    /// The release of all resources, if the user has chosen one.
     private let release: FHIRRelease?
     private var choice = ReleaseChoice()
     private var room: [JSONTape.Node] = []
@@ -26,7 +26,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         var source: RecordSource
     }
 
-    /// - Parameter release: of which release all resources are, where a person says so.
+    /// - Parameter release: the release of all resources, if the user has chosen one.
     public init(registry: OriginRegistry, release: FHIRRelease? = nil) {
         self.registry = registry
         self.release = release
@@ -34,7 +34,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
 
     /// Reads one resource.
     ///
-    /// - Throws: ``Refusal`` with the path that is wrong.
+    /// - Throws: ``Refusal`` with the path of the error.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
@@ -49,7 +49,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         guard octets.count <= ResourceRow.maximumLength else {
             throw Refusal("the resource is longer than \(ResourceRow.maximumLength >> 20) MiB", at: frame.place)
         }
-        // An entry of a Bundle that says what to delete, or what a search came to.
+        // An entry of a Bundle without a resource, such as a deletion or the outcome of a search.
         guard !octets.isEmpty else { return .skipped(SkipKind("fhir.entry-without-resource")) }
         do throws(ResourceFault) {
             let used = room
@@ -63,7 +63,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
             guard ResourceTypes.all.contains(type) else { throw ResourceFault("resourceType", "is no resource type of FHIR") }
             switch ClinicalKind(type, tape) {
             case .none(let kind):
-                // Of observations some come into the store, so that one which is none at all is refused and not passed over.
+                // Some observations are stored, so an invalid one is rejected instead of skipped.
                 if type == "Observation" {
                     try choice.check(tape, type: type, source: row?.text(ResourceRow.source) ?? "", told: release)
                 }
@@ -77,7 +77,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         }
     }
 
-    /// Values whose room is kept for the next resource.
+    /// The maximum number of nodes whose memory is reused for the next resource.
     private static let keptRoom = 4096
 
     private func reading(
@@ -124,7 +124,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
     private func origin(_ type: SampleType, _ source: RecordSource) -> Origin {
         let key = OriginKey(type: type, source: source)
         if let origin = origins[key] { return origin }
-        // A file of a thousand sources is one that was made to have them.
+        // Limits memory. A file with a thousand sources is not a real one.
         if origins.count > 1000 { origins.removeAll() }
         let origin = registry.origin(type: type, source: SourceRevision(id: source.id, name: source.name))
         origins[key] = origin
@@ -139,7 +139,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         return instant
     }
 
-    /// The resource's id; else the one that its surroundings give; else the end of its address; else a digest of it.
+    /// Returns the resource's id, else the one from its context, else the end of a `urn:uuid:` or `urn:oid:` address, else a digest.
     private func identifier(_ tape: borrowing JSONTape, _ row: TextRow?, _ address: String) -> String {
         if let id = tape.text("id", of: 0), !id.isEmpty { return id }
         if let told = row?.text(ResourceRow.identifier), !told.isEmpty { return String(told.prefix(Self.longestIdentifier)) }

@@ -1,14 +1,14 @@
 import HealthModel
 import Pipeline
 
-/// Which type of HealthKit a resource belongs to.
+/// The HealthKit type of a resource.
 enum ClinicalKind {
     case type(SampleType)
-    /// Of none: counted under this name.
+    /// No type. The resource is counted under this name.
     case none(SkipKind)
 
-    /// By the resource's type, and of an observation by its category. HealthKit does not publish by what it tells lab results and vital signs
-    /// apart; the categories `laboratory` and `vital-signs` of HL7's list are what US Core and Argonaut demand for both.
+    /// Chooses by the resource's type, and for an observation by its category. HealthKit does not publish how it distinguishes lab
+    /// results and vital signs. US Core and Argonaut require the categories `laboratory` and `vital-signs` of HL7's list.
     init(_ type: String, _ tape: borrowing JSONTape) {
         switch type {
         case "AllergyIntolerance": self.init(Self.allergy)
@@ -42,12 +42,12 @@ enum ClinicalKind {
     private static let vitalSign = SampleType("vitalSignRecord")
     private static let clinicalNote = SampleType("clinicalNoteRecord")
 
-    /// https://hl7.org/fhir/R4/valueset-observation-category.html; DSTU2's has the same but `activity`.
+    /// https://hl7.org/fhir/R4/valueset-observation-category.html. DSTU2 has the same codes except `activity`.
     private static let categories: Set<String> = [
         "social-history", "vital-signs", "imaging", "laboratory", "procedure", "survey", "exam", "therapy", "activity",
     ]
 
-    /// The first code of HL7's list; `other` where there are only others, `nil` where there is none.
+    /// Returns the first code of HL7's list, `other` if there are only other codes, or `nil` if there are none.
     private static func category(_ tape: borrowing JSONTape) -> String? {
         var hasOther = false
         for concept in tape.list(tape.member("category", of: 0)) {

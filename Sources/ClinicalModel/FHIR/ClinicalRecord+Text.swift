@@ -1,7 +1,7 @@
 import HealthModel
 
 extension ClinicalRecord {
-    /// The record as a body has it: JSON with its keys in order, the same that an encoder writes. Thousands come in a second.
+    /// The record as JSON with sorted keys, as an encoder would write it. This is faster, for thousands of records per second.
     var json: [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(512)

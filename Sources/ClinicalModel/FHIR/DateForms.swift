@@ -1,8 +1,8 @@
 import HealthModel
 
-/// How FHIR writes dates and times.
+/// The forms of dates and times in FHIR.
 enum DateForms {
-    /// `2012`, `2012-05`, `2012-05-15`.
+    /// Whether the text is a date: `2012`, `2012-05`, `2012-05-15`.
     static func isDate(_ octets: UnsafeRawBufferPointer) -> Bool {
         guard octets.count == 4 || octets.count == 7 || octets.count == 10 else { return false }
         guard let year = number(octets, 0, 4) else { return false }
@@ -13,10 +13,10 @@ enum DateForms {
         return day >= 1 && day <= Calendar.daysInMonth(month, year: year)
     }
 
-    /// A date, or an instant.
+    /// Whether the text is a date or an instant.
     static func isDateTime(_ octets: UnsafeRawBufferPointer) -> Bool { octets.count <= 10 ? isDate(octets) : isInstant(octets) }
 
-    /// `2012-05-15T08:00:00.5+02:00`.
+    /// Whether the text is an instant: `2012-05-15T08:00:00.5+02:00`.
     static func isInstant(_ octets: UnsafeRawBufferPointer) -> Bool {
         guard octets.count >= 20, isDate(UnsafeRawBufferPointer(rebasing: octets[..<10])), octets[10] == UInt8(ascii: "T") else {
             return false
@@ -34,7 +34,7 @@ enum DateForms {
         return isTime(UnsafeRawBufferPointer(rebasing: octets[11..<zone]))
     }
 
-    /// `08:00:00`, with a fraction where there is one; a minute may have 61 seconds.
+    /// Whether the text is a time: `08:00:00` with an optional fraction. A leap second is allowed.
     static func isTime(_ octets: UnsafeRawBufferPointer) -> Bool {
         guard octets.count >= 8, octets[2] == UInt8(ascii: ":"), octets[5] == UInt8(ascii: ":"),
             let hour = number(octets, 0, 2), let minute = number(octets, 3, 2), let second = number(octets, 6, 2),
@@ -55,6 +55,6 @@ enum DateForms {
         return number
     }
 
-    /// The instant that a text of ``isInstant(_:)`` names.
+    /// Returns the instant of a text that ``isInstant(_:)`` accepts.
     static func instant(_ octets: UnsafeRawBufferPointer) -> Instant? { (try? Timestamp(iso8601: octets))?.instant }
 }

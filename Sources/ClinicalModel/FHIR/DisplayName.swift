@@ -1,19 +1,19 @@
 import HealthModel
 
-/// What a person would call a record. In this order, the first that there is:
+/// The name of a record for people. The first of these that exists:
 ///
-/// 1. the canonical name of a code, where this version has the system's list (CVX);
-/// 2. the display of the coding that its user selected;
-/// 3. the display of a coding, by the order of ``systems``, then by that in the resource;
-/// 4. the concept's text;
-/// 5. for a medication that another resource tells: the reference's display, or what is contained says of itself;
-/// 6. for a document its description, for a coverage the plan, or who pays;
-/// 7. the resource's type.
+/// 1. the canonical name of a code, if its list is included (CVX)
+/// 2. the display of the coding that the user selected
+/// 3. the display of a coding, in the order of ``systems``, then in the order of the resource
+/// 4. the concept's text
+/// 5. for a medication in another resource, the reference's display or the name in the contained resource
+/// 6. for a document its description, for coverage the plan or the payer
+/// 7. the resource's type
 struct DisplayName {
     let name: String
     let codes: [Coding]
 
-    /// Code systems whose displays people read: medications, vaccines, laboratory, conditions and procedures, then what bills.
+    /// Code systems in order of preference: medications, vaccines, laboratory, conditions and procedures, then billing.
     static let systems: [String] = [
         "http://www.nlm.nih.gov/research/umls/rxnorm", "http://hl7.org/fhir/sid/cvx", "http://loinc.org",
         "http://snomed.info/sct",
@@ -21,14 +21,14 @@ struct DisplayName {
         "http://www.ama-assn.org/go/cpt", "http://hl7.org/fhir/sid/ndc",
     ]
 
-    /// No name is longer, in characters; nor are more codes kept.
+    /// The maximum length of a name in characters, and the maximum number of codes.
     static let longest = 512
     static let mostCodes = 64
 
     init(of type: String, _ tape: borrowing JSONTape) {
         let concept = Self.concept(of: type, tape)
         var codings: [(coding: Coding, isSelected: Bool)] = []
-        // DSTU2's coverage has a coding where others have a concept.
+        // In DSTU2, coverage has a coding instead of a concept.
         let isCoding = concept.map { tape.member("coding", of: $0) == nil && tape.member("code", of: $0) != nil } ?? false
         for node in isCoding ? tape.list(concept) : tape.list(tape.member("coding", of: concept)) {
             guard codings.count < Self.mostCodes else { break }
@@ -58,13 +58,13 @@ struct DisplayName {
         return codings.lazy.compactMap { told($0.coding.display) }.first
     }
 
-    /// A text that says something.
+    /// Returns the text, or `nil` if it is blank.
     private static func told(_ text: String?) -> String? {
         guard let text, text.contains(where: { !$0.isWhitespace }) else { return nil }
         return text
     }
 
-    /// What the record is about.
+    /// The concept that the record describes.
     private static func concept(of type: String, _ tape: borrowing JSONTape) -> Int? {
         switch type {
         case "Immunization": tape.member("vaccineCode", of: 0)
@@ -76,7 +76,7 @@ struct DisplayName {
         }
     }
 
-    /// The contained resource that `medicationReference` names; it is looked at, and where it refers to is not.
+    /// The contained resource that `medicationReference` refers to. References to other resources are not followed.
     private static func containedMedication(_ tape: borrowing JSONTape) -> Int? {
         guard let reference = tape.text("reference", of: tape.member("medicationReference", of: 0)), reference.hasPrefix("#")
         else {

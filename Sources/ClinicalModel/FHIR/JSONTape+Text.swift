@@ -1,20 +1,20 @@
 import HealthModel
 
-// What stands in the values.
+// Access to names and values.
 extension JSONTape {
-    /// The octets of a value; a string's as written, without its quotation marks.
+    /// The bytes of a value. Those of a string are as written, without quotation marks.
     @inline(__always) func octets(of node: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: octets[Int(nodes[node].start)..<Int(nodes[node].end)])
     }
 
-    /// The octets of its name.
+    /// The bytes of the value's name.
     @inline(__always) func name(of node: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: octets[Int(nodes[node].nameStart)..<Int(nodes[node].nameEnd)])
     }
 
     @inline(__always) func name(of node: Int, is name: StaticString) -> Bool { self.name(of: node).isEqual(to: name) }
 
-    /// The values right in an object or array.
+    /// Calls `body` for each direct child of an object or array.
     @inline(__always) func forEachChild<Failure: Error>(
         of node: Int, _ body: (Int) throws(Failure) -> Void
     ) throws(Failure) {
@@ -26,7 +26,7 @@ extension JSONTape {
         }
     }
 
-    /// The member of an object that has a name.
+    /// The member of an object with a name, or `nil`.
     func member(_ name: StaticString, of node: Int?) -> Int? {
         guard let node, nodes[node].kind == .object else { return nil }
         var child = node + 1
@@ -38,7 +38,7 @@ extension JSONTape {
         return nil
     }
 
-    /// An array's values; a value that is none, alone.
+    /// The elements of an array. A value that is not an array is returned alone.
     func list(_ node: Int?) -> [Int] {
         guard let node else { return [] }
         guard nodes[node].kind == .array else { return [node] }
@@ -47,7 +47,7 @@ extension JSONTape {
         return list
     }
 
-    /// A string without its escapes; empty for what is no string.
+    /// A string with its escapes resolved, or an empty text if the value is not a string.
     func text(_ node: Int?) -> String {
         guard let node, nodes[node].kind == .string else { return "" }
         let octets = octets(of: node)
@@ -83,7 +83,7 @@ extension JSONTape {
         return String(decoding: plain, as: UTF8.self)
     }
 
-    /// The text of a member that is one.
+    /// The text of a member, or `nil` if it is not a string.
     func text(_ name: StaticString, of node: Int?) -> String? {
         guard let member = member(name, of: node), nodes[member].kind == .string else { return nil }
         return text(member)
@@ -91,16 +91,16 @@ extension JSONTape {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the octets are those of a text in ASCII.
+    /// Whether the bytes are those of an ASCII text.
     @inline(__always) func isEqual(to text: StaticString) -> Bool {
         count == text.utf8CodeUnitCount
             && elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }
 
-/// By which a name is found in a table, and a second one of the same object.
+/// The hash of names, for lookups and to detect duplicate names in an object.
 enum NameHash {
-    /// FNV-1a of 64 bits.
+    /// FNV-1a with 64 bits.
     @inline(__always) static func of(_ octets: some Sequence<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3 }
@@ -108,9 +108,9 @@ enum NameHash {
     }
 }
 
-/// Names from outside, in a path.
+/// Makes foreign names safe for a path.
 enum NameText {
-    /// A name of letters, digits and `_`, 64 at most; anything else is shown as `?`.
+    /// Returns a name of at most 64 letters, digits and `_`. Anything else is shown as `?`.
     static func shown(_ octets: UnsafeRawBufferPointer) -> String {
         let isName = octets.allSatisfy { octet in
             octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || octet == UInt8(ascii: "_")
@@ -119,9 +119,9 @@ enum NameText {
     }
 }
 
-/// Whether octets are UTF-8.
+/// Validates UTF-8.
 enum UTF8Text {
-    /// The first octet that is not (Unicode, table 3-7); `nil` where all are.
+    /// The index of the first invalid byte (Unicode, table 3-7), or `nil` if all are valid.
     static func firstFault(_ octets: UnsafeRawBufferPointer) -> Int? {
         var index = 0
         while index < octets.count {

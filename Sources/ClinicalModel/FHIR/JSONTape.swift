@@ -1,50 +1,50 @@
 import HealthModel
 
-/// A JSON text (RFC 8259) as its values in the order in which they stand, each with the place of its octets: nothing is copied, no number
-/// is converted. Valid only as long as the octets are.
+/// A parsed JSON text (RFC 8259): its values in document order, each with the range of its bytes. Nothing is copied, and no number is
+/// converted. It is valid only as long as the bytes are.
 ///
-/// It takes less than JSON allows, since octets come from anywhere: no name twice in one object, no escape in a name, no more than
-/// ``maximumDepth`` levels and ``maximumCount`` values, no text that is not UTF-8.
+/// It accepts less than JSON, because the input is untrusted. It rejects duplicate names in an object, escapes in names, more than
+/// ``maximumDepth`` levels or ``maximumCount`` values, and invalid UTF-8.
 struct JSONTape {
-    /// What a value is.
+    /// The kind of a value.
     enum Kind: UInt8 {
         case object, array, string, number, yes, no, null
     }
 
-    /// One value.
+    /// A value.
     struct Node {
         var kind: Kind
         /// Whether a string has escapes.
         var isEscaped = false
-        /// Its octets; a string's without the quotation marks.
+        /// The range of its bytes, without a string's quotation marks.
         var start: Int32
         var end: Int32
-        /// The octets of its name, in an object.
+        /// The range of its name in an object.
         var nameStart: Int32 = 0
         var nameEnd: Int32 = 0
-        /// Of the name (FNV-1a).
+        /// The hash of the name (FNV-1a).
         var hash: UInt64 = 0
-        /// The value behind it and all that is in it.
+        /// The index of the first value after this one and its children.
         var next: Int32 = 0
-        /// Values right in it.
+        /// The number of direct children.
         var count: Int32 = 0
     }
 
-    /// Resources nest a dozen levels; their extensions some more.
+    /// The maximum depth. Resources have about twelve levels, and extensions some more.
     static let maximumDepth = 64
-    /// Values of one text.
+    /// The maximum number of values in a text.
     static let maximumCount = 200_000
 
     let octets: UnsafeRawBufferPointer
     private(set) var nodes: [Node] = []
-    /// Hashes of the names of the objects that are open.
+    /// Hashes of the names in the objects that are open.
     private var names: [UInt64] = []
     private var index = 0
 
-    /// Reads a text.
+    /// Parses a text.
     ///
-    /// - Parameter nodes: room that was used before.
-    /// - Throws: ``ResourceFault``, its path from the outermost object's `resourceType` on.
+    /// - Parameter nodes: an array whose memory is reused.
+    /// - Throws: ``ResourceFault`` with a path that begins with the outermost object's `resourceType`.
     init(_ octets: UnsafeRawBufferPointer, reusing nodes: consuming [Node] = []) throws(ResourceFault) {
         self.octets = octets
         self.nodes = nodes
@@ -63,7 +63,7 @@ struct JSONTape {
 
     private var root: String {
         guard !nodes.isEmpty, nodes[0].kind == .object else { return "" }
-        // As far as it was read; an object that is not closed has no count yet.
+        // Only the part that was read. An object that is not closed has no count yet.
         var child = 1
         while child < nodes.count {
             let node = nodes[child]
@@ -168,10 +168,10 @@ struct JSONTape {
         }
     }
 
-    /// Objects with more names than this are looked through when they are closed.
+    /// Objects with more names are checked for duplicates when they are closed.
     private static let fewNames = 64
 
-    /// Whether the last name stands among those of its object already.
+    /// Whether the last name is already present in its object.
     private func isTwice(from first: Int) -> Bool {
         guard names.count - first <= Self.fewNames, let last = names.last else { return false }
         return names[first..<(names.count - 1)].contains(last)
@@ -198,7 +198,7 @@ struct JSONTape {
         node.end = Int32(end)
     }
 
-    /// The octets between the quotation marks.
+    /// The range of the bytes between the quotation marks.
     @inline(__always) private mutating func string(_ isEscaped: inout Bool) throws(ResourceFault) -> Range<Int> {
         index += 1
         let first = index
@@ -226,7 +226,7 @@ struct JSONTape {
         case UInt8(ascii: "u"):
             guard let unit = codeUnit(at: index + 2) else { throw fault("a text has an escape that JSON does not know") }
             if unit & 0xF800 == 0xD800 {
-                // One of the two halves alone is no character.
+                // A single surrogate is not a character.
                 guard unit < 0xDC00, index + 7 < octets.count, octets[index + 6] == UInt8(ascii: "\\"),
                     octets[index + 7] == UInt8(ascii: "u"), let low = codeUnit(at: index + 8), low & 0xFC00 == 0xDC00
                 else { throw fault("a text has half a character") }
@@ -237,7 +237,7 @@ struct JSONTape {
         }
     }
 
-    /// Four hexadecimal digits.
+    /// The value of four hexadecimal digits.
     func codeUnit(at start: Int) -> UInt32? {
         guard start + 4 <= octets.count else { return nil }
         var unit: UInt32 = 0
@@ -248,7 +248,7 @@ struct JSONTape {
         return unit
     }
 
-    /// `-`, digits without a leading zero, a fraction, an exponent.
+    /// Parses `-`, digits without a leading zero, a fraction and an exponent.
     private mutating func number(_ node: inout Node) throws(ResourceFault) {
         let first = index
         if octets[index] == UInt8(ascii: "-") { index += 1 }
@@ -276,6 +276,6 @@ struct JSONTape {
         return index - first
     }
 
-    /// A name that may stand in a path: what comes from outside may be long, or drive a terminal.
+    /// A name for a path. Foreign names may be long or contain control characters.
     private func shownName(_ name: Range<Int>) -> String { NameText.shown(UnsafeRawBufferPointer(rebasing: octets[name])) }
 }

@@ -1,16 +1,16 @@
 import HealthModel
 
-/// FHIR's primitive types (https://hl7.org/fhir/R4/datatypes.html#primitive), by how a value of each is written in JSON.
+/// FHIR's primitive types (https://hl7.org/fhir/R4/datatypes.html#primitive), with checks of their JSON form.
 enum Primitive: String, Hashable, Sendable {
     case boolean, integer, string, decimal, uri, url, canonical, base64Binary, instant, date, dateTime, time, code, oid, id
     case markdown, unsignedInt, positiveInt, uuid, xhtml
 
-    /// A text may have a million octets, 1024 * 1024; an attachment as many as a resource.
+    /// The maximum length of a text in bytes, 1024 * 1024. Attachments are limited only by the resource.
     static let longestText = 1 << 20
-    /// Nobody measures with more digits.
+    /// The maximum number of digits. Measurements have fewer.
     static let longestNumber = 128
 
-    /// What is wrong with a value of this type; `nil` where nothing is.
+    /// The error in a value of this type, or `nil` if it is valid.
     func fault(of node: Int, in tape: borrowing JSONTape) -> String? {
         let value = tape.nodes[node]
         let octets = tape.octets(of: node)
@@ -59,7 +59,7 @@ enum Primitive: String, Hashable, Sendable {
         return nil
     }
 
-    /// No blank at either end, and no two together.
+    /// Whether the code has no blank at either end and no two blanks in sequence.
     private func isCode(_ octets: UnsafeRawBufferPointer) -> Bool {
         var wasBlank = true
         for octet in octets {
@@ -70,7 +70,7 @@ enum Primitive: String, Hashable, Sendable {
         return !wasBlank
     }
 
-    /// 1 to 64 letters, digits, `-` and `.`.
+    /// Whether the text is 1 to 64 letters, digits, `-` and `.`.
     static func isIdentifier(_ octets: some Collection<UInt8>) -> Bool {
         (1...64).contains(octets.count)
             && octets.allSatisfy { octet in
@@ -79,7 +79,7 @@ enum Primitive: String, Hashable, Sendable {
             }
     }
 
-    /// The alphabet of RFC 4648 in groups of four; blanks may stand in between.
+    /// Whether the text has the alphabet of RFC 4648 in groups of four. Blanks are allowed.
     private static func isBase64(_ octets: UnsafeRawBufferPointer, isEscaped: Bool) -> Bool {
         var (count, padding, index) = (0, 0, 0)
         while index < octets.count {
@@ -94,7 +94,7 @@ enum Primitive: String, Hashable, Sendable {
             case UInt8(ascii: "="): padding += 1
             case 0x20: break
             case UInt8(ascii: "\\") where isEscaped && index < octets.count:
-                // Line breaks, and a solidus that some writers escape.
+                // Escaped line breaks, and the slash, which some programs escape.
                 let letter = octets[index]
                 index += 1
                 if letter == UInt8(ascii: "/") {

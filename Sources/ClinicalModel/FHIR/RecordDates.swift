@@ -1,8 +1,8 @@
 import HealthModel
 
-/// The dates of a resource, as it writes them. Of a period `…` is the start and `…End` the end.
+/// The dates of a resource as written. For a period, `…` is the start and `…End` the end.
 enum RecordDates {
-    /// Elements by the name that their dates go by; a name with `[x]` has a date or a period.
+    /// Elements and the names of their dates. A name with `[x]` is a date or a period.
     private static let elements: [String: [(element: StaticString, name: String)]] = [
         "AllergyIntolerance": [
             ("recordedDate", "recorded"), ("onset", "onset"), ("onsetDateTime", "onset"), ("onsetPeriod", "onset"),

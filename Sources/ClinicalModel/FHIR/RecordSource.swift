@@ -1,12 +1,12 @@
 import HealthModel
 
-/// Which system a resource comes from. Part of its identity: two clinics may give the same id to two records.
+/// The system that a resource comes from. It is part of the identity, because two clinics may use the same id for two records.
 ///
-/// 1. the name that its surroundings give (an export's `sourceName`);
-/// 2. its own `meta.source`, without what stands behind `#`, which is one message's;
-/// 3. the server in the address that its surroundings give (`fullUrl`);
-/// 4. else the person whom the resource names, by a digest: two persons' records are never one, and a file's name, which changes from
-///    download to download, has no part.
+/// 1. the name from its context (an export's `sourceName`)
+/// 2. its `meta.source` without the part after `#`, which identifies a message
+/// 3. the server in the address from its context (`fullUrl`)
+/// 4. else a digest of the patient, so that two patients' records are never merged. The file's name is not used, because it differs
+///    between downloads.
 struct RecordSource: Hashable {
     var id: String
     var name: String
@@ -28,7 +28,8 @@ struct RecordSource: Hashable {
         return RecordSource(id: "fhir", name: "FHIR")
     }
 
-    /// `https://example.org/fhir` of `https://example.org/fhir/Immunization/94`; `nil` for what is no address of a resource of the type.
+    /// `https://example.org/fhir` for `https://example.org/fhir/Immunization/94`, or `nil` if it is not an address of a resource of the
+    /// type.
     private static func server(of address: String, _ type: String) -> String? {
         guard address.hasPrefix("http://") || address.hasPrefix("https://") else { return nil }
         let parts = address.split(separator: "/", omittingEmptySubsequences: false)

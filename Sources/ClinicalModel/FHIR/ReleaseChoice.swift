@@ -1,16 +1,16 @@
 import Glibc
 
-/// A release of FHIR whose resources health records have.
+/// A release of FHIR that health records use.
 public enum FHIRRelease: String, Hashable, Sendable {
-    /// 1.0.2.
+    /// FHIR 1.0.2.
     case dstu2 = "DSTU2"
-    /// 4.0.1.
+    /// FHIR 4.0.1.
     case r4 = "R4"
 
     var structure: Structure { self == .dstu2 ? .dstu2 : .r4 }
     var other: FHIRRelease { self == .dstu2 ? .r4 : .dstu2 }
 
-    /// A release by its name, or by the number that HL7 gives it (`1.0.2`, `4.0.1`).
+    /// Parses the name of a release, or its number (`1.0.2`, `4.0.1`).
     public init?(_ text: String) {
         switch text {
         case "DSTU2": self = .dstu2
@@ -22,15 +22,16 @@ public enum FHIRRelease: String, Hashable, Sendable {
     }
 }
 
-/// Decides of which release a resource is, and whether it is valid there.
+/// Chooses the release of a resource and validates it.
 ///
-/// 1. What surrounds it says so: then it is of that release, or refused.
-/// 2. It says so itself (the guide of its profile, code systems that came with R4), and is valid there.
-/// 3. It is valid in one release, and has what the other does not know: then it is of that one.
-/// 4. It could be of both, or lacks something of the other alone: it is of the release that others of the same source were before it.
-/// 5. It cannot be told: refused, with the options that tell it.
+/// 1. If the context names the release, the resource must be valid in it.
+/// 2. If the resource contains a hint (the guide of its profile, code systems new in R4) and is valid in that release, that release is
+///    used.
+/// 3. If it is valid in one release and has elements unknown in the other, the valid one is used.
+/// 4. If it is valid in both, or only lacks something in the other, the last known release of the same source is used.
+/// 5. Otherwise it is rejected, and the message names the options that choose a release.
 struct ReleaseChoice {
-    /// Of which release the last resource of a source was that told it by itself.
+    /// The release of each source's last resource that was not ambiguous.
     private var shown: [String: FHIRRelease] = [:]
     private static let mostSources = 1000
 
@@ -40,9 +41,9 @@ struct ReleaseChoice {
         return release
     }
 
-    /// Whether a resource is valid in any release.
+    /// Checks that a resource is valid in any release.
     ///
-    /// - Throws: ``ResourceFault`` where it is not.
+    /// - Throws: ``ResourceFault`` if it is not.
     func check(_ tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?) throws(ResourceFault) {
         let release = told ?? Self.hint(tape) ?? shown[source] ?? .r4
         let one = StructureValidator(tape, type: type, as: release.structure)
@@ -60,9 +61,9 @@ struct ReleaseChoice {
         ResourceFault(fault.path, fault.reason + ", as \(release.rawValue) has it")
     }
 
-    /// The release of a resource.
+    /// Returns the release of a resource.
     ///
-    /// - Throws: ``ResourceFault``; where it is valid in none, that of the release that it is nearer to.
+    /// - Throws: ``ResourceFault``. If it is valid in no release, the error is that of the release with fewer errors.
     mutating func release(
         of tape: borrowing JSONTape, type: String, source: String, told: FHIRRelease?
     ) throws(ResourceFault) -> FHIRRelease {
@@ -73,7 +74,7 @@ struct ReleaseChoice {
         let hint = Self.hint(tape)
         let first = hint ?? shown[source] ?? .r4
         let one = StructureValidator(tape, type: type, as: first.structure)
-        // What says of itself what it is, and is that, need not be compared with what it is not.
+        // If it is valid in the release that it names, the other release is not checked.
         if one.fault == nil, hint != nil { return note(first, of: source) }
         let two = StructureValidator(tape, type: type, as: first.other.structure)
         if let fault = one.fault, two.fault != nil, one.count <= two.count { throw Self.fault(fault, first) }
@@ -88,15 +89,15 @@ struct ReleaseChoice {
         return before
     }
 
-    /// What a resource says of itself.
+    /// The release that the resource hints at.
     private static func hint(_ tape: borrowing JSONTape) -> FHIRRelease? {
         for profile in tape.list(tape.member("profile", of: tape.member("meta", of: 0))) {
             let address = tape.octets(of: profile)
-            // US Core is a guide to R4; Argonaut's, which came before it, is one to DSTU2.
+            // US Core is a guide for R4. Argonaut, its predecessor, is one for DSTU2.
             if holds("/fhir/us/core/", address) { return .r4 }
             if holds("/argonaut", address) { return .dstu2 }
         }
-        // The code systems of HL7 have these addresses since R4.
+        // HL7's code systems have these addresses since R4.
         let terminology: StaticString = "http://terminology.hl7.org/"
         let length = terminology.utf8CodeUnitCount
         for index in tape.nodes.indices where tape.nodes[index].kind == .string {

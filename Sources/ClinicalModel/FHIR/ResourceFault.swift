@@ -1,16 +1,16 @@
-/// Why octets are no valid resource: where, and what is wrong there. It names elements, never values.
+/// The reason why bytes are not a valid resource: the place and the error. It names elements, never values.
 ///
 ///     Immunization.vaccineCode: is missing
 ///     Observation.component[1].valueQuantity: a text is never closed (octet 512)
 public struct ResourceFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From the resource's type to the element, as FHIRPath writes it; empty where not even the type could be read.
+    /// The path from the resource's type to the element, as in FHIRPath. It is empty if the type could not be read.
     public var path: String
-    /// What is wrong, without the value.
+    /// The error, without the value.
     public var reason: String
-    /// The octet that is wrong, counted from 0; `nil` where it is well-formed.
+    /// The index of the invalid byte, or `nil` if the text is well-formed.
     public var octet: Int?
 
-    /// A fault by its parts.
+    /// Creates a fault.
     public init(_ path: String, _ reason: String, octet: Int? = nil) {
         (self.path, self.reason, self.octet) = (path, reason, octet)
     }

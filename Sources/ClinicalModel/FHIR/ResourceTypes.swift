@@ -1,7 +1,7 @@
 /// The names of FHIR's resource types.
 enum ResourceTypes {
-    /// Of DSTU2 and R4 (https://hl7.org/fhir/DSTU2/resourcelist.html, https://hl7.org/fhir/R4/resourcelist.html), as the packages that the
-    /// structure tables name have them.
+    /// The types of DSTU2 and R4 (https://hl7.org/fhir/DSTU2/resourcelist.html, https://hl7.org/fhir/R4/resourcelist.html), from the
+    /// packages that the structure tables name.
     static let all: Set<String> = Set(
         """
         Account ActivityDefinition AdverseEvent AllergyIntolerance Appointment AppointmentResponse AuditEvent Basic Binary
@@ -30,6 +30,6 @@ enum ResourceTypes {
         TerminologyCapabilities TestReport TestScript ValueSet VerificationResult VisionPrescription
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 
-    /// A type's name for a path; `Resource` where there is no such type.
+    /// A type's name for a path, or `Resource` for an unknown type.
     static func shown(_ name: String) -> String { all.contains(name) ? name : "Resource" }
 }

@@ -1,25 +1,26 @@
-/// The types of a release: which elements each has, how often, and of which type. Made of a ``StructureTable`` once.
+/// The types of a release, with the name, cardinality and type of each element. It is parsed once from a ``StructureTable``.
 final class Structure: Sendable {
-    /// What a value is made of.
+    /// The content of an element.
     enum Content: Hashable, Sendable {
         case primitive(Primitive)
-        /// A code of a list that HL7 demands, by its number in ``Structure/codeLists``.
+        /// A code of a required list, by its index in ``Structure/codeLists``.
         case code(Int)
-        /// Another type, by its number.
+        /// Another type, by its index.
         case type(Int)
-        /// A whole resource.
+        /// A complete resource.
         case resource
     }
 
-    /// One element; each type of a choice is one (`valueQuantity`).
+    /// An element. Each type of a choice is one (`valueQuantity`).
     struct Element: Sendable {
         var name: [UInt8]
         var hash: UInt64
         var content: Content
         var isList: Bool
-        /// What a reference may refer to, by its number in ``Structure/codeLists``; -1 where to anything, and for what is no reference.
+        /// The allowed targets of a reference, by index in ``Structure/codeLists``. It is -1 if any target is allowed, or if it is not a
+        /// reference.
         var targets = -1
-        /// Which bit says that it is there. The types of a choice share one.
+        /// The bit that marks its presence. The types of a choice share one.
         var slot: Int
     }
 
@@ -27,14 +28,14 @@ final class Structure: Sendable {
     struct TypeStructure: Sendable {
         var name: String
         var elements: [Element] = []
-        /// As a path names what belongs to a slot: `code`, `value[x]`.
+        /// The names of the slots in a path: `code`, `value[x]`.
         var slots: [String] = []
-        /// Slots that have to be there.
+        /// The required slots.
         var required: UInt64 = 0
-        /// Elements by their names' hashes; -1 where there is none. A power of two of them.
+        /// A hash table of element indexes by name, with -1 for empty places. Its size is a power of two.
         var places: [Int16] = []
 
-        /// The element of a name.
+        /// The index of the element with a name, or `nil`.
         @inline(__always) func element(_ name: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
             var place = Int(truncatingIfNeeded: hash) & (places.count - 1)
             while places[place] >= 0 {
@@ -50,7 +51,7 @@ final class Structure: Sendable {
     let codeLists: [Set<[UInt8]>]
     private let numbers: [String: Int]
 
-    /// The number of a type.
+    /// The index of a type.
     func number(of name: String) -> Int? { numbers[name] }
 
     /// DSTU2 (FHIR 1.0.2).

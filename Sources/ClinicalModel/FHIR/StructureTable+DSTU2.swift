@@ -1,10 +1,10 @@
 extension StructureTable {
-    /// The types of DSTU2 that clinical records are made of.
+    /// The types of DSTU2 that clinical records use.
     ///
     /// Source: HL7 FHIR 1.0.2: StructureDefinitions with their elements, cardinalities, types, required codes and the types that
-    /// references refer to, as the Python packages
-    /// `fhirclient` 1.0.6 (generated from 1.0.2.7202) and `fhir.resources` 6.5.0 (DSTU2) tell them;
-    /// https://hl7.org/fhir/DSTU2/valueset-observation-status.html. `Condition.clinicalStatus` has no required codes there.
+    /// references refer to, from the Python packages `fhirclient` 1.0.6 (generated from 1.0.2.7202) and `fhir.resources` 6.5.0 (DSTU2),
+    /// and https://hl7.org/fhir/DSTU2/valueset-observation-status.html. `Condition.clinicalStatus` has no required codes in these
+    /// sources.
     static let dstu2 = """
         Address < Element: city?string country?string district?string line*string period?Period postalCode?string
           state?string text?string type?code(postal,physical,both) use?code(home,work,temp,old)

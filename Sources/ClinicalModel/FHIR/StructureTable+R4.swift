@@ -1,9 +1,8 @@
 extension StructureTable {
-    /// The types of R4 that clinical records are made of.
+    /// The types of R4 that clinical records use.
     ///
-    /// Source: HL7 FHIR 4.0: StructureDefinitions with their elements, cardinalities, types, required codes and the types that
-    /// references refer to, as the Python packages
-    /// `fhirclient` 4.1.0 (generated from 4.0.0) and `fhir.resources` 6.5.0 (codes, targets) tell them;
+    /// Source: HL7 FHIR 4.0: StructureDefinitions with their elements, cardinalities, types, required codes and the types that references
+    /// refer to, from the Python packages `fhirclient` 4.1.0 (generated from 4.0.0) and `fhir.resources` 6.5.0 (codes, targets), and
     /// https://hl7.org/fhir/R4/valueset-observation-status.html and valueset-diagnostic-report-status.html.
     static let r4 = """
         Address < Element: city?string country?string district?string line*string period?Period postalCode?string

@@ -1,5 +1,4 @@
-/// The types of a release, as a text that a person can read: `Type < Base: elements`. A line that begins with two blanks goes on the one
-/// before.
+/// The types of a release as readable text: `Type < Base: elements`. A line that begins with two blanks continues the previous one.
 ///
 ///     name?Type    none or one              name!Type    one
 ///     name*Type    any number, a list       name+Type    one or more, a list
@@ -21,12 +20,12 @@ enum StructureTable {
         var elements: [Element]
     }
 
-    /// The rows of a table.
+    /// Parses the rows of a table.
     static func rows(of table: String) -> [Row] {
         var lines: [String] = []
         for line in table.split(separator: "\n") {
             if line.hasPrefix("  "), let last = lines.popLast() {
-                // Types of a choice may stand on several lines.
+                // The types of a choice may span several lines.
                 lines.append(last + " " + line.drop { $0 == " " })
             } else {
                 lines.append(String(line))

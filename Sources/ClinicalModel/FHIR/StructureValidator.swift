@@ -1,27 +1,27 @@
-/// Compares a resource with the structure of a release: elements that are known, there, of their type and as many as may be, codes of the
-/// lists that HL7 demands, references that refer.
+/// Validates a resource against the structure of a release: known elements, required elements, types, cardinalities, required codes, and
+/// references.
 ///
-/// All of it is looked at, so that two releases can be compared; what is wrong first is what a person is told.
+/// It counts all errors, so that two releases can be compared, and keeps the first one for the message.
 struct StructureValidator {
     let structure: Structure
-    /// What is wrong first.
+    /// The first error.
     private(set) var fault: ResourceFault?
-    /// How much is wrong.
+    /// The number of errors.
     private(set) var count = 0
-    /// Whether something is there that may not be; else only something is missing.
+    /// Whether something is present that the release does not allow. If not, elements are only missing.
     private(set) var hasForeign = false
-    /// From the resource to where the look is: values, and their places in a list.
+    /// The path from the resource to the current value: nodes with their indexes in a list.
     private var path: [(node: Int, index: Int)] = []
     private var root = ""
     private var isContained = false
-    /// The resources in it, by their ids.
+    /// The contained resources by id.
     private var contained: [(id: [UInt8], type: [UInt8])] = []
-    /// What the reference that is looked at may refer to.
+    /// The allowed targets of the current reference.
     private var targets = -1
 
     private static let missing = "is missing"
 
-    /// Looks at a whole resource.
+    /// Validates a whole resource.
     init(_ tape: borrowing JSONTape, type name: String, as structure: Structure) {
         self.structure = structure
         root = name
@@ -59,7 +59,7 @@ struct StructureValidator {
         let allowed = targets >= 0 ? structure.codeLists[targets] : nil
         targets = -1
         var present: UInt64 = 0
-        // Which type of a choice is there: its value and its companion `_value…` have to be of one.
+        // The chosen types. A value and its companion `_value…` must have the same type.
         var chosen: (slots: UInt64, names: [(slot: Int, element: Int)]) = (0, [])
         var child = object + 1
         let end = Int(tape.nodes[object].next)
@@ -112,7 +112,7 @@ struct StructureValidator {
         while item < end {
             path.append((value, index))
             if tape.nodes[item].kind == .null, element.isPrimitive {
-                // Something has to be told of it beside.
+                // A null in a list needs a companion object with extensions.
                 let beside = companion(of: value, at: index, in: object, tape)
                 if beside.map({ tape.nodes[$0].kind != .object }) ?? true { report("is null", tape) }
             } else {
@@ -156,7 +156,7 @@ struct StructureValidator {
         }
     }
 
-    /// `_status` of a primitive `status`: its id and extensions.
+    /// Checks the companion `_status` of a primitive `status`, with its id and extensions.
     private mutating func checkCompanion(_ value: Int, _ element: Structure.Element, _ tape: borrowing JSONTape) {
         path.append((value, -1))
         defer { path.removeLast() }
@@ -170,7 +170,7 @@ struct StructureValidator {
 
     // MARK: What is special
 
-    /// A resource in a resource: whole where health records have its type, else of any JSON that FHIR allows.
+    /// Checks a contained resource. If health records use its type, it is validated fully. Otherwise any JSON that FHIR allows is valid.
     private mutating func checkContained(_ value: Int, _ tape: borrowing JSONTape) {
         guard tape.nodes[value].kind == .object else { return report("is not an object", tape) }
         guard let type = tape.text("resourceType", of: value) else { return report(Self.missing, tape, name: "resourceType") }
@@ -208,7 +208,7 @@ struct StructureValidator {
         }
     }
 
-    /// An extension has a value, or extensions; never both, never neither (ext-1).
+    /// An extension has either a value or extensions (ext-1).
     private mutating func checkExtension(_ object: Int, _ tape: borrowing JSONTape) {
         let hasExtensions = tape.member("extension", of: object) != nil
         var hasValue = false
@@ -231,7 +231,7 @@ struct StructureValidator {
 }
 
 extension Structure.Element {
-    /// Whether its values are no objects.
+    /// Whether the values are not objects.
     var isPrimitive: Bool {
         switch content {
         case .primitive, .code: true
@@ -240,15 +240,15 @@ extension Structure.Element {
     }
 }
 
-/// How a reference is written (https://hl7.org/fhir/R4/references.html#literal).
+/// The form of a reference (https://hl7.org/fhir/R4/references.html#literal).
 enum ReferenceForm {
-    /// What is wrong with it; `nil` where it is `#id` of a contained resource, `Type/id`, `Type/id/_history/1` or a URI, and its type, where it
-    /// says one, is among those allowed.
+    /// The error in a reference, or `nil` if it is valid. Valid are `#id` of a contained resource, `Type/id`, `Type/id/_history/1` and a
+    /// URI. The type must be allowed if the reference names one.
     static func fault(
         of octets: [UInt8], contained: [(id: [UInt8], type: [UInt8])], isContained: Bool, allowed: Set<[UInt8]>?
     ) -> String? {
         if octets.first == UInt8(ascii: "#") {
-            // The container itself.
+            // The containing resource.
             if octets.count == 1, isContained { return nil }
             guard let target = contained.first(where: { $0.id.elementsEqual(octets.dropFirst()) }) else {
                 return "refers to a contained resource that is not there"

@@ -1,10 +1,10 @@
-/// What the CDC calls vaccines: the short descriptions of its CVX codes.
+/// The names of vaccines: the CDC's short descriptions of CVX codes.
 enum VaccineNames {
-    /// By which FHIR names the code system.
+    /// FHIR's URI of the code system.
     static let system = "http://hl7.org/fhir/sid/cvx"
 
-    /// Source: CDC, IIS: HL7 Standard Code Set CVX (https://www2a.cdc.gov/vaccines/iis/iisstandards/vaccines.asp?rpt=cvx), as
-    /// HealthIntersections/fhirserver@6122b003, sql/tx_db.sql, has them. Codes that CDC made since are not in it: their own displays count.
+    /// Source: CDC, IIS: HL7 Standard Code Set CVX (https://www2a.cdc.gov/vaccines/iis/iisstandards/vaccines.asp?rpt=cvx), from
+    /// HealthIntersections/fhirserver@6122b003, sql/tx_db.sql. Newer codes are missing, so their own displays are used.
     static let names: [String: String] = Dictionary(
         table.split(separator: "\n").compactMap { line in
             guard let blank = line.firstIndex(of: " ") else { return nil }

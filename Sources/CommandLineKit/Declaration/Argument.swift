@@ -1,27 +1,27 @@
-/// A value that is known by its place on the command line.
+/// A positional argument.
 public struct Argument: Sendable, Equatable {
-    /// How many values there may be.
+    /// The number of values.
     public enum Arity: Sendable, Equatable {
         /// Exactly one.
         case one
         /// One or none.
         case optional
-        /// One at least.
+        /// At least one.
         case oneOrMore
-        /// Any number, also none.
+        /// Any number, including none.
         case any
     }
 
-    /// Its name in the help and in ``Invocation/argument(_:)``, by custom in capitals: `FILE`.
+    /// The name in the help and in ``Invocation/argument(_:)``, in capitals by convention: `FILE`.
     public var name: String
     /// One sentence for the help.
     public var help: String
-    /// How many values there may be.
+    /// The number of values.
     public var arity: Arity
-    /// What the shell proposes.
+    /// The shell's completions.
     public var completion: Completion
 
-    /// - Parameter name: by custom in capitals, as `FILE`.
+    /// - Parameter name: in capitals by convention, such as `FILE`.
     public init(name: String, help: String, arity: Arity = .one, completion: Completion = .none) {
         self.name = name
         self.help = help
@@ -29,7 +29,7 @@ public struct Argument: Sendable, Equatable {
         self.completion = completion
     }
 
-    /// Its form in a synopsis: `FILE`, `[FILE]`, `FILE...`, `[FILE...]`.
+    /// The form in a synopsis: `FILE`, `[FILE]`, `FILE...`, `[FILE...]`.
     var synopsis: String {
         switch arity {
         case .one: name

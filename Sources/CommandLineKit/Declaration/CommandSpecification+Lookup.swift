@@ -1,4 +1,4 @@
-/// A command with those it is in, the program first.
+/// A command and its ancestors, starting with the program.
 struct CommandChain: Sendable {
     private(set) var commands: [CommandSpecification]
 
@@ -9,27 +9,27 @@ struct CommandChain: Sendable {
     var current: CommandSpecification { commands[commands.count - 1] }
     var isRoot: Bool { commands.count == 1 }
 
-    /// The names below the program: `["store", "check"]`.
+    /// The names of the commands without the program: `["store", "check"]`.
     var path: [String] { commands.dropFirst().map(\.name) }
 
-    /// As one types it: `vitalgate store check`.
+    /// The command as typed: `vitalgate store check`.
     var line: String { commands.map(\.name).joined(separator: " ") }
 
-    /// The options of the command, and of the groups it is in.
+    /// The options of the command and of its groups.
     var ownOptions: [Option] { current.options + (isRoot ? [] : commands.dropFirst().dropLast().flatMap(\.options)) }
 
-    /// The options of the program, and those known to every program.
+    /// The options of the program, and the built-in ones.
     var globalOptions: [Option] {
-        // A program that has its own words for the help has declared it.
+        // A program can declare its own help option.
         let declared = Set(commands.flatMap(\.options).flatMap(\.names))
         return (isRoot ? [] : commands[0].options)
             + [Option.help, Option.version].filter { declared.isDisjoint(with: $0.names) }
     }
 
-    /// All options that the command takes.
+    /// All options that the command accepts.
     var options: [Option] { ownOptions + globalOptions }
 
-    /// Goes down to a subcommand; false if there is none of that name.
+    /// Descends to a subcommand. Returns `false` if it does not exist.
     mutating func descend(to name: String) -> Bool {
         guard let next = current.subcommands.first(where: { $0.name == name }) else { return false }
         commands.append(next)
@@ -42,15 +42,15 @@ struct CommandChain: Sendable {
         return chain
     }
 
-    /// Itself and all commands below it, in the order of declaration.
+    /// This command and all commands below it, in the order of declaration.
     var family: [CommandChain] {
         [self] + current.subcommands.flatMap { descending(to: $0).family }
     }
 }
 
 extension CommandSpecification {
-    /// What is wrong with the declaration itself, for a test of the program: names that occur twice or lack their dashes,
-    /// places that can't be told apart, sentences that are missing.
+    /// Errors in the declaration, for a test of the program: duplicate names, names without dashes, ambiguous arguments, missing
+    /// sentences.
     public var declarationProblems: [String] {
         CommandChain(root: self).family.flatMap { chain in
             Self.problems(of: chain).map { "\(chain.line): \($0)" }

@@ -1,4 +1,4 @@
-/// What a command is called, takes and does: the one source for parsing, help, completion and the manual page.
+/// The declaration of a command. Parsing, help, completion and the manual page are derived from it.
 ///
 /// ```swift
 /// let program = CommandSpecification(
@@ -12,27 +12,27 @@
 /// let invocation = try program.parse(["import", "a.csv", "--store", "b.sqlite"])
 /// ```
 ///
-/// A command with subcommands is a group: it does nothing by itself. Its options hold for all commands below it, and may be
-/// written before or after their names; those of the root are thereby the program's global options. `--help`, `-h`,
-/// `--version` and the command `help` are there without being declared.
+/// A command with subcommands is a group and cannot be run itself. Its options apply to all commands below it, and may be written before
+/// or after their names. So the options of the root are the program's global options. `--help`, `-h`, `--version` and the command `help`
+/// are built in.
 public struct CommandSpecification: Sendable, Equatable {
-    /// The word on the command line; at the root, the program.
+    /// The word on the command line. For the root, the name of the program.
     public var name: String
     /// One sentence.
     public var summary: String
-    /// What else one has to know; an empty line separates paragraphs.
+    /// Further explanation. An empty line separates paragraphs.
     public var discussion: String
-    /// What follows the name, in order. At most one of them may repeat.
+    /// The positional arguments in order. At most one of them may repeat.
     public var arguments: [Argument]
-    /// In the order of the help.
+    /// The options in the order of the help.
     public var options: [Option]
-    /// The commands below it; a command that has some is not run itself.
+    /// The subcommands. A command with subcommands cannot be run itself.
     public var subcommands: [CommandSpecification]
-    /// Shown at the end of its help.
+    /// Examples at the end of the help.
     public var examples: [Example]
 
     /// - Parameters:
-    ///   - name: what is typed.
+    ///   - name: the word on the command line.
     ///   - summary: one sentence.
     public init(
         name: String,
@@ -53,16 +53,16 @@ public struct CommandSpecification: Sendable, Equatable {
     }
 }
 
-/// A whole command line, and what it is good for.
+/// An example of a command line.
 public struct Example: Sendable, Equatable {
-    /// As it is typed, with the program's name.
+    /// The complete command line with the program's name.
     public var command: String
-    /// What it does, in one sentence.
+    /// One sentence that explains it.
     public var explanation: String
 
     /// - Parameters:
-    ///   - command: as it is typed.
-    ///   - explanation: what it does.
+    ///   - command: the complete command line.
+    ///   - explanation: one sentence that explains it.
     public init(_ command: String, _ explanation: String) {
         self.command = command
         self.explanation = explanation

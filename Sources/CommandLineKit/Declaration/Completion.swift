@@ -1,22 +1,22 @@
-/// What the shell proposes in the place of a value.
+/// The shell's completions for a value.
 public enum Completion: Sendable, Equatable {
-    /// Nothing.
+    /// None.
     case none
-    /// The files that are there.
+    /// Existing files.
     case file
-    /// The folders that are there.
+    /// Existing folders.
     case directory
-    /// These values and no others: parsing refuses the rest.
+    /// Only these values. Parsing rejects others.
     case values([String])
-    /// These values among others.
+    /// These values. Parsing accepts others too.
     case suggestions([String])
-    /// The lines printed by a command, which is split at spaces and run without a shell.
+    /// The lines that a command prints. The command is split at spaces and run without a shell.
     ///
-    /// Where its first word is the program, the shell runs the program that is being completed, with the global options typed
-    /// so far, so that the proposals come from the same store.
+    /// If its first word is the program, the shell runs the program that is being completed, with the global options typed so far. So the
+    /// completions come from the same store.
     case command(String)
 
-    /// The only values allowed, where they are declared.
+    /// The allowed values, or `nil` if any value is allowed.
     var allowed: [String]? {
         if case .values(let values) = self { values } else { nil }
     }

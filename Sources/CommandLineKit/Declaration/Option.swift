@@ -1,21 +1,21 @@
-/// A flag, or a value that is known by its name.
+/// A flag, or an option with a value.
 public struct Option: Sendable, Equatable {
-    /// With their dashes. The first is the one that help and messages use.
+    /// The names with their dashes. Help and messages use the first one.
     public var names: [String]
-    /// What stands for the value in the help, by custom in capitals; `nil` makes it a flag.
+    /// The placeholder of the value in the help, in capitals by convention. `nil` makes it a flag.
     public var value: String?
     /// One sentence for the help.
     public var help: String
-    /// May be given more than once.
+    /// Whether it may be given more than once.
     public var repeating: Bool
-    /// Has to be given.
+    /// Whether it must be given.
     public var required: Bool
-    /// What the shell proposes for its value.
+    /// The shell's completions for its value.
     public var completion: Completion
 
     /// - Parameters:
-    ///   - names: with their dashes.
-    ///   - value: what stands for the value in the help; nil for a flag.
+    ///   - names: the names with their dashes.
+    ///   - value: the placeholder of the value in the help, or `nil` for a flag.
     public init(
         names: [String],
         value: String? = nil,
@@ -32,21 +32,21 @@ public struct Option: Sendable, Equatable {
         self.completion = completion
     }
 
-    /// Known to every program.
+    /// The built-in options.
     static let help = Option(names: ["--help", "-h"], help: "Show help, for the command if one is named.")
     static let version = Option(names: ["--version"], help: "Show the version.")
 
-    /// The name that stands for all.
+    /// The first name, which identifies the option.
     var name: String { names.first ?? "" }
 
-    /// All names and the value: `-n, --limit N`.
+    /// All names and the placeholder: `-n, --limit N`.
     var label: String {
-        // The shortest name comes first, as in all manuals.
+        // The shortest name comes first, as in manuals.
         let sorted = names.enumerated().sorted { ($0.element.utf8.count, $0.offset) < ($1.element.utf8.count, $1.offset) }
         return sorted.map(\.element).joined(separator: ", ") + (value.map { " \($0)" } ?? "")
     }
 
-    /// Its form in a synopsis: `[--limit N]`, `[--profiles DIR]...`.
+    /// The form in a synopsis: `[--limit N]`, `[--profiles DIR]...`.
     var synopsis: String {
         let form = name + (value.map { " \($0)" } ?? "")
         return (required ? form : "[\(form)]") + (repeating ? "..." : "")

@@ -1,10 +1,10 @@
 extension CommandSpecification {
-    /// A script that teaches Bash, from version 4.4, to complete this program; with bash-completion or without.
+    /// Returns a completion script for Bash 4.4 and later. It works with and without bash-completion.
     ///
-    /// It goes to `/usr/share/bash-completion/completions/` under the program's name, or is read by `source`. It defines
-    /// `_program` and helpers whose names begin like that. What a command prints is taken as plain lines and never evaluated.
+    /// Install it under the program's name in `/usr/share/bash-completion/completions/`, or load it with `source`. It defines `_program`
+    /// and helpers with that prefix. The output of commands is used as plain lines and never evaluated.
     ///
-    /// - Parameter program: the name by which the program is called; the declared one if left out.
+    /// - Parameter program: the name of the program on the command line, by default the declared one.
     public func bashCompletion(program: String? = nil) -> String {
         var root = self
         root.name = program ?? name
@@ -12,13 +12,13 @@ extension CommandSpecification {
     }
 }
 
-/// The generated part: tables as `case` statements. What walks along the line is the same in every program.
+/// Generates the tables as `case` statements. The code that uses them is the same in every program.
 private struct BashCompletion {
     let root: CommandChain
 
     private var program: String { root.current.name }
 
-    /// A name for functions: dashes and the like are legal in a program's name only.
+    /// The name in identifiers of functions, which allow no dashes.
     private var function: String {
         "_" + String(program.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
@@ -51,13 +51,13 @@ private struct BashCompletion {
         table(
             "options", on: "$1",
             root.family.map { chain in
-                // One name each: the long one says more.
+                // Only one name of each option. The long one is more descriptive.
                 let names = chain.options.map { $0.names.first { $0.hasPrefix("--") } ?? $0.name }
                 return (quoted(path(chain)), "candidates=(\(list(names)))")
             })
     }
 
-    /// What kind of value an option of a path takes; those of the program are the same for all paths.
+    /// The kind of value of each option of a path. The program's options apply to all paths.
     private var values: String {
         var rows = root.family.flatMap { chain in
             (chain.isRoot ? [] : chain.ownOptions).map { option in
@@ -75,7 +75,7 @@ private struct BashCompletion {
         option.value == nil ? "kind=" : action(option.completion)
     }
 
-    /// What stands in a place of a path, counted from zero.
+    /// The completion of each position in a path, counted from zero.
     private var arguments: String {
         table(
             "argument", on: "$1 $2",
@@ -112,7 +112,7 @@ private struct BashCompletion {
         words.map(quoted).joined(separator: " ")
     }
 
-    /// In quotation marks in which the shell sees nothing but text.
+    /// Returns the text in quotation marks, so that the shell does not interpret it.
     private func quoted(_ text: String) -> String {
         "'" + text.replacing("'", with: #"'\''"#) + "'"
     }

@@ -1,6 +1,6 @@
 /// The part of a completion script that is the same for every program.
 enum BashCompletionEngine {
-    /// `@FUNCTION@` and `@PROGRAM@` stand for the names.
+    /// The script, with the placeholders `@FUNCTION@` and `@PROGRAM@` for the names.
     static let script = #"""
         # Proposes the candidates that begin with what is typed. Not with compgen -W, which would expand them.
         @FUNCTION@_propose() {

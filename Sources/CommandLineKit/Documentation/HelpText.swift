@@ -1,21 +1,21 @@
 extension CommandSpecification {
-    /// The help of a command below this program, wrapped to a width.
+    /// Returns the help of a command below this program, wrapped to a width.
     ///
-    /// Of a path that leads nowhere, the part that is known counts: there is always some help.
+    /// If the path contains an unknown name, the result is the help of the commands before it.
     public func help(for path: [String] = [], width: Int = 80) -> String {
         var chain = CommandChain(root: self)
         for name in path where !chain.descend(to: name) { break }
-        // Narrower than this, the descriptions would be columns of single words.
+        // Prevents columns of single words.
         return HelpText(chain: chain, width: max(40, width)).text
     }
 }
 
-/// One screen of help: what a command is, how it is written, what each part means.
+/// The help of one command.
 private struct HelpText {
     let chain: CommandChain
     let width: Int
 
-    /// Longer labels have a line of their own.
+    /// Longer labels get a line of their own.
     private static let longestLabel = 28
 
     var text: String {
@@ -39,7 +39,7 @@ private struct HelpText {
 
     private var synopsis: [String] {
         let prefix = "Usage: \(chain.line) "
-        // Under the first part, unless that is too far to the right.
+        // Aligned below the first part, unless that is too far to the right.
         let indent = TerminalText.width(prefix) <= width / 2 ? TerminalText.width(prefix) : 8
         return TextWrapping.lines(of: chain.synopsis, width: width, prefix: prefix, indent: indent)
     }
@@ -48,7 +48,7 @@ private struct HelpText {
         guard !chain.current.examples.isEmpty else { return [] }
         return ["Examples:"]
             + chain.current.examples.flatMap { example in
-                // A command is never broken: it is there to be copied.
+                // Commands are never wrapped, so that they can be copied.
                 ["  " + example.command]
                     + TextWrapping.lines(of: words(example.explanation), width: width, prefix: "      ", indent: 6)
             }
@@ -79,7 +79,7 @@ private struct HelpText {
 }
 
 extension CommandChain {
-    /// What follows the names of the command, in pieces that stay on one line.
+    /// The synopsis after the command's names, in parts that are not wrapped.
     var synopsis: [String] {
         if !current.subcommands.isEmpty { return ["COMMAND"] }
         let required = ownOptions.filter(\.required).map(\.synopsis)
@@ -88,7 +88,7 @@ extension CommandChain {
 }
 
 extension Option {
-    /// The help, with the values allowed if the placeholder does not name them already.
+    /// The help, with the allowed values if the placeholder does not list them.
     var describedHelp: String {
         Self.describe(help, allowed: completion.allowed, placeholder: value ?? "")
     }
@@ -100,7 +100,7 @@ extension Option {
 }
 
 extension Argument {
-    /// The help, with the values allowed if the name does not say them already.
+    /// The help, with the allowed values if the name does not list them.
     var describedHelp: String {
         Option.describe(help, allowed: completion.allowed, placeholder: name)
     }

@@ -7,32 +7,32 @@
 /// print(page.rendered(), terminator: "")
 /// ```
 public struct ManualPage: Sendable {
-    /// A line of one of the lists at the end: a file and what is in it.
+    /// An entry of a list, such as a file and its purpose.
     public struct Entry: Sendable, Equatable {
         /// The file, the variable or the number.
         public var name: String
-        /// What it means.
+        /// The explanation.
         public var text: String
 
-        /// - Parameter text: what it means.
+        /// - Parameter text: the explanation.
         public init(_ name: String, _ text: String) {
             self.name = name
             self.text = text
         }
     }
 
-    /// A section of its own: text, a list, and lines that are shown as they are.
+    /// An additional section with text, a list, and literal lines.
     public struct Section: Sendable, Equatable {
-        /// In capitals.
+        /// The title in capitals.
         public var title: String
-        /// An empty line separates paragraphs.
+        /// The text. An empty line separates paragraphs.
         public var text: String
-        /// Below the text.
+        /// The list below the text.
         public var entries: [Entry]
-        /// Below the list, line by line.
+        /// Literal lines below the list.
         public var listing: String
 
-        /// Makes a section.
+        /// Creates a section.
         public init(title: String, text: String, entries: [Entry] = [], listing: String = "") {
             self.title = title
             self.text = text
@@ -41,26 +41,26 @@ public struct ManualPage: Sendable {
         }
     }
 
-    /// The whole program, with its commands.
+    /// The program with its commands.
     public var program: CommandSpecification
-    /// Of the manual: 1 for programs.
+    /// The section of the manual, 1 for programs.
     public var section: Int
-    /// At the foot of the page.
+    /// The version at the foot of the page.
     public var version: String
-    /// At the foot of the page, in the form `2024-05-01`; without it the page is the same on every day it is made.
+    /// The date at the foot of the page, such as `2024-05-01`. Without it the page does not depend on the day of the build.
     public var date: String?
-    /// In front of the exit statuses.
+    /// Additional sections before the exit statuses.
     public var sections: [Section]
-    /// What each exit status means.
+    /// The exit statuses and their meanings.
     public var exitStatus: [Entry]
-    /// Where the program reads and writes.
+    /// The files that the program uses.
     public var files: [Entry]
-    /// The variables that it looks at.
+    /// The environment variables that the program uses.
     public var environment: [Entry]
-    /// Other pages, such as `sqlite3(1)`.
+    /// Related pages, such as `sqlite3(1)`.
     public var seeAlso: [String]
 
-    /// - Parameter section: of the manual; 1 for programs.
+    /// - Parameter section: the section of the manual, 1 for programs.
     public init(
         program: CommandSpecification,
         section: Int = 1,
@@ -83,13 +83,13 @@ public struct ManualPage: Sendable {
         self.seeAlso = seeAlso
     }
 
-    /// The source of the page.
+    /// Returns the source of the page.
     public func rendered() -> String {
         var roff = Roff()
         let root = CommandChain(root: program)
         let release = version.isEmpty ? program.name : "\(program.name) \(version)"
         roff.macro("TH", [program.name.uppercased(), String(section), date ?? "", release])
-        // Flush left and without hyphens: a name that is broken can't be copied.
+        // Left-aligned and without hyphenation, so that names can be copied.
         roff.request("nh")
         roff.request("ad l")
         roff.heading("NAME")
@@ -130,7 +130,7 @@ public struct ManualPage: Sendable {
         roff.heading("COMMANDS")
         for chain in commands {
             let command = chain.current
-            // A group is no more than its commands, unless it has something to say.
+            // A group without options and discussion is described by its commands.
             if !command.subcommands.isEmpty, command.options.isEmpty, command.discussion.isEmpty { continue }
             roff.subheading(chain.line)
             synopsis(of: chain, options: command.options, to: &roff)
@@ -142,7 +142,7 @@ public struct ManualPage: Sendable {
     }
 
     private func synopsis(of chain: CommandChain, options: [Option], to roff: inout Roff) {
-        // The program shows its options once, the commands only their own.
+        // The program's options appear once. Commands show only their own.
         let parts = chain.isRoot ? options.map(\.synopsis) + chain.current.arguments.map(\.synopsis) : chain.synopsis
         let command = chain.isRoot && !chain.current.subcommands.isEmpty ? ["COMMAND"] : []
         roff.synopsis(chain.line, parts + command)
@@ -154,7 +154,7 @@ public struct ManualPage: Sendable {
         for entry in entries { roff.item(entry.name, entry.text) }
     }
 
-    /// The NAME section is read by `mandb(8)`: a phrase without a capital or a full stop.
+    /// Returns a sentence as a phrase without capital and full stop, as `mandb(8)` expects in the NAME section.
     private static func phrase(_ sentence: String) -> String {
         var phrase = sentence.prefix(1).lowercased() + sentence.dropFirst()
         if phrase.hasSuffix(".") { phrase.removeLast() }

@@ -1,13 +1,13 @@
-/// The source of a manual page as it grows, in the macros of `man(7)`.
+/// The source of a manual page under construction, with the macros of `man(7)`.
 struct Roff {
     private(set) var source = ""
 
     mutating func macro(_ name: String, _ arguments: [String] = []) {
-        // Quotation marks hold an argument together; those within are escaped as `\(dq`.
+        // Quotation marks delimit arguments. Inner ones are escaped as `\(dq`.
         source += ([".\(name)"] + arguments.map { "\"\(Self.escaped($0))\"" }).joined(separator: " ") + "\n"
     }
 
-    /// A request of roff itself, which would take quotation marks for text.
+    /// Appends a request of roff itself, in which quotation marks are literal.
     mutating func request(_ line: String) {
         source += ".\(line)\n"
     }
@@ -32,22 +32,22 @@ struct Roff {
         }
     }
 
-    /// A term in bold, and what it means below it.
+    /// Appends a term in bold and its explanation.
     mutating func item(_ term: String, _ text: String) {
         macro("TP")
         source += "\\fB\(Self.escaped(term))\\fR\n"
         self.text(text)
     }
 
-    /// A command in bold and its parts, which are not broken.
+    /// Appends a command in bold and its parts, which are not wrapped.
     mutating func synopsis(_ command: String, _ parts: [String]) {
         macro("PP")
-        // What ends in points is no end of a sentence, after which there would be two spaces.
+        // Roff would set two spaces after a part that ends with a dot.
         let pieces = parts.map { Self.line(Self.escaped($0).replacing(" ", with: "\\ ")) + ($0.hasSuffix(".") ? "\\&" : "") }
         source += (["\\fB\(Self.escaped(command))\\fR"] + pieces).joined(separator: "\n") + "\n"
     }
 
-    /// The command as it is typed, and what it does.
+    /// Appends an example and its explanation.
     mutating func example(_ example: Example) {
         macro("PP")
         text(example.explanation)
@@ -58,7 +58,7 @@ struct Roff {
         macro("RE")
     }
 
-    /// Lines as they are.
+    /// Appends literal lines.
     mutating func listing(_ text: String) {
         macro("PP")
         macro("RS", ["4"])
@@ -70,10 +70,10 @@ struct Roff {
         macro("RE")
     }
 
-    /// Text in which roff sees nothing but text.
+    /// Escapes a text so that roff does not interpret it.
     ///
-    /// The ASCII characters that groff would set as typographic ones have names of their own, so that what is copied from the
-    /// page works in a shell (groff_char(7)); others are written by their number, which needs no preprocessor.
+    /// ASCII characters that groff would set as typographic ones are written by name, so that text copied from the page works in a shell
+    /// (groff_char(7)). Non-ASCII characters are written by number, which needs no preprocessor.
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -96,7 +96,7 @@ struct Roff {
         return result
     }
 
-    /// A line that begins with a point would be a request; an apostrophe is never left as one. `\&` has no width.
+    /// Escapes a leading dot with `\&`, which has no width. Otherwise the line would be a request. Apostrophes are already escaped.
     private static func line(_ text: String) -> String {
         text.hasPrefix(".") ? "\\&" + text : text
     }

@@ -1,6 +1,6 @@
-/// Text broken into lines of a width in columns.
+/// Wraps text to a width in columns.
 enum TextWrapping {
-    /// Puts atoms, which are never broken, on lines: the first begins with `prefix`, the others with `indent` spaces.
+    /// Puts atoms, which are never split, on lines. The first line begins with `prefix`, the others with `indent` spaces.
     static func lines(of atoms: [String], width: Int, prefix: String = "", indent: Int = 0) -> [String] {
         var lines: [String] = []
         var line = prefix
@@ -21,7 +21,7 @@ enum TextWrapping {
         return lines + [line]
     }
 
-    /// The paragraphs of a text, each as its words; an empty line separates them, a single line break is a space.
+    /// Splits a text into paragraphs of words. An empty line separates paragraphs, and a single line break is a space.
     static func paragraphs(_ text: String) -> [[String]] {
         var paragraphs: [[String]] = [[]]
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {

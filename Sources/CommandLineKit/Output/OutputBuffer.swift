@@ -1,14 +1,14 @@
 import Glibc
 import Synchronization
 
-/// Why output did not arrive.
+/// The reason why output could not be written.
 public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The reader, such as `head`, has seen enough: the program ends quietly.
+    /// The reader has closed the pipe, as `head` does. The program should exit quietly.
     case closed
-    /// An error of the system, by its `errno`.
+    /// A system error with its `errno`.
     case failed(errno: Int32)
 
-    /// What the program ends with.
+    /// The exit status for the error.
     public var exitCode: ExitCode {
         switch self {
         case .closed: .success
@@ -24,10 +24,10 @@ public enum OutputError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 }
 
-/// Bytes gathered for a file descriptor, so that a table of many lines is a few calls of `write(2)`.
+/// A buffer for a file descriptor, so that many lines need only a few calls of `write(2)`.
 ///
-/// What is still gathered when the buffer goes away is lost: whoever makes one ends with ``flush()``, which alone can say
-/// whether all has arrived. After an error nothing more is written, and every call throws that error again.
+/// Call ``flush()`` at the end. Unwritten bytes are lost with the buffer, and only `flush()` reports whether everything was written.
+/// After an error nothing more is written, and every call throws that error again.
 public final class OutputBuffer: Sendable {
     private struct State: Sendable {
         var bytes: [UInt8] = []
@@ -38,15 +38,15 @@ public final class OutputBuffer: Sendable {
     private let capacity: Int
     private let state: Mutex<State>
 
-    /// The descriptor stays the caller's, who closes it. To see a closed pipe as an error, `SIGPIPE` has to be ignored:
-    /// ``StandardStreams/ignoreBrokenPipes()``.
+    /// The caller owns and closes the descriptor. Ignore `SIGPIPE` to get a closed pipe as an error
+    /// (``StandardStreams/ignoreBrokenPipes()``).
     public init(descriptor: Int32, capacity: Int = 65_536) {
         self.descriptor = descriptor
         self.capacity = max(1, capacity)
         state = Mutex(State())
     }
 
-    /// Gathers the bytes, and writes when there are enough.
+    /// Appends bytes, and writes when the buffer is full.
     public func write(_ bytes: [UInt8]) throws(OutputError) {
         try state.withLock { (state) throws(OutputError) in
             if let error = state.error { throw error }
@@ -55,12 +55,12 @@ public final class OutputBuffer: Sendable {
         }
     }
 
-    /// Gathers the text as UTF-8.
+    /// Appends a text as UTF-8.
     public func write(_ text: String) throws(OutputError) {
         try write(Array(text.utf8))
     }
 
-    /// Writes all that was gathered.
+    /// Writes all buffered bytes.
     public func flush() throws(OutputError) {
         try state.withLock { (state) throws(OutputError) in
             if let error = state.error { throw error }
@@ -76,7 +76,7 @@ public final class OutputBuffer: Sendable {
     }
 }
 
-/// `write(2)` until nothing is left.
+/// Calls `write(2)` until everything is written.
 enum FileDescriptorOutput {
     static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> OutputError? {
         bytes.withUnsafeBytes { buffer in
@@ -98,7 +98,7 @@ enum FileDescriptorOutput {
         }
     }
 
-    /// A terminal shared with a program that has made it non-blocking.
+    /// Waits for a terminal that another program has made non-blocking.
     private static func waitUntilWritable(_ descriptor: Int32) {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&request, 1, -1)

@@ -1,26 +1,26 @@
 import Glibc
 
-/// Data on stdout, everything else on stderr.
+/// The output streams of a program: data on stdout, everything else on stderr.
 public struct StandardStreams: Sendable {
-    /// For data; whoever writes last flushes.
+    /// The buffer for data. Flush it at the end.
     public let output: OutputBuffer
-    /// What stdout leads to.
+    /// The properties of stdout's terminal.
     public let outputTerminal: Terminal
-    /// What stderr leads to.
+    /// The properties of stderr's terminal.
     public let errorTerminal: Terminal
 
     private let errorDescriptor: Int32
     private let isJournal: Bool
 
-    /// How much a line matters, in the journal's numbers (sd-daemon(3)).
+    /// The priority of a line in the journal (sd-daemon(3)).
     public enum Priority: Int, Sendable {
-        /// It failed.
+        /// A failure.
         case error = 3
-        /// What may be wrong; what a person should see; the usual; what only a developer wants.
+        /// Lower priorities: a possible problem, an important event, a normal event, a detail for developers.
         case warning, notice, information, debug
     }
 
-    /// - Parameter journal: what the journal says it is, `JOURNAL_STREAM`: device and inode of the stream that it made (systemd.exec(5)).
+    /// - Parameter journal: the value of `JOURNAL_STREAM`, with the device and inode of the journal's stream (systemd.exec(5)).
     public init(
         output: Int32 = STDOUT_FILENO, error: Int32 = STDERR_FILENO,
         journal: String? = getenv("JOURNAL_STREAM").map { String(cString: $0) }
@@ -33,12 +33,11 @@ public struct StandardStreams: Sendable {
         errorDescriptor = error
     }
 
-    /// Says something to the person in front, on lines of its own, after the data written so far.
+    /// Writes a message to stderr on its own lines, after the data written so far.
     ///
-    /// Nobody can be told that stderr does not work: errors of it are of no consequence. Those of stdout come back with the
-    /// next call of ``output``.
+    /// Errors of stderr are ignored, because they cannot be reported. Errors of stdout are thrown by the next call of ``output``.
     ///
-    /// - Parameter priority: told to the journal, where stderr leads there.
+    /// - Parameter priority: the priority in the journal, if stderr is connected to it.
     public func note(_ text: String, priority: Priority? = nil) {
         if outputTerminal.isTerminal { try? output.flush() }
         var line = TerminalText.sanitized(text, keepingLines: true) + "\n"
@@ -48,7 +47,7 @@ public struct StandardStreams: Sendable {
         _ = FileDescriptorOutput.writeAll(Array(line.utf8), to: errorDescriptor)
     }
 
-    /// Makes a closed pipe an error of `write(2)` in place of a signal that ends the process. Called once, at the start.
+    /// Makes a closed pipe an error of `write(2)` instead of a signal that ends the process. Call it once at the start.
     public static func ignoreBrokenPipes() {
         _ = signal(SIGPIPE, SIG_IGN)
     }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// What is known of the terminal behind a file descriptor.
+/// The properties of the terminal that a file descriptor refers to.
 public struct Terminal: Sendable, Equatable {
-    /// Whether a person sees it, rather than a file or another program.
+    /// Whether the descriptor is a terminal rather than a file or a pipe.
     public var isTerminal: Bool
-    /// A terminal that can redraw a line: `TERM` is set and not `dumb`.
+    /// Whether the terminal can redraw a line: `TERM` is set and not `dumb`.
     public var canRedraw: Bool
-    /// The columns of a line; `nil` if lines may have any width, as in a file.
+    /// The width in columns, or `nil` if lines may have any width, as in a file.
     public var width: Int?
-    /// The lines of the screen; `nil` where there is none, or it does not know.
+    /// The height in lines, or `nil` if it is unknown.
     public var height: Int?
-    /// Shows more than ASCII, as far as the locale tells.
+    /// Whether the locale supports more than ASCII.
     public var isUnicode: Bool
-    /// Shows colours, and nobody asked for none (`NO_COLOR`, no-color.org).
+    /// Whether to use colors. `NO_COLOR` disables them (no-color.org).
     public var showsColours = false
 
-    /// - Parameter width: in columns; nil where lines may have any width.
+    /// - Parameter width: in columns, or `nil` if lines may have any width.
     public init(isTerminal: Bool, canRedraw: Bool, width: Int?, height: Int? = nil, isUnicode: Bool) {
         self.isTerminal = isTerminal
         self.canRedraw = canRedraw
@@ -24,7 +24,7 @@ public struct Terminal: Sendable, Equatable {
         self.isUnicode = isUnicode
     }
 
-    /// Asks the system, and the environment for `TERM`, `COLUMNS`, `LC_ALL`, `LC_CTYPE` and `LANG`.
+    /// Reads the properties from the system and from the variables `TERM`, `COLUMNS`, `LC_ALL`, `LC_CTYPE` and `LANG`.
     public init(descriptor: Int32) {
         self.init(descriptor: descriptor) { name in getenv(name).map { String(cString: $0) } }
     }
@@ -37,13 +37,13 @@ public struct Terminal: Sendable, Equatable {
         let size = isTerminal ? Self.size(of: descriptor) : nil
         width = isTerminal ? size?.columns ?? environment("COLUMNS").flatMap { Int($0) } ?? 80 : nil
         height = size?.lines
-        // The first one that is not empty holds: locale(7).
+        // The first variable that is not empty counts, see locale(7).
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(environment).first { !$0.isEmpty } ?? ""
         let encoding = locale.lowercased()
         isUnicode = encoding.contains("utf-8") || encoding.contains("utf8")
     }
 
-    /// A serial console does not know its size, and says zero.
+    /// Returns the size. A serial console does not know its size and reports zero.
     private static func size(of descriptor: Int32) -> (columns: Int?, lines: Int?)? {
         var size = winsize()
         guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 else { return nil }

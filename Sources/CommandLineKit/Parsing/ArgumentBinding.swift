@@ -1,6 +1,6 @@
-/// Which values belong to which argument.
+/// Assigns values to positional arguments.
 enum ArgumentBinding {
-    /// Required ones first get their one value, then optional ones, and one that repeats has the rest.
+    /// Each required argument gets one value, then optional ones get theirs, and a repeating one gets the rest.
     static func bind(_ values: [String], to declared: [Argument]) -> [[String]] {
         var spare = values.count - declared.count(where: \.isRequired)
         var rest = values[...]

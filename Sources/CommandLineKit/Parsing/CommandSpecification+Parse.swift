@@ -1,15 +1,15 @@
 extension CommandSpecification {
-    /// Reads a command line, without the program's name.
+    /// Parses a command line without the program's name.
     ///
-    /// A value follows its option as `--opt value` or `--opt=value`; `--` ends the options; `-`, and what looks like a negative
-    /// number, is a value and no option. Help is given for the command named even if the rest of the line makes no sense.
+    /// A value follows its option as `--opt value` or `--opt=value`. `--` ends the options. `-`, and words that look like negative
+    /// numbers, are values. `--help` works even if the rest of the line is invalid.
     public func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
         var parser = CommandParser(root: self, tokens: arguments)
         return try parser.parse()
     }
 }
 
-/// One pass from left to right. Errors are kept back to the end, because `--help` may still come.
+/// A single pass from left to right. Errors are reported at the end, because `--help` may follow them.
 private struct CommandParser {
     private var chain: CommandChain
     private var tokens: ArraySlice<String>
@@ -71,7 +71,7 @@ private struct CommandParser {
         if chain.isRoot, token == "help" {
             action = .help
         } else if chain.current.subcommands.isEmpty {
-            // `query heartRate --help heartRate`: what an argument would have been does not matter for the help.
+            // In `query heartRate --help heartRate`, arguments do not matter for the help.
             return
         } else {
             let names = chain.current.subcommands.map(\.name)
@@ -86,7 +86,7 @@ private struct CommandParser {
         token.hasPrefix("-") && token != "-" && (!looksNegative(token) || find(token) != nil)
     }
 
-    /// A dash and a digit, or a dash, a point and a digit: `-40`, `-.5`, also `-1d`, about which the command knows best.
+    /// Whether a word is a dash and a digit, or a dash, a dot and a digit: `-40`, `-.5`, also `-1d`, which the command interprets.
     private func looksNegative(_ token: String) -> Bool {
         var rest = token.utf8.dropFirst()
         if rest.first == UInt8(ascii: ".") { rest = rest.dropFirst() }
@@ -101,12 +101,12 @@ private struct CommandParser {
     private mutating func takeOption(_ token: String) {
         var name = token
         var attached: String?
-        // By bytes: with an accent after it, the sign would be another character.
+        // By bytes, because with a combining accent the sign would be another character.
         if let equals = token.utf8.firstIndex(of: UInt8(ascii: "=")) {
             name = String(token[..<equals])
             attached = String(token[token.utf8.index(after: equals)...])
         } else if !token.hasPrefix("--"), find(token) == nil, let short = find(String(token.prefix(2))), short.value != nil {
-            // `-n5`, as POSIX has it.
+            // `-n5`, as in POSIX.
             name = String(token.prefix(2))
             attached = String(token.dropFirst(2))
         }
@@ -131,8 +131,8 @@ private struct CommandParser {
         }
     }
 
-    /// The next word, unless it is an option itself: `--from --to T` is a value forgotten, not a time called `--to`. A word that the
-    /// option names as one of its values is one: `--sort -start`.
+    /// Returns the next word, unless it is an option: in `--from --to T` a value is missing. A word that the option declares as a value
+    /// is one, as in `--sort -start`.
     private mutating func nextValue(of option: Option) -> String? {
         guard let next = tokens.first,
             next == "-" || !next.hasPrefix("-") || looksNegative(next) || takes(next, as: option)
@@ -140,7 +140,7 @@ private struct CommandParser {
         return tokens.popFirst()
     }
 
-    /// Whether a token with a dash is a value: one that is declared, or, where others of the proposed ones have a dash, any that is no option.
+    /// Whether a word with a dash is a value. It is if it is declared, or if other suggestions have a dash and it is not an option.
     private func takes(_ token: String, as option: Option) -> Bool {
         switch option.completion {
         case .values(let values): values.contains(token)

@@ -1,22 +1,22 @@
-/// A command line that was understood: which command, with which options and arguments.
+/// A parsed command line: the command with its options and arguments.
 public struct Invocation: Sendable {
-    /// What the user asks for.
+    /// The requested action.
     public enum Action: Sendable, Equatable {
-        /// To run the command.
+        /// Run the command.
         case run
-        /// The help of the command at ``Invocation/path``; nothing else on the line was checked.
+        /// Show the help of the command at ``Invocation/path``. The rest of the line was not checked.
         case help
-        /// To know the version.
+        /// Show the version.
         case version
     }
 
-    /// What the user asks for.
+    /// The requested action.
     public let action: Action
-    /// The command below the program: `["store", "check"]`.
+    /// The names of the command below the program: `["store", "check"]`.
     public let path: [String]
-    /// The values of each option given, by its first name; a flag has an empty one for every time it was given.
+    /// The values of each given option, by its first name. A flag has an empty string for each occurrence.
     public let options: [String: [String]]
-    /// What was given without an option's name, in order.
+    /// The positional arguments in order.
     public let arguments: [String]
 
     private let line: String
@@ -40,12 +40,12 @@ public struct Invocation: Sendable {
         !strings(name).isEmpty
     }
 
-    /// The value of an option; `nil` if it was not given.
+    /// Returns the last value of an option, or `nil` if it was not given.
     public func string(_ name: String) -> String? {
         strings(name).last
     }
 
-    /// All values of an option, in order. It may be asked for by any of its names.
+    /// Returns all values of an option in order. Any of its names may be used.
     public func strings(_ name: String) -> [String] {
         guard let option = declaredOptions.first(where: { $0.names.contains(name) }) else {
             assertionFailure("\(line) declares no option \(name)")
@@ -54,30 +54,30 @@ public struct Invocation: Sendable {
         return options[option.name] ?? []
     }
 
-    /// The value of an option as a whole number; `nil` if it was not given.
+    /// Returns the value of an option as a whole number, or `nil` if it was not given.
     public func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = string(name) else { return nil }
         return try integer(text, name: name, in: range)
     }
 
-    /// The value of an argument by its declared name; `nil` if it was left out.
+    /// Returns the first value of an argument by its declared name, or `nil` if it was not given.
     public func argument(_ name: String) -> String? {
         arguments(name).first
     }
 
-    /// All values of an argument that repeats.
+    /// Returns all values of a repeating argument.
     public func arguments(_ name: String) -> [String] {
         assert(argumentsByName[name] != nil, "\(line) declares no argument \(name)")
         return argumentsByName[name] ?? []
     }
 
-    /// The value of an argument as a whole number; `nil` if it was left out.
+    /// Returns the value of an argument as a whole number, or `nil` if it was not given.
     public func integer(argument name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
         guard let text = argument(name) else { return nil }
         return try integer(text, name: name, in: range)
     }
 
-    /// The error for a value that only the command can judge; `expected` completes "expected …".
+    /// Returns the error for an invalid value that only the command can detect. `expected` completes "expected …".
     public func invalid(_ name: String, value: String, expected: String) -> UsageError {
         UsageError(.invalidValue(name: name, value: value, expected: expected), command: line)
     }

@@ -1,26 +1,26 @@
-/// The name that was probably meant by a mistyped one.
+/// Suggestions for mistyped names.
 public enum Suggestion {
-    /// The nearest candidate; the first of equals; `nil` if none is near enough to be of help.
+    /// Returns the nearest candidate, the first if several are equally near, or `nil` if none is near enough.
     public static func nearest(to word: String, among candidates: [String]) -> String? {
         let typed = Array(word.unicodeScalars.prefix(longest))
         var best: (candidate: String, distance: Int)?
         for candidate in candidates {
             let letters = Array(candidate.unicodeScalars)
             let distance = distance(typed, letters)
-            // A third of the letters may be wrong: more, and the proposal is a guess.
+            // At most a third of the letters may be wrong. With more, the suggestion would be a guess.
             guard distance <= max(1, max(typed.count, letters.count) / 3), distance < letters.count else { continue }
             if distance < best?.distance ?? .max { best = (candidate, distance) }
         }
         if let best { return best.candidate }
-        // Cut short, as in `--prof`: a proposal if only one name goes on like this.
+        // A prefix such as `--prof` is completed if only one name begins with it.
         let continued = candidates.filter { $0.hasPrefix(word) }
         return typed.count > 2 && continued.count == 1 ? continued.first : nil
     }
 
-    /// No name is longer; a longer word costs no time.
+    /// The maximum length of a word. Longer words are cut to limit the time.
     private static let longest = 64
 
-    /// Insertions, deletions, substitutions and exchanges of neighbours: optimal string alignment.
+    /// The number of insertions, deletions, substitutions and transpositions of neighbors (optimal string alignment).
     static func distance(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

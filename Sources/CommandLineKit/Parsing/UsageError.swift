@@ -1,35 +1,35 @@
-/// A command line that makes no sense: why, where, and how to go on. Its exit code is 64.
+/// An error in the command line. Its exit code is 64.
 public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong with the line.
+    /// The kinds of errors.
     public enum Reason: Sendable, Equatable {
-        /// Nothing says what to do.
+        /// No command was given.
         case missingCommand
-        /// There is no such command; perhaps the one suggested was meant.
+        /// The command does not exist. The suggestion may be what the user meant.
         case unknownCommand(String, suggestion: String?)
-        /// The command has no such option; perhaps the one suggested was meant.
+        /// The command has no such option. The suggestion may be what the user meant.
         case unknownOption(String, suggestion: String?)
-        /// This option has to be given.
+        /// A required option is missing.
         case missingOption(String)
-        /// It can be given once only.
+        /// The option may be given only once.
         case repeatedOption(String)
-        /// The option wants a value; the placeholder is what its help shows.
+        /// The option needs a value. The placeholder is the one in its help.
         case missingValue(option: String, placeholder: String)
         /// A flag was given a value.
         case unexpectedValue(option: String, value: String)
-        /// This argument has to be given.
+        /// A required argument is missing.
         case missingArgument(String)
-        /// There is no place for this one.
+        /// There are too many arguments.
         case excessArgument(String)
-        /// `name` is the option or the argument; `expected` completes "expected …".
+        /// The value is invalid. `name` is the option or the argument, and `expected` completes "expected …".
         case invalidValue(name: String, value: String, expected: String)
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public let reason: Reason
-    /// As one types it: `vitalgate store check`.
+    /// The command as typed: `vitalgate store check`.
     public let command: String
 
-    /// - Parameter command: as one types it, such as `vitalgate store check`.
+    /// - Parameter command: as typed, such as `vitalgate store check`.
     public init(_ reason: Reason, command: String) {
         self.reason = reason
         self.command = command
@@ -38,12 +38,12 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Always 64.
     public var exitCode: ExitCode { .usage }
 
-    /// What is wrong, in one line that is safe for a terminal whatever was typed.
+    /// The error in one line. It is sanitized for terminals.
     public var message: String {
         TerminalText.sanitized(rawMessage)
     }
 
-    /// The command, what is wrong, and where the help is: two lines for stderr.
+    /// The command, the error, and how to get help: two lines for stderr.
     public var description: String {
         "\(command): \(message)\nTry '\(command) --help'."
     }

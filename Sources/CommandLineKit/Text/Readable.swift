@@ -1,4 +1,4 @@
-/// Figures as a person reads them, the same in every locale. For a program there are CSV and JSON.
+/// Formats numbers for people, independent of the locale. Programs use CSV and JSON instead.
 public enum Readable {
     /// A size in powers of 1000: `512 B`, `1.2 MB`.
     public static func bytes(_ count: Int) -> String {
@@ -28,7 +28,7 @@ public enum Readable {
     /// A number of things: `1 sample`, `1,234 samples`.
     public static func count(_ count: Int, _ noun: String) -> String { "\(self.count(count)) \(noun)\(count == 1 ? "" : "s")" }
 
-    /// How many in a second: `12,345/s`, below ten `1.5/s`; `–` where no time has gone by.
+    /// A rate per second: `12,345/s`, or `1.5/s` below ten. Returns `–` if no time has passed.
     public static func rate(_ count: Int, inNanoseconds nanoseconds: UInt64) -> String {
         guard nanoseconds > 0 else { return "–" }
         let rate = Double(count) * 1e9 / Double(nanoseconds)
@@ -36,7 +36,7 @@ public enum Readable {
         return (rate < 9.95 ? tenths(rate) : self.count(Int(rate.rounded()))) + "/s"
     }
 
-    /// A time that has gone by: `850 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`, `3 d 04 h`.
+    /// A duration: `850 ms`, `3.4 s`, `2 min 05 s`, `1 h 02 min`, `3 d 04 h`.
     public static func duration(nanoseconds: UInt64) -> String {
         let milliseconds = rounded(nanoseconds, to: 1_000_000)
         if milliseconds < 1000 { return "\(milliseconds) ms" }

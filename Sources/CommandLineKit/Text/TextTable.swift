@@ -1,4 +1,4 @@
-/// A table for a terminal: columns side by side, two spaces between them.
+/// A table for a terminal, with two spaces between its columns.
 ///
 /// ```swift
 /// var table = TextTable(columns: [.init("type"), .init("value", .decimal)])
@@ -6,26 +6,26 @@
 /// print(table.rendered(width: 80), terminator: "")
 /// ```
 public struct TextTable: Sendable {
-    /// Where the cells of a column stand.
+    /// The alignment of the cells in a column.
     public enum Alignment: Sendable, Equatable {
-        /// Texts.
+        /// For texts.
         case left
-        /// Whole numbers.
+        /// For whole numbers.
         case right
-        /// Decimal points below each other.
+        /// For decimal numbers, whose points are aligned.
         case decimal
     }
 
-    /// One column, as wide as its widest cell.
+    /// A column, as wide as its widest cell.
     public struct Column: Sendable, Equatable {
-        /// Above the cells.
+        /// The text above the cells.
         public var header: String
-        /// Where its cells stand.
+        /// The alignment of the cells.
         public var alignment: Alignment
-        /// How narrow it may become where the terminal is. Only columns aligned left are cut: half a number is a wrong number.
+        /// The minimum width in a narrow terminal. Only left-aligned columns are cut, because half a number would be wrong.
         public var minimumWidth: Int
 
-        /// - Parameter minimumWidth: how narrow it may become, in columns of the terminal.
+        /// - Parameter minimumWidth: in columns of the terminal.
         public init(_ header: String, _ alignment: Alignment = .left, minimumWidth: Int = 8) {
             self.header = header
             self.alignment = alignment
@@ -33,19 +33,19 @@ public struct TextTable: Sendable {
         }
     }
 
-    /// In their order.
+    /// The columns in order.
     public let columns: [Column]
     private var rows: [[String]] = []
 
-    /// Begins without rows.
+    /// Creates a table without rows.
     public init(columns: [Column]) {
         self.columns = columns
     }
 
-    /// Whether there is no row.
+    /// Whether the table has no rows.
     public var isEmpty: Bool { rows.isEmpty }
 
-    /// Adds a row; cells that are missing are empty, cells without a column are left out.
+    /// Appends a row. Missing cells are empty, and surplus cells are dropped.
     public mutating func append(_ cells: [String]) {
         rows.append(
             columns.indices.map { index in
@@ -53,12 +53,12 @@ public struct TextTable: Sendable {
             })
     }
 
-    /// The header and the rows, each ending in a line feed.
+    /// Returns the header and the rows. Each line ends with a line feed.
     ///
     /// - Parameters:
-    ///   - width: the columns of the terminal; `nil` cuts nothing.
-    ///   - unicode: whether an ellipsis may be `…`.
-    ///   - header: whether the header is written; not above what goes on with a table that has begun.
+    ///   - width: the columns of the terminal, or `nil` to cut nothing.
+    ///   - unicode: whether the ellipsis may be `…`.
+    ///   - header: whether to include the header. Omit it to continue a table.
     public func rendered(width: Int? = nil, unicode: Bool = true, header: Bool = true) -> String {
         let body = columns.indices.map { index in alignedCells(of: index) }
         let headers = columns.map { TerminalText.sanitized($0.header) }
@@ -74,7 +74,7 @@ public struct TextTable: Sendable {
         return text
     }
 
-    /// The cells of a column; in a decimal one, filled up on the right so that the points meet when aligned right.
+    /// Returns the cells of a column. Decimal cells are padded on the right, so that their points line up when they are aligned right.
     private func alignedCells(of column: Int) -> [String] {
         let cells = rows.map { $0[column] }
         guard columns[column].alignment == .decimal else { return cells }
@@ -83,7 +83,7 @@ public struct TextTable: Sendable {
         return zip(cells, fractions).map { $0 + Self.spaces(longest - $1) }
     }
 
-    /// Takes from the widest column that may be cut until all fit, or none is left to cut.
+    /// Narrows the widest cuttable column until all columns fit, or no column can be cut further.
     private func fitted(_ natural: [Int], to limit: Int?) -> [Int] {
         guard let limit else { return natural }
         var widths = natural
@@ -106,7 +106,7 @@ public struct TextTable: Sendable {
             let padding = Self.spaces(widths[index] - TerminalText.width(shown))
             line += columns[index].alignment == .left ? shown + padding : padding + shown
         }
-        // No spaces at the end: they would wrap in a terminal that is too narrow.
+        // Trailing spaces would wrap in a terminal that is too narrow.
         while line.last == " " { line.removeLast() }
         return line + "\n"
     }
@@ -115,9 +115,9 @@ public struct TextTable: Sendable {
         String(repeating: " ", count: max(0, count))
     }
 
-    /// A bar of a number of columns, filled by a fraction of one, in steps of an eighth of a column; spaces behind it.
+    /// Returns a bar that fills a fraction of a width, in steps of an eighth of a column, padded with spaces.
     ///
-    /// Without Unicode the steps are whole columns of `#`. What is no number, or below zero, is an empty bar.
+    /// Without Unicode the steps are whole columns of `#`. NaN and negative numbers give an empty bar.
     public static func bar(_ fraction: Double, width: Int, unicode: Bool = true) -> String {
         let width = max(0, width)
         let part = fraction.isNaN ? 0 : min(1, max(0, fraction))

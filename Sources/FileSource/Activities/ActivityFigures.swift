@@ -1,11 +1,11 @@
 import HealthModel
 import Pipeline
 
-/// The figures of a lap or of a whole activity.
+/// The totals and averages of a lap or of a whole activity.
 struct ActivityFigures {
-    /// In microseconds, pauses included.
+    /// The time from start to end in microseconds, including pauses.
     var elapsed: Int64?
-    /// In microseconds, pauses left out.
+    /// The time in microseconds without pauses.
     var length: Int64?
     var timer: Numeral?
     var distance: Numeral?
@@ -26,7 +26,7 @@ struct ActivityFigures {
         minimumHeartRate = try texts.number(Column.minimumHeartRate, "lowest heart rate")
     }
 
-    /// As a lap's metadata.
+    /// The figures as metadata of a lap.
     var metadata: Metadata? {
         let told: [(String, Numeral?, Unit?)] = [
             ("duration", timer, Workout.second), ("distance", distance, Self.metre), ("energy", energy, Self.kilocalorie),
@@ -39,12 +39,12 @@ struct ActivityFigures {
         return entries.isEmpty ? nil : Metadata(entries)
     }
 
-    /// `nil` where one of them is not told.
+    /// The sum of the numbers, or `nil` if one of them is missing.
     static func sum(_ numerals: [Numeral?]) -> Numeral? {
         guard !numerals.isEmpty, !numerals.contains(nil) else { return nil }
         if numerals.count == 1 { return numerals[0] }
         let sum = numerals.reduce(0) { $0 + ($1?.doubleValue ?? 0) }
-        // Doubles carry crumbs that no digits had: nanometres are enough.
+        // Rounds to nanometers. The sum of doubles has digits that the file does not contain.
         return Numeral(shortest: (sum * 1e9).rounded() / 1e9)
     }
 

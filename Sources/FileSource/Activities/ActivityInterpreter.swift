@@ -1,25 +1,27 @@
 import HealthModel
 import Pipeline
 
-/// What an activity file (TCX, FIT) means: heart rate, and cadence, power and speed of sports that HealthKit has a type for, are samples of each
-/// point; the places are a `workoutRoute`, and the activity is a `workout` whose figures are the file's own.
+/// Interprets an activity file (TCX, FIT).
 ///
-/// - The source is `tcx` or `fit` with the name of the program that wrote the file, the device is the one that recorded.
-/// - Laps are events of the workout, with their figures as metadata, since HealthKit's laps are; pauses are events where the file tells them.
-/// - Where only laps are told, distance, energy and duration are their sums, the highest heart rate is their highest. A mean of the laps' means is
-///   nobody's measurement and is left out, but of a single lap.
-/// - A distance of a point is counted from the start on: it is not taken apart into pieces that nobody measured.
-/// - A point, a place, a number, a lap that cannot be is refused by itself. Everything else that is seen and not stored is counted by its name.
+/// Heart rate is a sample at each point, and so are cadence, power and speed in sports for which HealthKit has a type. The positions
+/// become a `workoutRoute`. The activity becomes a `workout` with the totals from the file.
+///
+/// - The source is `tcx` or `fit` and the name of the program that wrote the file. The device is the one that recorded.
+/// - Laps become events of the workout with their figures as metadata, as in HealthKit. Pauses become events if the file contains them.
+/// - If only the laps have totals, distance, energy and duration are their sums, and the highest heart rate is the maximum of theirs. The
+///   average of a single lap is kept. For several laps it is left out, because a mean of means was never measured.
+/// - A point's distance is cumulative from the start. It is not split into differences, which were never measured.
+/// - An invalid point, position, number or lap is rejected alone. Everything else that is read and not stored is counted by name.
 public final class ActivityInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private var recording: ActivityRecording?
     private var names = SkipNames()
     private var leftOut = LeftOut()
 
-    /// - Parameter registry: of the person whose activities these are.
+    /// - Parameter registry: the registry of the person who did the activities.
     public init(registry: OriginRegistry) { self.registry = registry }
 
-    /// Takes a row; the last one of an activity gives its workout and its route.
+    /// Reads a row. The last row of an activity returns its workout and its route.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of an activity file", at: frame.place) }
         let texts = ActivityTexts(row: row, place: frame.place, isXML: frame.channel == ActivityRow.tcx)
@@ -44,7 +46,7 @@ public final class ActivityInterpreter: FrameInterpreter {
         return .notData
     }
 
-    /// The parts of activities that are not stored.
+    /// Returns the parts of activities that were not stored.
     public func takeLeftOut() -> LeftOut? { leftOut.take() }
 
     private func point(
@@ -76,7 +78,7 @@ public final class ActivityInterpreter: FrameInterpreter {
 }
 
 extension ActivityTexts {
-    /// Where a point is; `nil` if the file does not say it.
+    /// The position of a point, or `nil` if the file does not contain it.
     func location(at time: Instant) throws(Refusal) -> RoutePoints.Location? {
         let latitude = try number(ActivityRow.Point.latitude, "latitude", atMost: 90)
         let longitude = try number(ActivityRow.Point.longitude, "longitude", atMost: 180)

@@ -1,28 +1,28 @@
 import HealthModel
 import Pipeline
 
-/// An activity of which not all was read yet.
+/// An activity that has not been read to its end.
 struct ActivityRecording {
-    /// More than any activity has; what has more is made to fill the memory.
+    /// The maximum number of laps and of events. It limits memory and is higher than in any real activity.
     static let maximumEvents = 10_000
 
     let measurements: PointMeasurements
     let offset: ZoneOffset?
 
-    /// Why there will be no workout.
+    /// The reason why the activity gets no workout, if any.
     private var refusal: Refusal?
-    /// The first and the last time of its points.
+    /// The earliest and the latest time of the points.
     private var times: (first: Instant, last: Instant)?
 
     private let sport: ActivitySport
     private let metadata: Metadata?
-    /// Tells activities apart whose sport nobody knows.
+    /// Distinguishes activities of unknown sports. It is 0 for known sports.
     private let ordinal: UInt32
     private let start: Instant?
     private let workout: Origin?
     private let route: Origin?
     private var laps: [Lap] = []
-    /// Whether one was refused: what the laps tell is then no sum of the activity.
+    /// Whether a lap was rejected. The sums of the other laps are then not those of the activity.
     private var isLapMissing = false
     private var events: [(type: String, time: Instant)] = []
     private var track: RoutePoints?
@@ -68,7 +68,7 @@ struct ActivityRecording {
     private static func device(_ texts: ActivityTexts) -> Device? {
         typealias Column = ActivityRow.Activity
         let (manufacturer, model) = (texts.text(Column.manufacturer), texts.text(Column.model))
-        // 0 is what a program writes that has no number.
+        // Some programs write 0 if there is no serial number.
         let serial = texts.text(Column.serial).flatMap { $0 == "0" ? nil : $0 }
         let parts = [manufacturer, model, serial].compactMap { $0 }
         guard !parts.isEmpty else { return nil }
@@ -77,15 +77,15 @@ struct ActivityRecording {
             firmware: texts.text(Column.firmware))
     }
 
-    /// Takes the time of a point.
+    /// Adds the time of a point.
     mutating func append(_ time: Instant) {
         times = (min(times?.first ?? time, time), max(times?.last ?? time, time))
     }
 
-    /// Takes the place of a point.
+    /// Adds the position of a point.
     mutating func append(_ location: RoutePoints.Location, _ texts: ActivityTexts) {
         guard trackRefusal == nil else { return }
-        // Out of the optional, so that it is not copied.
+        // Taken out of the optional to avoid a copy.
         var track = self.track.take() ?? RoutePoints(received: received)
         do throws(ContentError) {
             if try track.append(location) == .added {
@@ -97,9 +97,9 @@ struct ActivityRecording {
         }
     }
 
-    /// Takes a lap.
+    /// Adds a lap.
     ///
-    /// - Throws: why it is refused by itself. The activity then has no sums of its laps.
+    /// - Throws: ``Refusal`` if the lap is invalid. The totals of the activity are then not derived from its laps.
     mutating func append(lap texts: ActivityTexts) throws(Refusal) {
         guard refusal == nil else { return }
         guard laps.count < Self.maximumEvents else {
@@ -120,7 +120,7 @@ struct ActivityRecording {
         if let length = figures.elapsed ?? figures.length {
             return Lap(start: start, end: Instant(microseconds: start.microseconds &+ length), figures: figures)
         }
-        // Some programs write when a lap ended, and not how long it was.
+        // Some programs write the end of a lap and not its duration.
         guard !texts.row[ActivityRow.Figures.end].isEmpty else { throw Refusal("a lap has no length", at: texts.place) }
         let end = try texts.time(ActivityRow.Figures.end, of: "lap").instant
         guard end >= start else { throw Refusal("a lap ends before it starts", at: texts.place) }
@@ -137,7 +137,7 @@ struct ActivityRecording {
         events.append((texts.text(ActivityRow.Event.type) ?? "", time))
     }
 
-    /// The workout, and the route where there was one.
+    /// Returns the workout, and the route if there is one.
     func end(_ texts: ActivityTexts, _ leftOut: inout LeftOut) throws(Refusal) -> [Reading] {
         if let refusal { throw refusal }
         if let trackRefusal { leftOut.refusals.append(trackRefusal) }
@@ -203,7 +203,7 @@ struct ActivityRecording {
                 Workout.Statistics(
                     type: "heartRate", average: rate(average), minimum: rate(whole.minimumHeartRate), maximum: rate(maximum)))
         }
-        // One lap is the activity itself.
+        // A single lap is the activity itself.
         for lap in laps where laps.count > 1 || isLapMissing {
             workout.events.append(
                 Workout.Event(
@@ -220,7 +220,7 @@ struct ActivityRecording {
 }
 
 extension Reading {
-    /// The UUID that it will be stored under, told by others of the same file.
+    /// The UUID under which the sample will be stored. Other samples of the same file refer to it.
     fileprivate func uuid(_ start: Instant, _ end: Instant) -> String {
         let identity = SampleIdentity(
             series: origin.seriesKey, start: start.microseconds, end: end.microseconds, numeral: numeral, unit: unit,

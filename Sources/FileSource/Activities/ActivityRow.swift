@@ -1,14 +1,16 @@
 import Pipeline
 
-/// The rows of an activity file, whatever its format, by what stands in column 0. Times and numbers are texts: of a TCX file as they stand in
-/// it, of a FIT file times in seconds since 1970 and numbers in the units below.
+/// The rows of an activity file of any format. Column 0 contains the kind of the row.
+///
+/// Times and numbers are texts. In a TCX file they are copied from it. In a FIT file times are seconds since 1970, and numbers have the
+/// units below.
 ///
 ///     activity   …    an activity begins
-///     point      …    what was measured at one time; of TCX a Trackpoint, of FIT a record
-///     event      …    the timer stopped or went on
+///     point      …    measurements at one time (TCX: a Trackpoint, FIT: a record)
+///     event      …    the timer stopped or resumed
 ///     lap        …    a lap of the activity
-///     end        …    the activity is over
-///     skip       kind, count   something that nothing is stored of
+///     end        …    the activity ends
+///     skip       kind, count   an element that is not stored
 ///     refused    reason        a part of the file that cannot be read
 enum ActivityRow {
     /// The channel of TCX files.
@@ -28,7 +30,7 @@ enum ActivityRow {
     /// Columns of an activity.
     enum Activity {
         static let sport = 1
-        /// What more the file says of the sport; FIT alone does.
+        /// A more specific sport. Only FIT has it.
         static let subSport = 2
         static let start = 3
         static let sourceName = 4
@@ -37,7 +39,7 @@ enum ActivityRow {
         static let model = 7
         static let serial = 8
         static let firmware = 9
-        /// Seconds east of Greenwich, where the file tells them apart from its times.
+        /// Seconds east of Greenwich, if the file contains the offset separately from its times.
         static let offset = 10
         static let count = 11
     }
@@ -47,13 +49,13 @@ enum ActivityRow {
         static let time = 1
         static let latitude = 2
         static let longitude = 3
-        /// In metres.
+        /// In meters.
         static let altitude = 4
-        /// In beats a minute.
+        /// In beats per minute.
         static let heartRate = 5
-        /// In turns a minute.
+        /// In revolutions per minute.
         static let cadence = 6
-        /// In metres a second.
+        /// In meters per second.
         static let speed = 7
         /// In watts.
         static let power = 8
@@ -63,18 +65,18 @@ enum ActivityRow {
     /// Columns of a lap and of an activity's end.
     enum Figures {
         static let start = 1
-        /// In seconds, pauses included; TCX does not tell it.
+        /// In seconds, including pauses. TCX does not have it.
         static let elapsed = 2
-        /// In seconds, pauses left out.
+        /// In seconds, without pauses.
         static let timer = 3
-        /// In metres.
+        /// In meters.
         static let distance = 4
         /// In kilocalories.
         static let energy = 5
         static let averageHeartRate = 6
         static let maximumHeartRate = 7
         static let minimumHeartRate = 8
-        /// When a lap ended, if the file says it.
+        /// The end of a lap, if the file contains it.
         static let end = 9
         static let count = 10
     }
@@ -89,7 +91,7 @@ enum ActivityRow {
 }
 
 extension ExportRows {
-    /// A whole row of texts, the element's name before them.
+    /// Appends a whole row of texts. The element's name goes into column 0.
     mutating func append(_ element: StaticString, _ texts: [[UInt8]], at place: Place) {
         begin(UnsafeRawBufferPointer(start: element.utf8Start, count: element.utf8CodeUnitCount), columns: 1 + texts.count)
         for (index, text) in texts.enumerated() where !text.isEmpty { text.withUnsafeBytes { set(1 + index, $0) } }

@@ -1,21 +1,21 @@
 import HealthModel
 
-/// What is done in an activity: HealthKit's name of it, and the types of what is measured meanwhile.
+/// The sport of an activity: HealthKit's name for it and the types of its measurements.
 struct ActivitySport {
-    /// HealthKit's raw number; that of `other` if HealthKit has no name for it.
+    /// HealthKit's raw number, or that of `other` if HealthKit has no name for the sport.
     let number: Int
-    /// Whether nothing is known of the file's own word.
+    /// Whether the word in the file is unknown.
     let isUnknown: Bool
-    /// Of the distance in all.
+    /// The type of the total distance.
     let distance: SampleType?
     let cadence: SampleType?
     let power: SampleType?
     let speed: SampleType?
 
-    /// Nothing says what was done.
+    /// The sport of an activity that does not name one.
     static let other = ActivitySport("other", isUnknown: false)
 
-    /// - Parameter activity: HealthKit's name.
+    /// - Parameter activity: HealthKit's name for the sport.
     private init(_ activity: String, isUnknown: Bool) {
         let values = SampleType("workout")?.categoryValues
         number = values?.value(of: activity) ?? Self.otherNumber
@@ -31,7 +31,7 @@ struct ActivitySport {
 
     private static let powers = ["cycling": "cyclingPower", "running": "runningPower"]
 
-    /// A hike has none: HealthKit's walking speed is that on flat ground.
+    /// Hiking has no speed type, because HealthKit's walking speed is measured on flat ground.
     private static let speeds = [
         "cycling": "cyclingSpeed", "running": "runningSpeed", "walking": "walkingSpeed", "rowing": "rowingSpeed",
         "paddleSports": "paddleSportsSpeed", "crossCountrySkiing": "crossCountrySkiingSpeed",
@@ -48,10 +48,11 @@ struct ActivitySport {
 
     // MARK: Words
 
-    /// A TCX file's sport, or what a GPX file's track is of: in whatever letters, with or without blanks and underscores between the words.
+    /// Creates the sport from the word in a TCX file or in the `type` of a GPX track. Case, blanks and underscores are ignored.
     ///
-    /// TCX has three words (`Sport_t` in Garmin's TrainingCenterDatabasev2.xsd), and many programs write others: Google Fit and Fitbit
-    /// `Walking` and `Hiking`, others the names of Garmin Connect, Strava or the FIT profile. A word that none of them has is `other`.
+    /// TCX has three words (`Sport_t` in Garmin's TrainingCenterDatabasev2.xsd), and many programs write others. Google Fit and Fitbit
+    /// write `Walking` and `Hiking`. Others write the names of Garmin Connect, Strava or the FIT profile. An unknown word becomes
+    /// `other`.
     init(word: String) {
         let word = Self.plain(word)
         if let activity = Self.words[word] ?? Self.healthKit[word] ?? Self.plainFIT[word] {
@@ -65,7 +66,7 @@ struct ActivitySport {
         String(String.UnicodeScalarView(word.lowercased().unicodeScalars.filter { $0.properties.isAlphabetic }))
     }
 
-    /// HealthKit's own names.
+    /// HealthKit's names by their letters.
     private static let healthKit: [String: String] = {
         var names: [String: String] = [:]
         for (_, name) in SampleType("workout")?.categoryValues?.cases ?? [] { names[plain(name)] = name }
@@ -79,10 +80,10 @@ struct ActivitySport {
         return names
     }()
 
-    /// Words of TCX and of makers, beside those of HealthKit and of the FIT profile.
+    /// The words of TCX and of manufacturers, in addition to those of HealthKit and of the FIT profile.
     ///
-    /// Sources: `SportType` of Strava's API (https://developers.strava.com/docs/reference/#api-models-SportType), the activity types of Garmin
-    /// Connect's Activity API, the names of activities in Fitbit's Web API and in Google Fit
+    /// Sources: `SportType` of Strava's API (https://developers.strava.com/docs/reference/#api-models-SportType), the activity types of
+    /// Garmin Connect's Activity API, the names of activities in Fitbit's Web API and in Google Fit
     /// (https://developers.google.com/fit/rest/v1/reference/activity-types).
     private static let words: [String: String] = [
         "biking": "cycling", "bike": "cycling", "bicycling": "cycling", "ride": "cycling", "outdoorbike": "cycling",
@@ -102,10 +103,10 @@ struct ActivitySport {
         "stairstepper": "stairClimbing", "stairclimber": "stairClimbing", "circuittraining": "mixedCardio",
     ]
 
-    /// A FIT file's sport and the one below it, by the names of Garmin's profile (``FITProfile/sports``). What HealthKit has no word for is
-    /// `other`.
+    /// Creates the sport from the sport and sub-sport of a FIT file, as Garmin's profile names them (``FITProfile/sports``). A sport
+    /// without a HealthKit name becomes `other`.
     ///
-    /// - Returns: `nil` if the file does not say it.
+    /// - Returns: `nil` if the file does not contain a sport.
     init?(fit sport: String?, _ subSport: String?) {
         guard let sport else { return nil }
         if let activity = Self.fit[sport] {
@@ -113,7 +114,7 @@ struct ActivitySport {
             return
         }
         switch sport {
-        // Machines and exercises: what is done, the second word says.
+        // For machines and exercises, the sub-sport names the activity.
         case "fitness_equipment", "training", "generic":
             self.init(subSport.flatMap { Self.fitBelow[$0] } ?? "other", isUnknown: false)
         default: self.init("other", isUnknown: !FITProfile.sports.values.contains(sport))

@@ -5,7 +5,7 @@ import Pipeline
 struct ActivityTexts {
     let row: TextRow
     let place: Place
-    /// Whether times are texts of ISO 8601, as in XML; else they are seconds since 1970.
+    /// Whether times are ISO 8601 texts, as in XML. Otherwise they are seconds since 1970.
     let isXML: Bool
 
     func text(_ column: Int) -> String? {
@@ -13,7 +13,7 @@ struct ActivityTexts {
         return text.isEmpty ? nil : text
     }
 
-    /// - Throws: where the cell holds something else than a number.
+    /// - Throws: ``Refusal`` if the cell is not a valid number.
     func number(_ column: Int, _ name: StaticString, atMost limit: Double = 1e9) throws(Refusal) -> Numeral? {
         let text = row[column]
         guard !text.isEmpty else { return nil }
@@ -23,14 +23,14 @@ struct ActivityTexts {
         return numeral
     }
 
-    /// A number that is never below 0, in microseconds.
+    /// Returns a duration of at least 0, in microseconds.
     func length(_ column: Int, _ name: StaticString) throws(Refusal) -> Int64? {
         guard let seconds = try number(column, name)?.doubleValue else { return nil }
         guard seconds >= 0 else { throw Refusal("the \(name) is below 0", at: place) }
         return Int64((seconds * 1e6).rounded())
     }
 
-    /// - Throws: where there is no time, or one of which nobody knows the zone.
+    /// - Throws: ``Refusal`` if the time is missing, is not valid, or has no time zone.
     func time(_ column: Int, of what: StaticString) throws(Refusal) -> (instant: Instant, offset: ZoneOffset?) {
         let text = row[column]
         guard !text.isEmpty else { throw Refusal("the \(what) has no time", at: place) }
@@ -44,7 +44,7 @@ struct ActivityTexts {
             throw Refusal("the time of the \(what) is not written as ISO 8601 has it", at: place)
         }
         guard let instant = timestamp.instant else { throw Refusal("the time of the \(what) has no zone", at: place) }
-        // UTC is what all of them write, wherever the person was.
+        // All programs write UTC, so it says nothing about where the person was.
         return (instant, timestamp.offset == .utc ? nil : timestamp.offset)
     }
 }

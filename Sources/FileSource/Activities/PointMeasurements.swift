@@ -1,22 +1,22 @@
 import HealthModel
 import Pipeline
 
-/// What the points of an activity or a track measure beside their place, each at the point's time: heart rate always, cadence, power and speed if
-/// HealthKit has a type for them in this sport.
+/// The measurements of an activity's or track's points except positions, at the time of each point. Heart rate is always stored. Cadence,
+/// power and speed are stored if HealthKit has a type for them in this sport.
 struct PointMeasurements {
     /// One number of a point.
     struct Kind {
         var column: Int
-        /// For a person who reads why it was refused.
+        /// The name in error messages.
         var name: StaticString
-        /// What it is counted as if it is not stored.
+        /// The name under which it is counted if it is not stored.
         var part: String
         /// `nil` if HealthKit has no type for it.
         var origin: Origin?
         var unit: Unit
     }
 
-    /// The numbers of a format's points: their columns, and what the format calls them.
+    /// The columns of the numbers in a format, and the format's names for them.
     struct Columns {
         var heartRate: (column: Int, part: String)
         var cadence: (column: Int, part: String)
@@ -36,12 +36,12 @@ struct PointMeasurements {
     }
 
     let kinds: [Kind]
-    /// Speeds are also stored with the place of a point.
+    /// The column of the speed. Speed is also stored with the position of a point.
     private let speed: Int
 
     /// - Parameters:
-    ///   - sport: `nil` if nothing says which.
-    ///   - origin: of a type's samples; `nil` if they are not stored.
+    ///   - sport: `nil` if the sport is unknown.
+    ///   - origin: returns the origin of a type's samples, or `nil` if they are not stored.
     init(_ columns: Columns, of sport: ActivitySport?, origin: (SampleType) -> Origin?) {
         let all: [((column: Int, part: String), StaticString, SampleType?, Unit?)] = [
             (columns.heartRate, "heart rate", SampleType("heartRate"), ActivityFigures.beatsPerMinute),
@@ -62,12 +62,12 @@ struct PointMeasurements {
     private static let watt = try? Unit(ucum: "W")
     private static let metrePerSecond = try? Unit(ucum: "m/s")
 
-    /// Appends the samples of a point. What is no number is refused by itself; what HealthKit has no type for is counted.
+    /// Appends the samples of a point. An invalid number is rejected alone. A number for which HealthKit has no type is counted.
     ///
     /// - Parameters:
-    ///   - first: the cell before the point's column 0.
+    ///   - first: the index of the point's column 0.
     ///   - time: `nil` if the point has none.
-    ///   - isPlaced: whether the point's place, and with it its speed, is stored.
+    ///   - isPlaced: whether the point's position, and with it its speed, is stored.
     func read(
         _ cells: [UnsafeRawBufferPointer], from first: Int = 0, at time: Instant?, offset: ZoneOffset?, isPlaced: Bool,
         place: Place, into readings: inout [Reading], names: inout SkipNames, leftOut: inout LeftOut

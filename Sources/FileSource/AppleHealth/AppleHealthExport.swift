@@ -1,18 +1,18 @@
 import Pipeline
 
-/// Recognises the file that Apple's Health app makes under “Export All Health Data”: `export.xml`, or the ZIP around it.
+/// Recognizes the file that Apple's Health app creates with “Export All Health Data”: `export.xml`, or the ZIP archive around it.
 ///
 ///     if AppleHealthExport.recognises(path: path) { … }
 public enum AppleHealthExport {
-    /// How many bytes of a file are worth handing to ``recognises(_:)``.
+    /// The number of bytes to pass to ``recognises(_:)``.
     public static let decidingLength = 64 << 10
 
-    /// Whether the file is an export, or a ZIP archive that may hold one; `false` also for a file that cannot be read.
+    /// Whether the file is an export, or a ZIP archive that may contain one. A file that cannot be read returns `false`.
     public static func recognises(path: String) -> Bool {
         (try? InputFile(path: path)).map(recognises) ?? false
     }
 
-    /// Whether an open file is an export, or a ZIP archive that may hold one.
+    /// Whether an open file is an export, or a ZIP archive that may contain one.
     public static func recognises(_ file: InputFile) -> Bool {
         let input = FileInput(file)
         return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
@@ -21,15 +21,15 @@ public enum AppleHealthExport {
         }
     }
 
-    /// Whether a file that begins with these bytes is an export, or a ZIP archive that may hold one.
+    /// Whether a file that begins with these bytes is an export, or a ZIP archive that may contain one.
     ///
-    /// An export in UTF-16 is recognised too, so that reading it can say what is wrong.
+    /// UTF-16 is recognized too, so that reading the file can report the problem.
     public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         if isArchive(beginning) { return true }
         switch ExportProlog(beginning) {
         case .found: return true
         case .unfinished(let hasDoctype):
-            // The DTD alone is longer than what some callers read; its first words name the root.
+            // The DTD alone can be longer than the given bytes. Its first words name the root.
             return hasDoctype && String(decoding: beginning.prefix(4096), as: UTF8.self).contains("<!DOCTYPE HealthData")
         case .wideCharacters:
             let narrow = beginning.lazy.filter { $0 != 0 }
@@ -40,7 +40,7 @@ public enum AppleHealthExport {
         }
     }
 
-    /// The mark of a ZIP archive's first member, or of an empty one.
+    /// Whether the bytes begin with the signature of a ZIP archive's first member, or of an empty archive.
     static func isArchive(_ beginning: UnsafeRawBufferPointer) -> Bool {
         beginning.starts(with: [0x50, 0x4B, 0x03, 0x04]) || beginning.starts(with: [0x50, 0x4B, 0x05, 0x06])
     }

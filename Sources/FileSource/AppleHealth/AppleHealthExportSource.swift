@@ -1,16 +1,17 @@
 import HealthModel
 import Pipeline
 
-/// Delivers an Apple Health export, `export.xml` or the ZIP that holds it, element by element, and the files that belong to it.
+/// Reads an Apple Health export, `export.xml` or the ZIP archive that contains it, element by element, with the files that belong to it.
 ///
-/// Each `Record`, also inside a `Correlation`, is a frame at `record n`, the n-th in the order of the file; each other element
-/// below the root is a frame at its line. The columns are those of `ExportColumn` and `ExportRow`; ``AppleHealthInterpreter`` knows them.
-/// Routes (GPX), electrocardiograms (CSV) and clinical records (FHIR) follow: of a ZIP behind all elements, of an export by itself those that
-/// it names and that lie beside it, each behind the element that names it.
+/// Each `Record`, also inside a `Correlation`, is a frame at `record n`, the n-th in file order. Each other element below the root is a
+/// frame at its line. `ExportColumn` and `ExportRow` define the columns, which ``AppleHealthInterpreter`` reads.
 ///
-/// Memory does not grow with the file. What a file from outside may do wrong: no entity is ever declared, since the DOCTYPE is
-/// stepped over; control characters are blanks; names, attributes, nesting and unpacking have bounds; a path is never followed out of the
-/// export's folder.
+/// Routes (GPX), electrocardiograms (CSV) and clinical records (FHIR) follow. In a ZIP archive they come after all elements. If the
+/// export is a plain file, the files that it names are read from its folder, each after the element that names it.
+///
+/// Memory does not grow with the file. The source is safe against hostile files: The DOCTYPE is skipped, so no entity is ever declared.
+/// Control characters become blanks. Names, attributes, nesting and unpacked sizes have limits. A path never leads out of the export's
+/// folder.
 ///
 ///     let source = AppleHealthExportSource(path: "export.zip", received: now)
 ///     try source.forEachFrame { frame in … }
@@ -21,7 +22,7 @@ public struct AppleHealthExportSource: FrameSource {
     }
 
     private let origin: Origin
-    /// Where the files lie that an export by itself names.
+    /// The folder of the files that a plain export names.
     private let folder: ExportFiles.Folder
     private let received: Instant
     private let limits: ZipArchive.Limits
@@ -29,14 +30,14 @@ public struct AppleHealthExportSource: FrameSource {
 
     /// - Parameters:
     ///   - received: the time of the import, for all frames.
-    ///   - meter: counts what is read.
+    ///   - meter: counts the bytes that are read.
     public init(path: String, received: Instant, meter: ReadMeter? = nil) {
         self.init(.path(path), path, received, meter, ZipArchive.Limits())
     }
 
-    /// Reads a file that is open.
+    /// Reads an open file.
     ///
-    /// - Parameter path: where it lies, and with it what it names; `nil` or `-` where that is not known.
+    /// - Parameter path: the path of the file, which locates the files that it names. `nil` or `-` if it is unknown.
     public init(_ file: InputFile, path: String? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.init(.file(file), path, received, meter, ZipArchive.Limits())
     }
@@ -57,7 +58,7 @@ public struct AppleHealthExportSource: FrameSource {
         folder = .path(end.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
     }
 
-    /// Gives each record of the export to `body`, in the order of the file.
+    /// Passes each record of the export to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let file =

@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-// Elements that are read whole.
+// Elements that are read as a whole.
 extension AppleHealthInterpreter {
-    /// What an element means that has no columns.
+    /// Returns the meaning of an element that is delivered as a tree.
     @inline(never)
     func meaning(ofElement texts: Texts, at place: Place) throws(Refusal) -> Meaning {
         switch texts.first.map({ String(decoding: $0, as: UTF8.self) }) ?? "" {
@@ -74,7 +74,7 @@ extension AppleHealthInterpreter {
         let start = try moment(tree, "startDate", at: place)
         let end = try moment(tree, "endDate", at: place)
         guard let activity = tree["workoutActivityType"] else { throw Refusal("the workout has no activity", at: place) }
-        // One that nobody knows is held, as an unknown case of a category is.
+        // An unknown activity is quarantined, like an unknown case of a category.
         let number = type.categoryValues?.value(of: activity)
         let ordinal =
             number == nil ? UInt32(truncatingIfNeeded: Array(activity.utf8).withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF : 0
@@ -118,7 +118,7 @@ extension AppleHealthInterpreter {
         return reading
     }
 
-    /// What a workout's element says of its routes.
+    /// Returns the routes in a workout's element.
     private func headers(
         of tree: ExportTree, _ workout: SampleIdentity, _ start: ExportTime.Moment, _ end: ExportTime.Moment,
         _ locations: [Result<RouteLocations, Refusal>], at place: Place
@@ -136,7 +136,7 @@ extension AppleHealthInterpreter {
                 var header = ExportRoutes.Header(
                     origin: origin(route, type), start: begin.instant, end: finish.instant, offset: begin.offset, ordinal: 0,
                     metadata: metadata, record: record, workout: workout, place: place, locations: try own?.get())
-                // Two of one workout that nothing else tells apart are told by their order.
+                // The order distinguishes routes of one workout that are otherwise equal.
                 while record == nil, !identities.insert(header.identity).inserted { header.ordinal += 1 }
                 entries.append(.header(header))
             } catch {
@@ -148,7 +148,7 @@ extension AppleHealthInterpreter {
 
     private static let routeType = SampleType("workoutRoute")
 
-    /// What the MetadataEntry elements say, and the record id that may stand among them.
+    /// Returns the metadata of the MetadataEntry elements, and the record id if they contain one.
     func said(_ tree: ExportTree) -> (Metadata?, RecordIdentifier?) {
         let entries = tree.children(named: "MetadataEntry")
         func value(_ key: String) -> String? { entries.last { $0["key"] == key }?["value"] }
@@ -160,7 +160,7 @@ extension AppleHealthInterpreter {
         return (rest.metadata, RecordIdentifier(id: identifier, version: number))
     }
 
-    /// What Apple's headers name the statistics of, in the place of the totals that exports had before.
+    /// The totals of old exports, with the types of the statistics that replaced them.
     private static let totals = [("totalEnergyBurned", "activeEnergyBurned")]
 
     private static let metre = try? Unit(ucum: "m")
@@ -199,7 +199,7 @@ extension AppleHealthInterpreter {
         return list
     }
 
-    /// No export of Apple's has records in a workout; those of others are read as any record is.
+    /// Reads a record in a workout like any other record. Apple's exports have none there, but other programs write them.
     private func meaning(ofRecord record: ExportTree, at place: Place) throws(Refusal) -> Meaning {
         var columns = [String](repeating: "", count: ExportColumn.metadata)
         columns[ExportColumn.element] = record.name
@@ -233,12 +233,12 @@ extension AppleHealthInterpreter {
             throw Refusal("the activity summary's date is not written as YYYY-MM-DD", at: place)
         }
         var summary = ActivitySummary(date: date)
-        // Where no unit of the energy is named, none is guessed at.
+        // If the unit of the energy is missing, it is not guessed.
         let (energy, minutes) = ("activeEnergyBurnedUnit", SampleType("appleExerciseTime")?.canonicalUnit)
         let kilocalories = SampleType("activeEnergyBurned")?.canonicalUnit
         summary.activeEnergyBurned = try amount(tree, "activeEnergyBurned", unit: energy, of: kilocalories, at: place)
         summary.activeEnergyBurnedGoal = try amount(tree, "activeEnergyBurnedGoal", unit: energy, of: kilocalories, at: place)
-        // Minutes of the move ring had another name before iOS 14.
+        // The minutes of the move ring had another name before iOS 14.
         let isOld = tree["appleMoveTime"] == nil
         summary.moveTime = try amount(tree, isOld ? "appleMoveMinutes" : "appleMoveTime", in: minutes, at: place)
         summary.moveTimeGoal = try amount(tree, isOld ? "appleMoveMinutesGoal" : "appleMoveTimeGoal", in: minutes, at: place)
@@ -267,15 +267,15 @@ extension AppleHealthInterpreter {
         Array(text.utf8).withUnsafeBytes { try? moment($0, "time", at: place) }
     }
 
-    /// A number with the unit that another attribute names; `nil` where there is no number.
+    /// Returns a number with the unit in another attribute, or `nil` if there is no number.
     ///
-    /// - Parameter measure: what it has to be convertible to, where that is known.
+    /// - Parameter measure: a unit that the number must be convertible to, or `nil` for any.
     func amount(
         _ tree: ExportTree, _ name: String, unit: String, of measure: Unit?, _ type: SampleType? = nil, at place: Place
     ) throws(Refusal) -> Amount? {
         guard let text = tree[name] else { return nil }
         guard let word = tree[unit] else { return Amount(try numeral(text, of: tree, name, at: place), nil) }
-        // Of durations some write what HealthKit itself calls s.
+        // Some programs write `sec` for durations, where HealthKit writes `s`.
         guard let unit = try? Unit(healthKit: word == "sec" ? "s" : word) else {
             throw Refusal("\(tree.name): the unit of \(name) is unknown", at: place)
         }
@@ -285,7 +285,7 @@ extension AppleHealthInterpreter {
         return Amount(try numeral(text, of: tree, name, at: place), unit)
     }
 
-    /// A number whose unit goes without saying.
+    /// Returns a number with an implied unit, or `nil` if it is missing.
     private func amount(_ tree: ExportTree, _ name: String, in unit: Unit?, at place: Place) throws(Refusal) -> Amount? {
         guard let text = tree[name] else { return nil }
         return Amount(try numeral(text, of: tree, name, at: place), unit)

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-// Beats, ears, eyes, and who the person is.
+// Heartbeats, audiograms, vision prescriptions, and characteristics.
 extension AppleHealthInterpreter {
     private static let heartbeatType = SampleType("heartbeatSeries")
     private static let audiogramType = SampleType("audiogram")
@@ -9,8 +9,8 @@ extension AppleHealthInterpreter {
 
     // MARK: Beats
 
-    /// The single beats of a record: a series of the same source and times. Of beats whose times cannot be read, or do not lie in their record, there
-    /// is the number alone: the record, which is what was measured, has it as its metadata `instantaneousBeats`.
+    /// Returns the single beats of a record as a series of the same source and times. If their times are invalid or outside of the
+    /// record, only their number is kept. It is the metadata `instantaneousBeats` of the record.
     func heartbeats(_ texts: Texts, at place: Place) throws(Refusal) -> Meaning {
         guard let type = Self.heartbeatType else { throw Refusal("the catalogue has no heartbeat series", at: place) }
         let beats = Array(texts.dropFirst(ExportRow.beatColumns))
@@ -34,7 +34,7 @@ extension AppleHealthInterpreter {
                 let text = beats[2 * index]
                 let rate = try? Numeral(parsing: text)
                 if rate == nil, !text.isEmpty { break }
-                // Whether beats are missing before it, an export does not tell.
+                // An export does not record whether beats are missing before this one.
                 try writer.append([Numeral(coefficient: offset), nil, rate])
             }
             packed = try writer.end()
@@ -63,7 +63,7 @@ extension AppleHealthInterpreter {
             let left = try ear(element, "leftEar", at: place)
             let right = try ear(element, "rightEar", at: place)
             points.append(Audiogram.Point(frequency: frequency, left: left, right: right))
-            // What every version of an export tells. Later ones tell more of the same test.
+            // Only values that every version of an export has. Later versions add more to the same test.
             heard.append(
                 Audiogram.Point(
                     frequency: frequency, left: left.map { Audiogram.Ear(sensitivity: $0.sensitivity) },
@@ -114,7 +114,7 @@ extension AppleHealthInterpreter {
         let issued = try moment(tree, "dateIssued", at: place)
         var prescription = VisionPrescription(
             leftEye: try eye(tree, "LeftEye", at: place), rightEye: try eye(tree, "RightEye", at: place))
-        // What a lens is like tells prescriptions of one day apart; one of a type that nobody knows is held.
+        // The lenses distinguish prescriptions of one day. A prescription of an unknown type is quarantined.
         let values = type.categoryValues
         let raw = Int(name).flatMap { values?.name(of: $0) == nil ? nil : $0 }
         let number = values?.value(of: name) ?? values?.value(of: name.lowercased()) ?? raw
@@ -127,7 +127,7 @@ extension AppleHealthInterpreter {
         }
         prescription.attachments = tree.children(named: "Attachment").compactMap { $0["identifier"] }
         let (metadata, record) = said(tree)
-        // No source is told of one, as of rings.
+        // Like rings, prescriptions may have no source.
         let origin =
             tree["sourceName"] == nil
             ? registry.origin(
@@ -150,12 +150,12 @@ extension AppleHealthInterpreter {
 
     // MARK: Who the person is
 
-    /// What an attribute of `Me` says; an empty one says nothing.
+    /// Returns the characteristic in an attribute of `Me`. An empty attribute has no data.
     func characteristic(_ texts: Texts, at place: Place) throws(Refusal) -> FrameOutcome {
         guard texts.count > 2, !texts[2].isEmpty else { return .notData }
         let name = String(decoding: texts[1], as: UTF8.self)
         guard let type = CharacteristicType.allCases.first(where: { $0.healthKitIdentifier == name }) else {
-            // `CardioFitnessMedicationsUse` has no list of values that anybody has published. Two are known to say that there is nothing.
+            // The values of `CardioFitnessMedicationsUse` are not published. Two of them are known to mean no data.
             let saysNothing = texts[2].elementsEqual("None".utf8) || texts[2].suffix(6).elementsEqual("NotSet".utf8)
             return saysNothing ? .notData : .skipped(names.kind(name))
         }

@@ -1,6 +1,6 @@
 import HealthModel
 
 extension AppleHealthInterpreter {
-    /// The export's own date.
+    /// The date of the export, or `nil` if it is unknown.
     public var written: Instant? { exported == 0 ? nil : Instant(seconds: exported) }
 }

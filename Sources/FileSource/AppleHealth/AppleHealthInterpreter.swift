@@ -2,28 +2,27 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// What the elements of an Apple Health export mean: each `Record` of a quantity or category type, each `Correlation`, `Workout`,
-/// `WorkoutRoute`, `ActivitySummary`, `Audiogram` and `VisionPrescription` is one reading, so is each file of an electrocardiogram, and
-/// everything else is counted.
+/// Interprets the elements of an Apple Health export. Each `Record` of a quantity or category type, `Correlation`, `Workout`,
+/// `WorkoutRoute`, `ActivitySummary`, `Audiogram` and `VisionPrescription` is one reading, and so is each file of an electrocardiogram.
+/// Other elements are counted.
 ///
-/// - A category's value is the raw number of its case, whichever name of it the export has; a type that this version does not know is kept
-///   under its own name. A case that is not known is not guessed at: the gate holds it, with the row as it came.
-/// - A reading's instants are the record's start and end; its creation date, when the phone stored it, is no time of the
-///   measurement and is left out: it differs from row to row and would make all metadata unique.
-/// - The source id is `apple-health/` and the source's name with plain blanks, since the phone writes no-break ones now and
-///   then; the source's name is as written. The device is the same whatever memory address its description holds.
-/// - A record inside a `Correlation` stands outside of it as well, as a rule. It is read like any other, so that nothing is lost
-///   where it does not, and marked as a repeat, `correlationRecord`. The correlation names the samples.
-/// - A workout's number is that of its activity; what it tells beside that is its body, in which nothing is part of its identity.
-/// - A day's rings are a record of the day's date, and the time of the export its version: the latest export's count.
-/// - The two pressures of one measurement share a group: a number made of source, device, start and end, since the export
-///   writes them down far from each other. Two measurements that share these four share the group.
-/// - The single beats behind a heart rate variability are a series of their own; how many there were is also its metadata
-///   `instantaneousBeats`.
-/// - A route's identity goes by its source and times, as its element tells them; where that has none, by those of its workout. So the workout
-///   can name its routes before their files are read, and names also one that is refused: a later export may have its file.
-/// - What the person is (`Me`) are characteristics, and no readings.
-/// - `HKMetadataKeySyncIdentifier` and `…SyncVersion` are the reading's record id, and then no metadata.
+/// - The value of a category is the raw number of its case, whichever of its names the export uses. An unknown type is kept under its own
+///   name. An unknown case is not guessed but quarantined with its row.
+/// - The instants of a reading are the record's start and end. The creation date is when the phone stored the record. It is dropped,
+///   because it differs in every row and would make all metadata unique.
+/// - The source id is `apple-health/` and the source's name with no-break blanks replaced, because the phone uses them inconsistently.
+///   The source's name stays as written. The memory address in a device's description is ignored.
+/// - A record inside a `Correlation` usually also appears outside of it. It is read like any other and marked as a repeat,
+///   `correlationRecord`, so that nothing is lost if it does not. The correlation refers to the samples.
+/// - The number of a workout is that of its activity. The rest is in its body, which is not part of its identity.
+/// - A day's rings are a record with the day's date. Its version is the time of the export, so the latest export wins.
+/// - The two pressures of one measurement share a group, because the export writes them far from each other. The group is a hash of
+///   source, device, start and end. Two measurements with the same four share it.
+/// - The single beats of a heart rate variability are a separate series. Their number is also the metadata `instantaneousBeats`.
+/// - The identity of a route uses the source and times of its element, or those of its workout. So the workout can refer to its routes
+///   before their files are read. It also refers to rejected routes, because a later export may contain the file.
+/// - The attributes of `Me` become characteristics.
+/// - `HKMetadataKeySyncIdentifier` and `…SyncVersion` become the reading's record id instead of metadata.
 public final class AppleHealthInterpreter: FrameInterpreter {
     typealias Texts = UnsafeBufferPointer<UnsafeRawBufferPointer>
 
@@ -31,22 +30,22 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private var time = ExportTime()
     private let types = ByteMemo<RecordKind>(capacity: 512)
     private let units = ByteMemo<Unit>(capacity: 128)
-    /// Sources and devices are only told apart here, by a number each; what they are is read where an origin is new.
+    /// Numbers that distinguish sources and devices. Their texts are only parsed for a new origin.
     private let sources = ByteMemo<UInt64>(capacity: 512)
     private let devices = ByteMemo<UInt64>(capacity: 512)
     private let origins: UnsafeMutablePointer<OriginEntry?>
     private let metadata = ByteMemo<Metadata>(capacity: 1024)
     private var lastNumber: UInt64 = 0
-    /// For lists of texts that do not stand side by side in the row.
+    /// For lists of texts that are not adjacent in the row.
     private var scratch: [UnsafeRawBufferPointer] = []
     /// The records of the correlation that is being read.
     private var members: [SampleIdentity] = []
-    /// Routes that wait for their workout, or for their files.
+    /// Routes that wait for their workout or for their files.
     var routes = ExportRoutes()
     private let electrocardiograms: ElectrocardiogramInterpreter
-    /// When the export was made, in seconds since 1970: of two that tell a day's rings the later one counts.
+    /// The time of the export in seconds since 1970. It decides which of two versions of a day's rings is later.
     var exported: Int64 = 0
-    /// When the export arrived.
+    /// The time when the export arrived.
     private(set) var received = TimeBounds.earliest
     var names = SkipNames()
     var leftOut = LeftOut()
@@ -71,7 +70,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         case bloodPressure(SampleType)
         case category(SampleType)
         case correlation(SampleType)
-        /// Nothing that this version stores.
+        /// A type that this version does not store.
         case unknown
     }
 
@@ -79,7 +78,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     private static let syncVersion: StaticString = "HKMetadataKeySyncVersion"
     private static let correlationRecord = SkipKind("correlationRecord")
 
-    /// - Parameter registry: of the person whose export it is.
+    /// - Parameter registry: the registry of the person whose export it is.
     public init(registry: OriginRegistry) {
         self.registry = registry
         electrocardiograms = ElectrocardiogramInterpreter(registry: registry)
@@ -92,15 +91,17 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         origins.deallocate()
     }
 
-    /// Turns one record into its reading, or says why there is none.
+    /// Converts a record to its reading, or returns the outcome without one.
+    ///
+    /// - Throws: ``Refusal`` if the record is invalid.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         received = frame.received
         guard frame.channel.isEmpty, case .row(let row) = frame.payload else {
             return try interpret(file: frame, into: &readings)
         }
         let cells = row.cells
-        // Swift 6.0's rethrowing closures forget an error's type. The reading comes out of the closure before it is appended:
-        // appended inside, it would be copied.
+        // Rethrowing closures of Swift 6.0 lose the error's type. The reading is returned from the closure and then appended, because
+        // appending it inside would copy it.
         let answer: Result<Meaning, Refusal> = cells.withUnsafeBufferPointer { texts in
             do throws(Refusal) {
                 return .success(try meaning(of: texts, at: frame.place))
@@ -119,7 +120,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         }
     }
 
-    /// Locations of routes that were refused by themselves, and what nothing is stored of.
+    /// Returns the rejected locations of routes, and elements that were not stored.
     public func takeLeftOut() -> LeftOut? {
         guard !leftOut.isEmpty else { return routes.takeLeftOut() }
         var rest = routes.takeLeftOut() ?? LeftOut()
@@ -128,7 +129,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         return rest
     }
 
-    /// What stands in a file that belongs to the export, or why something that the export names is not to be had.
+    /// Interprets a row of a file that belongs to the export, or throws the reason why such a file cannot be read.
     @inline(never)
     private func interpret(file frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.channel {
@@ -141,7 +142,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         }
     }
 
-    // Inlined, its typed throw makes the optimiser of Swift 6.0.3 release the frame once too often. It costs nothing apart.
+    // Not inlined, because its typed throw makes the optimizer of Swift 6.0.3 release the frame once too often. This has no cost.
     @inline(never)
     func meaning(of texts: Texts, at place: Place) throws(Refusal) -> Meaning {
         guard texts.count >= ExportColumn.metadata, Self.hasColumns(texts[ExportColumn.element]) else {
@@ -192,7 +193,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         return .reading(reading)
     }
 
-    /// The group of two pressures: FNV-1a of 64 bits over source id, device key, start and end, its lower 62 bits, never 0.
+    /// The group of two pressures: the lower 62 bits of FNV-1a (64 bits) over source id, device key, start and end, and never 0.
     static func group(_ origin: Origin, _ start: Instant, _ end: Instant) -> UInt64 {
         var hash = FNV()
         hash.combine(origin.source.id)
@@ -205,7 +206,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
     }
 }
 
-// What stands in one column.
+// Single columns.
 extension AppleHealthInterpreter {
     func skipped(_ name: UnsafeRawBufferPointer) -> FrameOutcome {
         .skipped(names.kind(String(decoding: name, as: UTF8.self)))
@@ -255,13 +256,13 @@ extension AppleHealthInterpreter {
         }
     }
 
-    /// The raw number of a category's case. One that is not known is -1, which no case is, and the ordinal tells such apart.
+    /// Returns the raw number of a category's case. An unknown case is -1, which no case uses, and the ordinal distinguishes such cases.
     private func category(
         _ text: UnsafeRawBufferPointer, of type: SampleType, ordinal: inout UInt32, at place: Place
     ) throws(Refusal) -> Numeral {
         let values = type.categoryValues
         guard !text.isEmpty else {
-            // Some that tell nothing but that they happened have none, as a mindful session.
+            // Types without cases have no value, such as a mindful session.
             guard values?.isOfNone ?? true else { throw Refusal("the record has no value", at: place) }
             return Numeral(coefficient: 0)
         }
@@ -292,14 +293,14 @@ extension AppleHealthInterpreter {
     }
 }
 
-// What belongs together.
+// Correlations and their records.
 extension AppleHealthInterpreter {
-    /// More than any correlation has; a food has some forty nutrients.
+    /// The maximum number of records in a correlation. Food has some forty nutrients.
     private static let maximumMembers = 1000
 
     private static let correlationName: StaticString = "Correlation"
 
-    /// Whether a row has the columns of a record, as a correlation's has.
+    /// Whether a row has the columns of a record. Those of a correlation do too.
     @inline(__always) private static func hasColumns(_ element: UnsafeRawBufferPointer) -> Bool {
         isEqual(element, "Record") || isEqual(element, correlationName)
     }
@@ -308,7 +309,7 @@ extension AppleHealthInterpreter {
         identifier.starts(with: "HKCorrelationType".utf8)
     }
 
-    /// Keeps which sample a record of a correlation is: the one that it is outside of the correlation as well.
+    /// Keeps the identity of a record in a correlation. It is the same as outside of the correlation.
     private func remember(_ reading: Reading, _ start: Instant, _ end: Instant) {
         guard members.count <= Self.maximumMembers else { return }
         let series = reading.origin.seriesKey
@@ -320,8 +321,8 @@ extension AppleHealthInterpreter {
                     ordinal: reading.ordinal))
     }
 
-    /// What belongs to the correlation whose records were read. Its number says nothing: what belongs to it tells it from others of the same
-    /// moment.
+    /// Returns the body of a correlation whose records were read. Its ordinal is a hash of the members, which distinguishes correlations
+    /// of the same time.
     private func correlation(of type: SampleType, ordinal: inout UInt32, at place: Place) throws(Refusal) -> SampleBody {
         guard members.count <= Self.maximumMembers else {
             throw Refusal("the correlation has more than \(Self.maximumMembers) records", at: place)
@@ -334,9 +335,9 @@ extension AppleHealthInterpreter {
     }
 }
 
-// Where a record comes from, and what else is said about it.
+// Sources, devices and metadata.
 extension AppleHealthInterpreter {
-    /// Where an element comes from that is read whole.
+    /// Returns the origin of an element that is read as a whole.
     func origin(_ tree: ExportTree, _ type: SampleType) -> Origin {
         let name = Array((tree["sourceName"] ?? "").utf8)
         let version = ExportText.cleaned((tree["sourceVersion"] ?? "").utf8)
@@ -383,7 +384,7 @@ extension AppleHealthInterpreter {
         return lastNumber
     }
 
-    /// What is said about the record beside its columns: the metadata, and the record id that may stand in it.
+    /// Returns the metadata of a record, and the record id if the metadata contains one.
     private func read(metadata texts: Texts) -> (Metadata?, RecordIdentifier?) {
         let keys = stride(from: ExportColumn.metadata, to: texts.count - 1, by: 2)
         var identifier: UnsafeRawBufferPointer?
@@ -407,7 +408,7 @@ extension AppleHealthInterpreter {
         return (scratch.withUnsafeBufferPointer { metadata($0[...]) }, record)
     }
 
-    /// Metadata of the number of beats, empty where there are none, and keys and values by turns.
+    /// Returns metadata from a cell with the number of beats, which may be empty, followed by alternating keys and values.
     private func metadata(_ texts: Slice<Texts>) -> Metadata? {
         guard texts.count > 1 || !texts[texts.startIndex].isEmpty else { return nil }
         let hash = ByteMemo<Metadata>.hash(texts)

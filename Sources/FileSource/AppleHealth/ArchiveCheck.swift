@@ -2,7 +2,7 @@ import Dispatch
 import Pipeline
 import Synchronization
 
-/// Unpacks every second of an archive's other files on a thread of its own, for whoever unpacks the rest.
+/// Unpacks half of the archive's other files on a second thread, while the caller unpacks the rest.
 ///
 ///     let half = ArchiveCheck(directory, limits, unpacked)
 ///     defer { half.cancel() }
@@ -14,7 +14,7 @@ final class ArchiveCheck {
     private let failure = FailureBox()
     private var turn = Turn()
 
-    /// Whose turn it is: every second member is the other thread's.
+    /// Alternates between the two threads.
     private struct Turn {
         private var isOthers = true
 
@@ -28,9 +28,9 @@ final class ArchiveCheck {
         let error = Mutex<SourceError?>(nil)
     }
 
-    /// Begins.
+    /// Starts the second thread.
     ///
-    /// - Parameter unpacked: counts what both unpack.
+    /// - Parameter unpacked: counts the bytes that both threads unpack.
     init(_ directory: ZipDirectory, _ limits: ZipArchive.Limits, _ unpacked: UnpackedCount) {
         self.unpacked = unpacked
         thread.async { [failure] in
@@ -46,18 +46,18 @@ final class ArchiveCheck {
         }
     }
 
-    /// Whether the next of the other files is to be unpacked here.
+    /// Whether the caller must unpack the next of the other files.
     func isNextOurs() -> Bool { !turn.next() }
 
-    /// Waits until the other half is through.
+    /// Waits until the second thread has finished.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: the error of the second thread.
     func wait() throws(SourceError) {
         thread.sync {}
         if let error = failure.error.withLock({ $0 }) { throw error }
     }
 
-    /// Ends it wherever it is.
+    /// Cancels the second thread.
     func cancel() {
         unpacked.cancel()
         thread.sync {}

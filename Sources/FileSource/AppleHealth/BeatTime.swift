@@ -1,18 +1,19 @@
 import HealthModel
 
-/// The times of single beats, which an export writes as times of day in the phone's manner: `3:10:02,11 AM`, `6:14:48.94 PM`, `20:14:07.68`.
+/// The times of single beats. An export writes them as times of day in the phone's format: `3:10:02,11 AM`, `6:14:48.94 PM`,
+/// `20:14:07.68`.
 ///
-/// They are by the clock on the wall of that day. The times of the record around them are not always: an export writes all of them at one
-/// offset, whatever the season was (published exports have `19:14:47 -0400` in November with beats from `6:14:48.94 PM`). Clocks of the world
-/// differ by quarters of an hour. So the beats of a record that lasts less than that lie in it in one way only, and a longer one's are
-/// taken at the record's own offset.
+/// They are local times of that day. The record's own times may use another offset, because an export writes all of them at one offset,
+/// whatever the season was (published exports have `19:14:47 -0400` in November with beats from `6:14:48.94 PM`). Offsets are multiples
+/// of a quarter of an hour. So for a record shorter than that, only one offset places the beats inside it. For a longer record the
+/// record's own offset is used.
 enum BeatTime {
     static let day: Int64 = 86_400_000_000
     private static let quarter: Int64 = 900_000_000
-    /// How far a beat may lie outside of its record, whose times are cut to seconds.
+    /// How far a beat may be outside of its record, because the record's times are truncated to seconds.
     private static let slack: Int64 = 1_000_000
 
-    /// Microseconds since midnight; `nil` for a text that is no time of day.
+    /// Microseconds since midnight, or `nil` if the text is not a time of day.
     static func timeOfDay(_ text: UnsafeRawBufferPointer) -> Int64? {
         var index = 0
         func number(_ digits: ClosedRange<Int>) -> Int64? {
@@ -51,7 +52,7 @@ enum BeatTime {
         return (hour * 3600 + minute * 60 + second) * 1_000_000 + fraction
     }
 
-    /// Where the beats lie after the record's start, in microseconds; `nil` where they do not lie in the record.
+    /// The offsets of the beats from the record's start in microseconds, or `nil` if they are outside of the record.
     static func offsets(of times: [Int64], from start: Instant, to end: Instant, at offset: ZoneOffset) -> [Int64]? {
         let length = end.microseconds &- start.microseconds
         guard let first = times.first, length >= 0, length < day else { return nil }

@@ -1,25 +1,25 @@
 import Glibc
 
-/// Remembers what texts meant: a table of fixed size in which a later text takes the place of an earlier one.
+/// A cache from texts to their meanings. It has a fixed size, and a later text replaces an earlier one in the same slot.
 ///
-/// Exports say the same few hundred texts millions of times; looking one up costs a hash over words and one comparison. It
-/// makes no string and touches no reference count but the value's own, which is why the table is made of plain memory.
+/// Exports repeat the same few hundred texts millions of times. A lookup needs one hash over words and one comparison. It creates no
+/// string and changes no reference count except that of the value, which is why the table uses plain memory.
 ///
-/// The profiles' interpreter has a table of this kind too, for keys that lie in one piece. Here a key is several texts that are hashed and
-/// compared where they lie, sizes differ from table to table, and whoever asks has the hash already. One type for both would be
-/// generic over all that and cross a module's border in the innermost loop of each import, for a hundred lines that never change.
+/// The profiles' interpreter has a similar cache for contiguous keys. Here a key consists of several texts that are hashed and compared
+/// in place, table sizes differ, and the caller has computed the hash already. A common generic type would cross a module boundary in the
+/// innermost loop of each import, to save a hundred lines that never change.
 final class ByteMemo<Value> {
-    /// Texts that make up a key.
+    /// The texts of a key.
     typealias Key = Slice<UnsafeBufferPointer<UnsafeRawBufferPointer>>
 
     private struct Entry {
         var hash: UInt64
-        /// Each text's length in four bytes, then the text.
+        /// Each text with its length in four bytes before it.
         var key: UnsafeMutableRawBufferPointer
         var value: Value
     }
 
-    /// Longest key remembered, in bytes: what is longer is not worth its memory.
+    /// The maximum length of a key in bytes. Longer keys are not worth their memory.
     private static var maximumKey: Int { 4096 }
 
     private let mask: Int
@@ -38,7 +38,7 @@ final class ByteMemo<Value> {
         entries.deallocate()
     }
 
-    /// What the texts meant; `nil` where that is not remembered.
+    /// Returns the meaning of the texts, or `nil` if it is not cached.
     @inline(__always) func find(_ texts: Key, _ hash: UInt64) -> Value? {
         let slot = entries + (Int(truncatingIfNeeded: hash) & mask)
         guard slot.pointee?.hash == hash, let key = slot.pointee?.key, Self.equal(texts, key) else { return nil }
@@ -84,7 +84,7 @@ final class ByteMemo<Value> {
                 index += 8
             }
             if text.count >= 8 {
-                // The last eight bytes again, instead of a loop over single ones.
+                // Hashes the last eight bytes again, which avoids a loop over single bytes.
                 hash = mix(hash, (start + text.count - 8).loadUnaligned(as: UInt64.self))
             } else {
                 var rest: UInt64 = 0

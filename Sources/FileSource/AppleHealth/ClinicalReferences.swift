@@ -3,10 +3,10 @@ import Pipeline
 
 /// The clinical records that an export names, until their files are read.
 struct ClinicalReferences {
-    /// Bytes of what their elements say, all together; one has some hundreds.
+    /// The maximum size of all elements in bytes. One element has some hundreds.
     static let maximumLength = 16 << 20
 
-    /// What an element says of its resource, as ``ResourceRow`` has it.
+    /// The attributes of an element, in the form of ``ResourceRow``.
     struct Reference {
         var source: [UInt8]
         var sourceURL: [UInt8]
@@ -19,7 +19,7 @@ struct ClinicalReferences {
             Reference(source: [], sourceURL: [], version: [], received: [], identifier: [], place: place)
         }
 
-        /// From a row with ``ExportRow/clinicalColumns``; a reason where the time cannot be read.
+        /// Reads a row with ``ExportRow/clinicalColumns``. Returns `nil` if the time cannot be read.
         init?(_ row: TextRow, at place: Place) {
             let columns = ExportRow.clinicalColumns
             func cell(_ name: String) -> UnsafeRawBufferPointer { row[1 + (columns.firstIndex(of: name) ?? columns.count)] }
@@ -29,7 +29,7 @@ struct ClinicalReferences {
             self.place = place
             let date = cell("receivedDate")
             guard !date.isEmpty else { return }
-            // HealthKit's manner of writing a time, and ISO 8601's.
+            // HealthKit's form of a time, or ISO 8601.
             guard let time = try? Timestamp(iso8601: date), time.offset != nil else { return nil }
             let text = String(decoding: date, as: UTF8.self)
             let parts = text.split(separator: " ")
@@ -43,12 +43,12 @@ struct ClinicalReferences {
             (self.received, self.identifier, self.place) = (received, identifier, place)
         }
 
-        /// `+01:00` of `+0100`.
+        /// Converts `+0100` to `+01:00`.
         private static func zone(_ text: Substring) -> String {
             text.utf8.count == 5 ? "\(text.prefix(3)):\(text.suffix(2))" : String(text)
         }
 
-        /// What HealthKit calls the releases (`HKFHIRVersion.stringRepresentation`, `HKFHIRRelease`); others stay as told.
+        /// Converts HealthKit's names of releases (`HKFHIRVersion.stringRepresentation`, `HKFHIRRelease`). Other names are unchanged.
         private static func release(_ text: UnsafeRawBufferPointer) -> [UInt8] {
             switch String(decoding: text, as: UTF8.self) {
             case "1.0.2": Array("DSTU2".utf8)
@@ -73,7 +73,8 @@ struct ClinicalReferences {
 
     mutating func remove(_ key: [UInt8]) -> Reference? { waiting.removeValue(forKey: key) }
 
-    /// Gives a resource to `handle`, as a frame of the channel ``ResourceRow/fhir``; one that is too long as a reason.
+    /// Passes a resource to `handle`, as a frame of the channel ``ResourceRow/fhir``. A resource that is too long becomes a malformed
+    /// frame.
     static func deliver(
         _ input: any ByteInput, _ reference: Reference, received: Instant, _ handle: (RawFrame) throws -> Void
     ) throws {
@@ -103,7 +104,7 @@ struct ClinicalReferences {
         }
     }
 
-    /// Lends the octets of each column.
+    /// Adds a cell for each column and calls `body` while their bytes are valid.
     private static func deliver(
         _ columns: ArraySlice<[UInt8]>, _ cells: [UnsafeRawBufferPointer], _ body: (TextRow) throws -> Void
     ) throws {

@@ -1,22 +1,21 @@
 import HealthModel
 
 extension Device {
-    /// Reads the text that HealthKit prints of a device:
+    /// Parses HealthKit's description of a device:
     ///
     ///     <<HKDevice: 0x2803d9810>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10.1>
     ///
-    /// The number is an address in the phone's memory, another one in every export and often in every record; it is left out, or
-    /// one phone would be as many devices as there are numbers. Values may hold commas and colons: a value ends where a comma, a
-    /// blank, a known name and a colon follow.
+    /// The number is an address in the phone's memory. It is ignored, because it differs in every export and often in every record.
+    /// Values may contain commas and colons. A value ends before a comma, a blank, a known name and a colon.
     ///
-    /// The key is made of maker, model, hardware and, where there is one, the local or the UDI identifier. Software and firmware
-    /// change with updates and the name with its owner's mind; the name counts only where nothing else is known.
+    /// The key consists of manufacturer, model, hardware and the local or UDI identifier if there is one. Software, firmware and name are
+    /// not part of it, because they change. The name is only used if nothing else is known.
     ///
-    /// - Returns: `nil` where the text says nothing.
+    /// - Returns: `nil` if the text contains nothing.
     init?(healthKitDescription text: some Collection<UInt8>) {
         var bytes = Array(Self.withoutAddress(text[...]))
         guard bytes.count < text.count else {
-            // Not HealthKit's form: kept whole.
+            // Another form than HealthKit's. The whole text becomes the name.
             let name = ExportText.cleaned(bytes)
             guard !name.isEmpty else { return nil }
             self.init(key: name, name: name)
@@ -42,14 +41,14 @@ extension Device {
         var parts = [values[.manufacturer] ?? "", values[.model] ?? "", values[.hardware] ?? ""]
         if let identifier { parts.append(identifier) }
         if parts.allSatisfy(\.isEmpty) { parts = [values[.name] ?? ""] }
-        // What only says when or with which software leaves no device to tell from others.
+        // A creation date alone does not identify a device.
         guard parts.contains(where: { !$0.isEmpty }) || values[.firmware] != nil || values[.software] != nil else { return nil }
         self.init(
             key: parts.joined(separator: "|"), name: values[.name], manufacturer: values[.manufacturer], model: values[.model],
             hardware: values[.hardware], firmware: values[.firmware], software: values[.software], udi: values[.udi])
     }
 
-    /// The text behind `<<HKDevice: 0x…>`, or all of it where it does not begin so.
+    /// Returns the text after `<<HKDevice: 0x…>`, or the whole text if it does not begin with that.
     static func withoutAddress<Text: Collection<UInt8>>(_ text: Text) -> Text.SubSequence {
         var index = text.startIndex
         for byte in "<<HKDevice: 0x".utf8 {
@@ -74,7 +73,7 @@ extension Device {
         case software = ", software:"
         case localIdentifier = ", localIdentifier:"
         case udi = ", UDIDeviceIdentifier:"
-        /// When the phone made the description; says nothing about the device.
+        /// The time when the phone created the description. It says nothing about the device.
         case creationDate = ", creation date:"
     }
 

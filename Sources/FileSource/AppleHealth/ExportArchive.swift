@@ -1,26 +1,26 @@
 import Pipeline
 
-/// The ZIP archive around an export: which member is the export, and which files belong to it.
+/// The ZIP archive of an export: finds the export and the files that belong to it.
 struct ExportArchive {
-    /// What was found in it when it was checked.
+    /// The result of the check.
     struct Index {
-        /// The members' names that may belong to the export.
+        /// The names of the members that may belong to the export.
         var files = ExportFiles.Folder.none
-        /// The export's own folder, with the slash.
+        /// The folder of the export, including the slash.
         var folder: [UInt8] = []
         /// Whether there are routes, electrocardiograms or clinical records.
         var hasOthers = false
-        /// Files that are no part of an export, by what their names end in.
+        /// The numbers of files that do not belong to an export, by their name's suffix.
         var passed: [String: Int] = [:]
 
-        /// Notes a file that is not read.
+        /// Counts a file that is not read.
         mutating func pass(_ member: ZipArchive.Member) {
             guard member.name.last != UInt8(ascii: "/"), passed.count < SkipNames.maximum else { return }
             passed["file" + (member.suffix.isEmpty ? "" : "." + member.suffix), default: 0] += 1
         }
     }
 
-    /// What a member is, by its name.
+    /// The kind of a member, by its name.
     enum Kind {
         case route, electrocardiogram, resource
 
@@ -34,9 +34,9 @@ struct ExportArchive {
         }
     }
 
-    /// XML members looked into: an export has two, and the DTD is read of each.
+    /// The maximum number of XML members to examine. An export has two, and the DTD of each is read.
     private static let maximumCandidates = 64
-    /// Routes, electrocardiograms and clinical records, twice as many as an export may name.
+    /// The maximum number of routes, electrocardiograms and clinical records, twice as many as an export may name.
     static let maximumOthers = 2 * ExportFiles.maximumFiles
 
     private let directory: ZipDirectory
@@ -48,14 +48,14 @@ struct ExportArchive {
         (self.limits, self.meter) = (limits, meter)
     }
 
-    /// Unpacks once, without reading it, all that is read later: a checksum stands behind the last octet, and nothing of a member is worth
-    /// anything before (Decisions/0014).
+    /// Unpacks everything once before it is read, because a checksum is only verified after the last byte. Before that, a member cannot
+    /// be trusted (Decisions/0014).
     func check() throws -> Index {
         var index = Index()
         var members: Set<UInt64> = []
         var isChecked = false
         var isNamed = true
-        /// The export's folder by where its files lie, for an export whose own name fits no locale.
+        /// The export's folder, derived from its files. It is used if the export's own name matches no locale.
         var folder: [UInt8]?
         let unpacked = UnpackedCount()
         let archive = ZipArchive(directory, limits: limits, unpacked: unpacked)
@@ -85,12 +85,12 @@ struct ExportArchive {
         }
         try otherHalf.wait()
         if !isNamed { index.folder = folder ?? [] }
-        // By names as the export would write them.
+        // The names as the export writes them.
         index.files = .archive(folder: index.folder, members: try names(of: members, in: index.folder))
         return index
     }
 
-    /// What stands in front of the folders that exports have, which bear the same names in each language.
+    /// Returns the path before the known folders of an export, whose names do not depend on the language.
     private static func folder(around name: [UInt8]) -> [UInt8]? {
         for own in ["workout-routes/", "electrocardiograms/", "clinical-records/"] {
             let mark = Array(own.utf8)
@@ -102,7 +102,7 @@ struct ExportArchive {
         return nil
     }
 
-    /// The hashes of the names behind the export's folder, which is not known before all members are.
+    /// Returns the hashes of the names relative to the export's folder. That folder is only known after all members were seen.
     private func names(of members: Set<UInt64>, in folder: [UInt8]) throws(SourceError) -> Set<UInt64> {
         guard !members.isEmpty, !folder.isEmpty else { return members }
         var names: Set<UInt64> = []
@@ -114,7 +114,7 @@ struct ExportArchive {
         return names
     }
 
-    /// Gives the export to `body`: where its root element begins.
+    /// Passes the export to `body`, with the position of its root element.
     func readExport(_ body: (PrefixedInput, _ offset: Int, _ line: Int) throws -> Void) throws {
         var isRead = false
         try forEachMember(of: ZipArchive(directory, limits: limits, meter: meter, isChecked: true)) { _, input, root in
@@ -133,12 +133,12 @@ struct ExportArchive {
             case resource(any ByteInput)
         }
 
-        /// As the export would name it.
+        /// The name as the export writes it.
         var key: [UInt8]
         var content: Content
     }
 
-    /// Gives routes, electrocardiograms and clinical records to `body`, in the order of the archive.
+    /// Passes routes, electrocardiograms and clinical records to `body`, in the order of the archive.
     func readOthers(_ index: Index, _ body: (Other) throws -> Void) throws {
         let stream = MemberStream(ZipArchive(directory, limits: limits, isChecked: true)) { member in
             switch Kind(member) {
@@ -167,7 +167,7 @@ struct ExportArchive {
         var isFound = false
         while let member = try archive.nextMember() {
             let input = PrefixedInput(archive)
-            // The name of the file differs by the phone's language; what it holds does not.
+            // The name of the file depends on the phone's language, so the content decides.
             guard member.suffix == "xml" || !member.isNameReadable else {
                 try body(member, input, nil)
                 continue

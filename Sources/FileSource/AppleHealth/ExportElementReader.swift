@@ -1,31 +1,31 @@
 import HealthModel
 import Pipeline
 
-/// Cuts an export, and the files that belong to it, into frames.
+/// Splits an export and the files that belong to it into frames.
 final class ExportElementReader {
     private let files: ExportFiles
     private let received: Instant
     private var clinical = ClinicalReferences()
-    /// Files of the archive that are not read, by what their names end in.
+    /// The numbers of files in the archive that are not read, by their name's suffix.
     var passed: [String: Int] = [:]
 
     init(files: ExportFiles, received: Instant) { (self.files, self.received) = (files, received) }
 
-    /// Reads the export itself, from its root element on.
+    /// Reads the export from its root element on.
     func read(
         _ input: PrefixedInput, from offset: Int, line: Int, _ handle: (RawFrame) throws -> Void
     ) throws {
         input.skip(offset)
         try ElementParser(ExportElements(), firstLine: line).forEachRow(of: input) { row, place in
-            // By length first: nearly all rows are records.
+            // Checks the length first, because nearly all rows are records.
             if row[0].count >= 12, try namesFile(row, place, handle) { return }
             try handle(RawFrame(payload: .row(row), place: place, received: received))
         }
     }
 
-    /// Delivers an element that names a file, and where that lies beside the export the file as well.
+    /// Delivers an element that names a file. If the file is next to the export, it is delivered too.
     ///
-    /// - Returns: whether it was one.
+    /// - Returns: whether the element names a file.
     private func namesFile(_ row: TextRow, _ place: Place, _ handle: (RawFrame) throws -> Void) throws -> Bool {
         if row[0].isText(ExportRow.clinical) {
             try deliver(clinical: row, place, handle)
@@ -44,7 +44,7 @@ final class ExportElementReader {
         return true
     }
 
-    /// The row of a route, with what is known of its file behind: a word, and the key or the reason.
+    /// Delivers the row of a route with two more cells about its file: a word, and the key or the reason.
     private func deliver(
         route row: TextRow, _ word: String, _ text: [UInt8], _ place: Place, _ handle: (RawFrame) throws -> Void
     ) throws {
@@ -91,7 +91,7 @@ final class ExportElementReader {
             try deliver(ElectrocardiogramRow.channel, ElectrocardiogramRow.end, [], handle)
         case .resource(let input):
             guard let reference = clinical.remove(member.key) else {
-                // Only the folder of the records has such that nobody names.
+                // Only the folder of clinical records contains unnamed records.
                 guard member.key.starts(with: "clinical-records/".utf8) else {
                     passed["file.json", default: 0] += 1
                     return
@@ -102,7 +102,7 @@ final class ExportElementReader {
         }
     }
 
-    /// Delivers what is named and did not come.
+    /// Reports the files that are named and missing.
     func finish(_ handle: (RawFrame) throws -> Void) throws {
         for (_, reference) in clinical.waiting {
             try handle(
@@ -124,7 +124,8 @@ final class ExportElementReader {
         try deliver("", ExportRow.filesEnd, [], handle)
     }
 
-    /// Delivers a GPX file between two rows of its own. What is wrong with it ends its route, and not the import.
+    /// Delivers the rows of a GPX file between a row for its start and one for its end. An error in the file ends its route and not the
+    /// import.
     private func deliver(track: any RowInput, _ name: [UInt8], _ handle: (RawFrame) throws -> Void) throws {
         try deliver(GPXRow.channel, GPXRow.file, name, handle)
         var isHandling = false
@@ -147,7 +148,7 @@ final class ExportElementReader {
                 payload: .malformed(error.reason), place: error.place ?? Place(.line, 1), received: received, channel: channel))
     }
 
-    /// A row of a word and a text.
+    /// Delivers a row of a word and a text.
     private func deliver(
         _ channel: String, _ word: StaticString, _ text: [UInt8], _ handle: (RawFrame) throws -> Void
     ) throws {
@@ -159,7 +160,7 @@ final class ExportElementReader {
     }
 }
 
-/// A GPX file that lies beside the export.
+/// A GPX file next to the export.
 private final class TrackFile: RowInput {
     private let input: WatchedInput
     var failure: SourceError? { input.failure }
@@ -169,7 +170,7 @@ private final class TrackFile: RowInput {
     func forEachRow(_ body: (TextRow, Place) throws -> Void) throws { try GPXFile.forEachRow(in: PrefixedInput(input), body) }
 }
 
-/// Remembers why the octets themselves could not be had, so that this can be told from what is wrong with them.
+/// Remembers an error of the underlying input, to distinguish it from an error in the contents.
 final class WatchedInput: ByteInput {
     private let input: any ByteInput
     private(set) var failure: SourceError?

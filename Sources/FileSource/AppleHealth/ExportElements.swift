@@ -2,58 +2,58 @@ import CExpat
 import Glibc
 import Pipeline
 
-/// Which elements of the export become rows. Driven by the parser's events, in document order.
+/// Turns the elements of an export into rows. The parser's events drive it in document order.
 ///
 ///     HealthData
-///       ExportDate                                a row of the element whole (``ExportTree``)
+///       ExportDate                                a row of the whole element (``ExportTree``)
 ///       Me                                        a row for each attribute
-///       Record                                    a row, with what stands in it:
+///       Record                                    a row that includes:
 ///         MetadataEntry
 ///         HeartRateVariabilityMetadataList
-///           InstantaneousBeatsPerMinute           counted in it, and a row of all of them behind it
-///       Correlation                               a row behind those of its records, with what stands in it:
+///           InstantaneousBeatsPerMinute           counted in the row, and a row of all of them after it
+///       Correlation                               a row after those of its records that includes:
 ///         MetadataEntry
 ///         Record                                  a row, the same record as one outside
-///       Workout                                   a row of the element whole
-///         WorkoutRoute                            a row behind the workout's
-///           Location                              a row before the workout's: there may be more of them than are worth keeping
-///       ActivitySummary, Audiogram, VisionPrescription   a row of the element whole
+///       Workout                                   a row of the whole element
+///         WorkoutRoute                            a row after the workout's
+///           Location                              a row before the workout's, because there may be too many to keep
+///       ActivitySummary, Audiogram, VisionPrescription   a row of the whole element
 ///       ClinicalRecord                            a row of its attributes
-///       …                                         a row of the name; what stands in it is part of it
+///       …                                         a row of the name, for the element and its contents
 struct ExportElements: ElementRows {
-    /// An export nests three deep.
+    /// The maximum depth. An export has three levels.
     static let maximumDepth = 64
-    /// Routes of one workout, and beats of one record.
+    /// The maximum numbers of routes in a workout and of beats in a record.
     static let maximumRoutes = 1000
     static let maximumBeats = 100_000
 
     var rows = ExportRows()
-    /// The row of an element that is read whole, or of a record's beats, until it is through: others may be made meanwhile.
+    /// The row of an element that is read as a whole, or of a record's beats, until it is complete. Other rows may be added before that.
     private var tree = ExportRows()
-    /// Record elements seen.
+    /// The number of Record elements so far.
     private(set) var recordCount = 0
-    /// Why the rest cannot be read, where the elements themselves say so.
+    /// The reason why the elements cannot be read further, if any.
     private(set) var problem: String?
 
     private var depth = 0
-    /// The depths of the elements that are open, 0 where none is.
+    /// The depths of the open elements, or 0 if they are not open.
     private var recordDepth = 0
     private var recordNumber = 0
     private var recordHoldsOther = false
-    /// What no export so far has in a Record, or in an element that is read whole: the first of it.
+    /// The name of the first unknown element in a Record or in an element that is read as a whole.
     private var otherName: [UInt8] = []
     private var correlationDepth = 0
-    /// What a correlation says, until its records are through: texts by their columns, and keys with values.
+    /// The contents of a correlation until its records are complete: texts by column, and keys with values.
     private var correlation: (line: Int, columns: [(Int, [UInt8])], metadata: [(key: [UInt8], text: [UInt8])]) = (0, [], [])
     private var treeDepth = 0
     private var treeLine = 0
     private var treeHoldsOther = false
-    /// Of a route in a workout, 0 where none is open.
+    /// The depth of an open route in a workout, or 0.
     private var routeDepth = 0
-    /// The paths of the workout's routes; empty where one has none.
+    /// The paths of the workout's routes. A route without one has an empty path.
     private var routePaths: [[UInt8]] = []
     private var routeCount = 0
-    /// When the workout starts, and when the route does that is open.
+    /// The starts of the open workout and of the open route.
     private var workoutStart: [UInt8] = []
     private var routeStart: [UInt8] = []
     private var routeHasLocations = false
@@ -66,7 +66,7 @@ struct ExportElements: ElementRows {
         tree.deallocate()
     }
 
-    /// - Parameter line: of the element, asked for where a row needs it.
+    /// - Parameter line: the line of the element. It is only called if a row needs it.
     @inline(__always)
     mutating func start(
         _ name: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int
@@ -140,7 +140,7 @@ struct ExportElements: ElementRows {
         }
     }
 
-    /// What a MetadataEntry says.
+    /// Returns the key and value of a MetadataEntry.
     private mutating func entry(
         _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
     ) -> (key: UnsafeRawBufferPointer, text: UnsafeRawBufferPointer) {
@@ -161,7 +161,7 @@ struct ExportElements: ElementRows {
         return (key, text)
     }
 
-    /// What no export so far has in a Record is counted once for the record, behind it.
+    /// Adds one row for all unknown elements in a Record, after the record.
     private mutating func endOther() {
         recordHoldsOther = false
         addOther(Place(.record, recordNumber))
@@ -173,7 +173,7 @@ struct ExportElements: ElementRows {
         note(element, attributes)
         if correlationDepth > 0, Self.equal(element, "MetadataEntry") {
             let (key, text) = entry(attributes)
-            // One more than is taken marks the row.
+            // One entry beyond the limit marks the row as excessive.
             if correlation.metadata.count <= ExportRows.maximumMetadata { correlation.metadata.append((Array(key), Array(text))) }
         }
         guard depth == 2 else { return }
@@ -208,7 +208,7 @@ struct ExportElements: ElementRows {
         }
     }
 
-    /// What the person is: each attribute by itself, so that one that is not understood hides no other.
+    /// Adds a row for each attribute of `Me`, so that an invalid one does not affect the others.
     private mutating func startMe(_ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, _ place: Place) {
         var index = 0
         while let name = attributes[index], let value = attributes[index + 1] {
@@ -275,12 +275,12 @@ struct ExportElements: ElementRows {
             }
             (routeDepth, routeHasLocations) = (0, false)
         }
-        // A location is no part of the tree; nothing is known to stand in one.
+        // A location is not part of the tree and has no known children.
         if !isInLocation { tree.add(ExportTree.close) }
         isInLocation = false
     }
 
-    /// A row behind the workout's.
+    /// Adds the row of a route, after the workout's.
     private mutating func addRoute(_ index: Int) {
         rows.begin(Self.bytes(ExportRow.route), columns: 3)
         var number = String(index)
@@ -326,7 +326,7 @@ struct ExportElements: ElementRows {
         rows.end(&tree, Place(.record, recordNumber))
     }
 
-    /// Whether an element is known to stand in one that is read whole.
+    /// Whether an element is known as a part of one that is read as a whole.
     private static func isPart(_ element: UnsafeRawBufferPointer) -> Bool {
         equal(element, "MetadataEntry") || equal(element, "WorkoutEvent") || equal(element, "WorkoutStatistics")
             || equal(element, "WorkoutActivity") || equal(element, "Record") || equal(element, "WorkoutRoute")
@@ -351,7 +351,7 @@ struct ExportElements: ElementRows {
 
     // MARK: Correlations
 
-    /// A correlation stands behind its records, so that who reads it has met them.
+    /// Adds the row of a correlation after its records, so that a reader knows them.
     private mutating func endCorrelation() {
         rows.begin(Self.bytes("Correlation" as StaticString), columns: ExportColumn.metadata)
         for (column, text) in correlation.columns { text.withUnsafeBytes { rows.set(column, $0) } }
@@ -376,7 +376,7 @@ struct ExportElements: ElementRows {
         if let many = names.note(name) { problem = many }
     }
 
-    /// The column of an attribute of Record. All names that begin alike differ in length.
+    /// Returns the column of an attribute of Record. Names with the same first letter differ in length.
     @inline(__always) private static func column(_ name: UnsafePointer<XML_Char>) -> Int? {
         switch UInt8(bitPattern: name[0]) {
         case UInt8(ascii: "t"): strcmp(name, "type") == 0 ? ExportColumn.type : nil

@@ -1,33 +1,33 @@
 import Pipeline
 
-/// Finds the files that an export names: routes and clinical records. In a ZIP they are members beside the export's, in front of it or behind;
-/// of an export by itself they lie in folders beside it.
+/// Finds the files that an export names: routes and clinical records. In a ZIP archive they are other members, before or after the
+/// export. For a plain export they are in folders next to it.
 ///
-/// A path from the export is never followed out of its folder: one with `..` is refused, no link is followed, and each file belongs to
-/// whoever names it first.
+/// A path never leads out of the export's folder. A path with `..` is rejected, links are not followed, and each file belongs to the
+/// first element that names it.
 final class ExportFiles {
-    /// Longest path that is looked at.
+    /// The maximum length of a path.
     static let maximumPath = ZipArchive.maximumName
-    /// Files that one export may name; more than twice a day for fifty years.
+    /// The maximum number of files that an export may name, more than twice a day for fifty years.
     static let maximumFiles = 65_536
 
-    /// Where to look.
+    /// The place to look for files.
     enum Folder {
-        /// In the archive, by the hashes of its members' names; the export's own folder is the first of the names.
+        /// The archive, with the hashes of its members' names relative to the export's folder.
         case archive(folder: [UInt8], members: Set<UInt64>)
-        /// The folder that the export lies in.
+        /// The folder of the export.
         case path(String)
-        /// The export came through a pipe.
+        /// No place, because the export came through a pipe.
         case none
     }
 
-    /// What is known of a file.
+    /// The result of a search.
     enum Answer {
-        /// It stands in the archive under this key, and is read when the export is through.
+        /// The file is in the archive under this key. It is read after the export.
         case later(key: [UInt8])
-        /// It is open.
+        /// The open file.
         case here(InputFile)
-        /// It will not be read.
+        /// The reason why the file is not read.
         case refused(String)
     }
 
@@ -36,7 +36,7 @@ final class ExportFiles {
 
     init(_ folder: Folder) { self.folder = folder }
 
-    /// Looks for the file that the export names.
+    /// Looks for a file that the export names.
     func find(_ path: UnsafeRawBufferPointer) -> Answer {
         guard !path.isEmpty else { return .refused("it names no file") }
         guard path.count <= Self.maximumPath, let components = Self.components(path) else {
@@ -61,19 +61,19 @@ final class ExportFiles {
         }
     }
 
-    /// The names between the slashes; `nil` where one leads upwards, or there is none.
+    /// The names between the slashes, or `nil` if one is `..` or there are none.
     private static func components(_ path: UnsafeRawBufferPointer) -> [[UInt8]]? {
         let parts = path.split(separator: UInt8(ascii: "/")).map { Array($0) }.filter { $0 != [0x2E] }
         guard !parts.isEmpty, !parts.contains([0x2E, 0x2E]), !parts.contains(where: { $0.contains(0) }) else { return nil }
         return parts
     }
 
-    /// How the export would name a member of its archive.
+    /// Returns the name of an archive's member as the export writes it.
     static func key(ofMember name: [UInt8], in folder: [UInt8]) -> [UInt8] {
         name.starts(with: folder) ? Array(name[folder.count...]) : name
     }
 
-    /// The folders in front of a member's name, with the slash.
+    /// Returns the folders in a member's name, including the slash.
     static func folder(of name: [UInt8]) -> [UInt8] {
         name.lastIndex(of: UInt8(ascii: "/")).map { Array(name[...$0]) } ?? []
     }

@@ -1,25 +1,25 @@
 import Glibc
 import Pipeline
 
-/// What stands before the root element of an XML file: byte order mark, XML declaration, DOCTYPE.
+/// The part of an XML file before its root element: byte order mark, XML declaration, DOCTYPE.
 ///
-/// The DOCTYPE of iOS 16 exports is not well-formed (an `ATTLIST` is not closed), and a stranger's could declare entities that
-/// swell or reach for files. So it is stepped over, and the parser is fed from the root element on: an entity that only the
-/// DOCTYPE knows is then an error like any other.
+/// The DOCTYPE of iOS 16 exports is not well-formed (an `ATTLIST` is not closed), and that of an untrusted file could declare entities
+/// that expand or read other files. So it is skipped, and the parser starts at the root element. An entity that only the DOCTYPE declares
+/// is then a normal error.
 enum ExportProlog: Equatable {
-    /// The root element that was asked for begins at this offset, in the line with this number.
+    /// The expected root element begins at this offset and line.
     case found(offset: Int, line: Int)
-    /// Nothing is decided by these bytes alone.
+    /// These bytes are not enough to decide.
     case unfinished(hasDoctype: Bool)
-    /// Another root element, its name shortened to ASCII.
+    /// Another root element. Its name is shortened and reduced to ASCII.
     case otherRoot(String)
-    /// UTF-16 or UTF-32.
+    /// The text is UTF-16 or UTF-32.
     case wideCharacters
-    /// An encoding other than UTF-8 is declared.
+    /// The declared encoding is not UTF-8.
     case otherEncoding
     case notXML
 
-    /// The prolog of an export is 10 to 20 KiB.
+    /// The maximum length of a prolog. That of an export has 10 to 20 KiB.
     static let maximumLength = 256 << 10
 
     /// - Parameter root: the root element's name, without a prefix.
@@ -54,14 +54,14 @@ enum ExportProlog: Equatable {
             } else if Self.matches("!", bytes, index) {
                 if Self.matches("!DOCTYPE", bytes, index) { hasDoctype = true }
             } else {
-                // The name, up to what ends it; a name that the bytes end in may go on.
+                // Finds the end of the name. A name at the end of the bytes may continue.
                 let end = bytes[index...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "/") }
                 guard let end else { break }
                 if UnsafeRawBufferPointer(rebasing: bytes[index..<end]).elementsEqual(root.utf8) {
                     self = .found(offset: mark, line: 1 + Self.lineBreaks(bytes[..<mark]))
                     return
                 }
-                // A broken DOCTYPE may hold anything; elsewhere the first element is the root.
+                // A broken DOCTYPE may contain anything. Without one, the first element is the root.
                 guard hasDoctype else {
                     self = .otherRoot(Self.readable(bytes[index..<end]))
                     return
@@ -71,7 +71,7 @@ enum ExportProlog: Equatable {
         self = .unfinished(hasDoctype: hasDoctype)
     }
 
-    /// Looks for the root element, as far as is worth it.
+    /// Searches for the root element within ``maximumLength``.
     static func read(_ input: PrefixedInput, root: String = "HealthData") throws(SourceError) -> ExportProlog {
         var length = 4 << 10
         while true {
@@ -81,7 +81,7 @@ enum ExportProlog: Equatable {
         }
     }
 
-    /// The reason in words why there is nothing to import.
+    /// The reason why there is nothing to import.
     var reason: String {
         switch self {
         case .found: "it is an Apple Health export"
@@ -113,7 +113,7 @@ enum ExportProlog: Equatable {
         String(decoding: name.prefix(40).map { (0x21...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
     }
 
-    /// Lines end with LF, CR LF or CR, as the parser counts them.
+    /// The number of line breaks (LF, CR LF or CR), counted as the parser does.
     private static func lineBreaks(_ bytes: Slice<UnsafeRawBufferPointer>) -> Int {
         var count = 0
         var previous: UInt8 = 0

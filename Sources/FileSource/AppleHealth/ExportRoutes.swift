@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-/// The routes of workouts, from the element that announces them until their locations are through.
+/// The routes of workouts, from the elements that announce them until their locations are complete.
 struct ExportRoutes {
-    /// What an export says of a route beside its locations.
+    /// The data of a route in the export, except its locations.
     struct Header {
         var origin: Origin
         var start: Instant
@@ -14,7 +14,7 @@ struct ExportRoutes {
         var record: RecordIdentifier?
         var workout: SampleIdentity
         var place: Place
-        /// Its locations, where they stood in the export itself.
+        /// The locations, if they are in the export itself.
         var locations: RouteLocations?
 
         var identity: SampleIdentity {
@@ -26,32 +26,32 @@ struct ExportRoutes {
         }
     }
 
-    /// A route, or why there is none.
+    /// A route, or the reason why it is rejected.
     enum Entry {
         case header(Header)
         case refused(Refusal)
     }
 
-    /// Octets that the locations of one workout have, all routes together.
+    /// The maximum number of bytes for the locations of one workout, all routes together.
     private static let maximumLocations = PackedContent.maximumLength / 4
 
-    /// The routes of the workout that was read last.
+    /// The routes of the last workout.
     var workout: [Entry] = []
-    /// Those whose files come later, by the key of the file.
+    /// The routes whose files come later, by the key of the file.
     private var waiting = WaitingRoutes()
-    /// The route whose file is being read; `nil` where nobody named it.
+    /// The route whose file is being read, or `nil` if the export does not name the file.
     private var current: Header?
     private var file = ""
     private var reader = RouteReader()
-    /// Of locations that stand in the export: those that are through, and whether another is being read.
+    /// The complete routes with locations in the export, and whether another one is being read.
     private var inline: [Result<RouteLocations, Refusal>] = []
     private var isInline = false
-    /// Locations that were refused by themselves, and elements that nothing is stored of.
+    /// Rejected locations, and elements that were not stored.
     private var leftOut = LeftOut()
 
     // MARK: In the export
 
-    /// Locations follow that stand in the export.
+    /// Begins a route whose locations are in the export.
     mutating func beginInline(base: Instant?, at place: Place) {
         endInline(at: place)
         reader.begin(base: base, isWhole: true)
@@ -62,7 +62,7 @@ struct ExportRoutes {
         reader.append(cells, .export(time), at: place, received: received)
     }
 
-    /// The locations of the workout's routes that stood in the export, in their order.
+    /// Returns the locations of the workout's routes that were in the export, in order.
     mutating func takeInline(at place: Place) -> [Result<RouteLocations, Refusal>] {
         endInline(at: place)
         defer { inline.removeAll() }
@@ -84,9 +84,9 @@ struct ExportRoutes {
         }
     }
 
-    /// Takes the row of a route, behind its workout's.
+    /// Reads the row of a route, which follows its workout's.
     ///
-    /// - Returns: the route, where its locations stood in the export; `nil` where a file has them.
+    /// - Returns: the route if its locations are in the export, or `nil` if they are in a file.
     mutating func route(_ row: UnsafeBufferPointer<UnsafeRawBufferPointer>, at place: Place) throws(Refusal) -> Reading? {
         let index = row.count > 1 ? Int(String(decoding: row[1], as: UTF8.self)) : nil
         guard let index, index < workout.count else { throw Refusal("route: its workout was refused", at: place) }
@@ -107,7 +107,7 @@ struct ExportRoutes {
 
     // MARK: Files
 
-    /// Takes a frame of a GPX file.
+    /// Reads a frame of a GPX file.
     mutating func read(
         _ frame: RawFrame, registry: OriginRegistry, into readings: inout [Reading]
     ) throws(Refusal) -> FrameOutcome {
@@ -152,14 +152,14 @@ struct ExportRoutes {
         }
     }
 
-    /// What is wrong in a file is said with its name and line, at the place of the element that named it.
+    /// Adds the name and line of the file to an error, and reports it at the element that names the file.
     private func inFile(_ refusal: Refusal, _ place: Place) -> Refusal {
         Refusal("route: \(file), \(refusal.place): \(refusal.reason)", at: place)
     }
 
-    /// The parts of routes that were not stored, once.
+    /// Returns the parts of routes that were not stored. Later calls do not return them again.
     mutating func takeLeftOut() -> LeftOut? {
-        // Locations that stood in the export itself have its lines.
+        // Locations in the export have the export's lines.
         if let rest = reader.takeLeftOut() {
             leftOut.refusals += rest.refusals.map { Refusal("route: " + $0.reason, at: $0.place) }
             leftOut.skipped.merge(rest.skipped) { $0 + $1 }
@@ -167,14 +167,14 @@ struct ExportRoutes {
         return leftOut.take()
     }
 
-    /// Takes over what the reader left out, with the name of its file.
+    /// Collects what the reader has left out, with the name of its file.
     private mutating func collect(at place: Place?) {
         guard let rest = reader.takeLeftOut() else { return }
         leftOut.refusals += rest.refusals.map { inFile($0, place ?? $0.place) }
         leftOut.skipped.merge(rest.skipped) { $0 + $1 }
     }
 
-    /// Behind the last file: what did not come is refused, and named by the first.
+    /// Called after the last file. Missing files are rejected, and the error is placed at the first of them.
     mutating func finish() throws(Refusal) {
         defer { waiting = WaitingRoutes() }
         guard let first = waiting.firstPlace else { return }

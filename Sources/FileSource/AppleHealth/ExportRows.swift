@@ -3,8 +3,8 @@ import Pipeline
 
 /// The columns of a row that ``AppleHealthExportSource`` delivers.
 ///
-/// Column 0 holds the element's name. The others are those of `Record` and of `Correlation`; an element that is read whole has ``ExportTree``'s
-/// cells behind its name; those of ``ExportRow`` have columns of their own, and any other no more than the name.
+/// Column 0 contains the element's name. The other columns are those of `Record` and `Correlation`. An element that is read as a whole
+/// has the cells of ``ExportTree`` after its name. The rows of ``ExportRow`` have their own columns, and all others have only the name.
 enum ExportColumn {
     static let element = 0
     // In the order of the DTD.
@@ -19,62 +19,62 @@ enum ExportColumn {
     static let endDate = 9
     /// `1` inside a Correlation, else empty.
     static let inCorrelation = 10
-    /// `1` where something was left out because it was over ``ExportRows/maximumAttribute`` or ``ExportRows/maximumMetadata``.
+    /// `1` if something was omitted because it exceeds ``ExportRows/maximumAttribute`` or ``ExportRows/maximumMetadata``.
     static let excess = 11
-    /// The number of InstantaneousBeatsPerMinute elements as text; empty where there is none.
+    /// The number of InstantaneousBeatsPerMinute elements as text, or empty if there are none.
     static let beats = 12
-    /// Keys and values of the MetadataEntry elements, by turns, from here on.
+    /// The first of the alternating keys and values of the MetadataEntry elements.
     static let metadata = 13
 
-    /// Attributes of Record and their columns.
+    /// The attributes of Record and their columns.
     static let names = [
         "type": type, "unit": unit, "value": value, "sourceName": sourceName, "sourceVersion": sourceVersion, "device": device,
         "creationDate": creationDate, "startDate": startDate, "endDate": endDate,
     ]
 }
 
-/// The rows of an export that have columns of their own, by what stands in column 0.
+/// The rows of an export with their own columns, by the text in column 0.
 enum ExportRow {
-    /// A characteristic of the person: name and value of an attribute of `Me`.
+    /// A characteristic of the person: the name and value of an attribute of `Me`.
     static let me: StaticString = "Me"
-    /// A route whose locations stand in the export itself begins: when it starts, and when its workout does, where the route does not say it.
+    /// The start of a route whose locations are in the export, with the route's start or else the workout's.
     static let routeBegin: StaticString = "RouteBegin"
     /// One of its locations, with the columns of ``GPXRow``.
     static let location: StaticString = "Location"
-    /// A route, behind its workout: which of the workout's, and the path of its file. The source adds what became of the file
-    /// (``ExportFiles``).
+    /// A route, after its workout: its index in the workout, and the path of its file. The source adds the result of the search for the
+    /// file (``ExportFiles``).
     static let route: StaticString = "WorkoutRoute"
-    /// The single beats of a heart rate variability, behind its record: the record's columns from `type` to `endDate`, then each beat's rate and
-    /// time by turns.
+    /// The single beats of a heart rate variability, after its record: the record's columns from `type` to `endDate`, then alternating
+    /// rates and times of the beats.
     static let beats: StaticString = "HeartbeatSeries"
-    /// How many columns stand before the first beat.
+    /// The number of columns before the first beat.
     static let beatColumns = 1 + ExportColumn.endDate
-    /// A clinical record: its attributes (``clinicalColumns``).
+    /// A clinical record with its attributes (``clinicalColumns``).
     static let clinical: StaticString = "ClinicalRecord"
-    /// In the order of a clinical record's columns.
+    /// The attributes in the order of a clinical record's columns.
     static let clinicalColumns = [
         "type", "identifier", "sourceName", "sourceURL", "fhirVersion", "receivedDate", "resourceFilePath",
     ]
-    /// What no export so far has in an element: the name of the first of it.
+    /// The name of the first unknown element inside another one.
     static let other: StaticString = "Other"
-    /// Files of an archive that are no part of the export: by what their names end in, and how many.
+    /// Files of an archive that do not belong to the export: the suffix of their names and their number.
     static let files: StaticString = "Files"
-    /// Behind the last file of an archive.
+    /// The end of an archive's files.
     static let filesEnd: StaticString = "FilesEnd"
 }
 
-/// Rows that stand behind one another in one buffer, until they are delivered: parsing and delivery take turns, so that what a
-/// receiver throws never has to find its way through the parser.
+/// Rows in one buffer until they are delivered. Parsing and delivery alternate, so that an error of the receiver never has to pass
+/// through the parser.
 ///
-/// Whoever makes one calls ``deallocate()``.
+/// The owner must call ``deallocate()``.
 struct ExportRows {
-    /// Bytes of one element that is read whole; a workout has a few thousand.
+    /// The maximum size in bytes of an element that is read as a whole. A workout has a few thousand.
     static let maximumTree = 4 << 20
-    /// Longest attribute taken, in bytes; devices and sync identifiers have less than 300.
+    /// The maximum length of an attribute in bytes. Devices and sync identifiers have less than 300.
     static let maximumAttribute = 32 << 10
-    /// Metadata entries of one record taken; Apple's have up to about 20.
+    /// The maximum number of metadata entries in a record. Apple's have up to about 20.
     static let maximumMetadata = 1000
-    /// Bytes of one record's metadata taken.
+    /// The maximum size of a record's metadata in bytes.
     static let maximumMetadataBytes = 256 << 10
 
     private struct Cell {
@@ -84,10 +84,10 @@ struct ExportRows {
     private struct Row {
         var firstCell: Int
         var place: Place
-        /// Whether it has the columns of the row before it, and comes together with it.
+        /// Whether it has the same columns as the previous row and is delivered together with it.
         var isJoined: Bool
     }
-    /// Rows that come as one; their cells fit into the processor's nearest cache.
+    /// The maximum number of rows that are delivered together. Their cells fit into the processor's first-level cache.
     private static let maximumJoined = 64
 
     private var bytes: UnsafeMutableRawPointer
@@ -95,7 +95,7 @@ struct ExportRows {
     private var byteCount = 0
     private var cells: ContiguousArray<Cell> = []
     private var rows: ContiguousArray<Row> = []
-    /// Of the row that is being made.
+    /// The first cell of the row that is being built.
     private var firstCell = 0
     private var metadataStart = 0
     private var beatCount = 0
@@ -109,7 +109,7 @@ struct ExportRows {
 
     func deallocate() { bytes.deallocate() }
 
-    /// Begins a row of an element's name and `columns` empty cells.
+    /// Begins a row with an element's name and `columns` empty cells.
     mutating func begin(_ name: UnsafeRawBufferPointer, columns: Int) {
         firstCell = cells.count
         beatCount = 0
@@ -119,7 +119,7 @@ struct ExportRows {
         metadataStart = byteCount
     }
 
-    /// Sets a column of the row; a text that is too long marks the row instead.
+    /// Sets a column of the row. A text that is too long marks the row instead.
     @inline(__always) mutating func set(_ column: Int, _ text: UnsafeRawBufferPointer) {
         guard text.count <= Self.maximumAttribute else {
             markExcess()
@@ -145,7 +145,7 @@ struct ExportRows {
         cells.append(put(value))
     }
 
-    /// Adds a cell to a row that is read whole; one that is too large ends in ``ExportTree/excess``, and holds no more.
+    /// Adds a cell to a row of a whole element. If the row is too large, it ends with ``ExportTree/excess``.
     mutating func add(_ text: UnsafeRawBufferPointer) {
         guard !isTreeFull else { return }
         guard byteCount - treeStart + text.count <= Self.maximumTree, text.count <= Self.maximumAttribute,
@@ -157,7 +157,7 @@ struct ExportRows {
         cells.append(put(text))
     }
 
-    /// Ends a row that is read whole: it has become too large.
+    /// Ends a row of a whole element that has become too large.
     mutating func markFull() {
         add(ExportTree.excess)
         isTreeFull = true
@@ -170,7 +170,7 @@ struct ExportRows {
 
     mutating func addBeat() { beatCount += 1 }
 
-    /// Takes over the row that another is making, and ends it.
+    /// Moves the unfinished row of another buffer here and ends it.
     mutating func end(_ other: inout ExportRows, _ place: Place) {
         firstCell = cells.count
         beatCount = 0
@@ -182,25 +182,25 @@ struct ExportRows {
         end(place)
     }
 
-    /// A cell of the row that was ended last; empty where there is none.
+    /// A cell of the last finished row, or empty if there is none.
     func lastCell(_ column: Int) -> UnsafeRawBufferPointer {
         guard let row = rows.last, row.firstCell + column < firstCell else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let cell = cells[row.firstCell + column]
         return UnsafeRawBufferPointer(start: bytes + Int(cell.offset), count: Int(cell.length))
     }
 
-    /// Whether a column of the row that is being made has nothing yet.
+    /// Whether a column of the row that is being built is empty.
     func isEmpty(_ column: Int) -> Bool { cells[firstCell + column].length == 0 }
 
     private mutating func markExcess() {
-        // A row without the column goes without the text.
+        // A row without this column cannot be marked. Its text is omitted.
         guard firstCell + ExportColumn.excess < cells.count else { return }
         if cells[firstCell + ExportColumn.excess].length == 0 { set(ExportColumn.excess, "1") }
     }
 
-    /// Ends the row; it will be delivered.
+    /// Ends the row, so that it can be delivered.
     ///
-    /// - Parameter isJoined: whether it has the columns of the row before it, and may come together with it.
+    /// - Parameter isJoined: whether it has the same columns as the previous row and may be delivered together with it.
     mutating func end(_ place: Place, isJoined: Bool = false) {
         if beatCount > 0 {
             var text = String(beatCount)
@@ -210,10 +210,10 @@ struct ExportRows {
         firstCell = cells.count
     }
 
-    /// Whether none is finished.
+    /// Whether there are no finished rows.
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Forgets all finished rows and keeps the one that is being made.
+    /// Removes all finished rows and keeps the one that is being built.
     mutating func removeFinished() {
         rows.removeAll(keepingCapacity: true)
         guard firstCell < cells.count else {
@@ -221,7 +221,7 @@ struct ExportRows {
             (byteCount, firstCell) = (0, 0)
             return
         }
-        // The row that goes on moves to the front. Empty cells may point anywhere, so the start is its name's.
+        // The unfinished row moves to the front. It begins with its name, because empty cells may point anywhere.
         let start = Int(cells[firstCell].offset)
         memmove(bytes, bytes + start, byteCount - start)
         byteCount -= start
@@ -232,7 +232,7 @@ struct ExportRows {
         for index in cells.indices where cells[index].length > 0 { cells[index].offset -= Int32(start) }
     }
 
-    /// Takes all finished rows out, and keeps the one that is being made. Whoever has them calls ``deallocate()``.
+    /// Removes and returns all finished rows, and keeps the one that is being built. The caller must call ``deallocate()`` on the result.
     mutating func takeFinished() -> ExportRows {
         var taken = ExportRows()
         swap(&self, &taken)
@@ -250,7 +250,7 @@ struct ExportRows {
         return taken
     }
 
-    /// Hands each finished row to `body`, its cells in `row`; those that were joined some at once.
+    /// Passes each finished row to `body`, with its cells in `row`. Joined rows are passed together.
     func forEach(in row: TextRow, _ body: (Place) throws -> Void) rethrows {
         var texts: [UnsafeRawBufferPointer] = []
         var next = 0
@@ -261,7 +261,7 @@ struct ExportRows {
             let end = next < rows.count ? rows[next].firstCell : firstCell
             row.places.removeAll(keepingCapacity: true)
             if next > index + 1 { row.places.append(contentsOf: rows[index..<next].lazy.map(\.place)) }
-            // Built outside the object and swapped in: an access to a local array costs no check.
+            // Built in a local array and swapped in, because access to a local array needs no exclusivity check.
             swap(&texts, &row.cells)
             texts.removeAll(keepingCapacity: true)
             for cell in rows[index].firstCell..<end {

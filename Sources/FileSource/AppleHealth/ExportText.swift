@@ -1,10 +1,10 @@
-/// Names as people meant them.
+/// Normalizes names.
 enum ExportText {
-    /// A name to tell things apart by: no-break blanks (`Apple Watch` often has one) and control characters are blanks, none
-    /// stands at the ends.
+    /// Returns a name for comparisons. No-break blanks (`Apple Watch` often has one) and control characters become blanks, and those at
+    /// the ends are removed.
     static func cleaned(_ bytes: some Collection<UInt8>) -> String { cleaned(bytes) { isControl($0) || isNoBreak($0) } }
 
-    /// A name to show: as it was written, but for control characters and blanks at the ends.
+    /// Returns a name for display. Only control characters, and blanks at the ends, are removed.
     static func shown(_ bytes: some Collection<UInt8>) -> String { cleaned(bytes, isControl) }
 
     private static func cleaned(_ bytes: some Collection<UInt8>, _ isBlank: (Unicode.Scalar) -> Bool) -> String {

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Reads the export's times, `2025-10-20 06:00:00 -0500`, and remembers the last day and offset, since most follow from the
-/// one before.
+/// Parses the export's times, `2025-10-20 06:00:00 -0500`. It caches the last day and offset, because most times share them with the
+/// previous one.
 struct ExportTime {
-    /// A point in time and how far its place is ahead of UTC.
+    /// A point in time with its offset from UTC.
     struct Moment {
         var instant: Instant
         var offset: ZoneOffset
     }
 
-    /// Why a text is not taken for a time, as a sentence's end.
+    /// The reason why a text is not a time, as the end of a sentence.
     enum Problem: Error {
         case missing
         case localised
@@ -38,7 +38,7 @@ struct ExportTime {
         // 01234567890123456789012345
         // 2025-10-20 06:00:00 -0500
         guard text.count == 25, text[13] == 0x3A, text[16] == 0x3A, text[19] == 0x20 else { throw Self.problem(text) }
-        // The day and the blank behind it: bytes 0..<8 and 7..<11.
+        // The day and the blank after it: bytes 0..<8 and 7..<11.
         let day = (text.loadUnaligned(as: UInt64.self), text.loadUnaligned(fromByteOffset: 7, as: UInt32.self))
         if day != dayText { try readDay(text, day) }
         let zone = (text.loadUnaligned(fromByteOffset: 20, as: UInt32.self), text[24])
@@ -77,14 +77,14 @@ struct ExportTime {
         offsetText = key
     }
 
-    /// Two digits; all bits set where they are none.
+    /// The value of two digits, or all bits set if they are not digits.
     @inline(__always) private static func two(_ text: UnsafeRawBufferPointer, _ index: Int) -> UInt32 {
         let tens = text[index] &- 0x30
         let ones = text[index + 1] &- 0x30
         return tens < 10 && ones < 10 ? UInt32(tens) * 10 + UInt32(ones) : .max
     }
 
-    /// Exports made on a phone that shows 12 hours may say `6:00:00 AM`, often with U+202F before it.
+    /// Returns the problem of a text. A phone with a 12-hour clock may write `6:00:00 AM`, often with U+202F before it.
     private static func problem(_ text: UnsafeRawBufferPointer) -> Problem {
         if text.isEmpty { return .missing }
         let isLocalised = text.contains { $0 >= 0x80 || $0 | 0x20 == UInt8(ascii: "m") || $0 == UInt8(ascii: "/") }

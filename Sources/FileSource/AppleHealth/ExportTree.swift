@@ -1,23 +1,24 @@
 import HealthModel
 import Pipeline
 
-/// An element of an export that is read whole: its attributes, and the elements in it.
+/// An element of an export that is read as a whole: its attributes and child elements.
 ///
-/// In a row its cells stand behind the element's name: attributes as name and value by turns; ``open``, a name and its attributes for each
-/// element in it, and ``close`` behind what stands in that. No text of an export is one of these marks, since control characters are blanks.
+/// In a row, its cells follow the element's name: alternating names and values of attributes, ``open`` with a name and attributes for
+/// each child, and ``close`` after its contents. No text equals one of these marks, because control characters have been replaced with
+/// blanks.
 struct ExportTree {
     static let open: StaticString = "\u{1}"
     static let close: StaticString = "\u{2}"
     /// The last cell of an element that is larger than ``ExportRows/maximumTree``.
     static let excess: StaticString = "\u{3}"
-    /// The attribute of a route whose locations stand in the export.
+    /// The attribute of a route whose locations are in the export.
     static let hasLocations: StaticString = "\u{4}"
 
     var name: String
     private(set) var attributes: [String: String] = [:]
     private(set) var children: [ExportTree] = []
 
-    /// Reads the cells of a row; `nil` where the element was too large.
+    /// Parses the cells of a row. Returns `nil` if the element was too large.
     init?(_ cells: UnsafeBufferPointer<UnsafeRawBufferPointer>) {
         if let last = cells.last, Self.isEqual(last, Self.excess) { return nil }
         var index = 0
@@ -41,15 +42,15 @@ struct ExportTree {
         }
     }
 
-    /// An attribute; `nil` also where it is empty.
+    /// The value of an attribute, or `nil` if it is missing or empty.
     subscript(name: String) -> String? { attributes[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The elements in it that have a name.
+    /// Returns the child elements with a name.
     func children(named name: String) -> [ExportTree] { children.filter { $0.name == name } }
 
     mutating func removeChildren(where isUnwanted: (ExportTree) -> Bool) { children.removeAll(where: isUnwanted) }
 
-    /// What its MetadataEntry elements say.
+    /// The metadata in its MetadataEntry elements.
     var metadata: Metadata? {
         let entries = children(named: "MetadataEntry").compactMap { entry in
             entry["key"].map { Metadata.entry(healthKitKey: $0, text: entry.attributes["value"] ?? "") }

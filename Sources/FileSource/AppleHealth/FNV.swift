@@ -1,4 +1,4 @@
-/// The hash FNV-1a of 64 bits: plain, and the same on every machine for ever.
+/// The 64-bit hash FNV-1a. Its result is the same on every machine and in every version.
 struct FNV {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -6,7 +6,7 @@ struct FNV {
 
     mutating func combine(_ text: String) { for byte in text.utf8 { combine(byte) } }
 
-    /// The eight bytes, lowest first.
+    /// Combines the eight bytes of a number, lowest first.
     mutating func combine(_ number: Int64) {
         for shift in stride(from: 0, to: 64, by: 8) { combine(UInt8(truncatingIfNeeded: number >> Int64(shift))) }
     }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Characters that XML 1.0 does not know and that exports hold all the same: one `U+000B` in an app's name, and no parser reads
-/// on. They become blanks before the parser sees them; the length of the text stays as it is.
+/// Replaces characters that XML 1.0 forbids but exports contain. A single `U+000B` in an app's name would stop any parser. They become
+/// blanks before parsing, and the length of the text does not change.
 enum ForbiddenCharacters {
-    /// Longest reference to a character that is looked at, `&#x0010FFFF;` with room for zeros.
+    /// The maximum length of a character reference, `&#x0010FFFF;` with room for zeros.
     static let longestReference = 16
 
-    /// Makes blanks of control characters other than tab and line breaks, and of references to characters that XML forbids.
+    /// Replaces control characters other than tab and line breaks, and references to characters that XML forbids.
     static func scrub(_ bytes: UnsafeMutableRawBufferPointer) {
         scrubBytes(bytes)
         scrubReferences(bytes)
     }
 
-    /// How many bytes at the end may be the beginning of a reference that goes on in what follows.
+    /// The number of bytes at the end that may be the beginning of a reference.
     static func unfinishedReference(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
         for length in 1...longestReference where length <= bytes.count {
             switch bytes[bytes.count - length] {
@@ -27,7 +27,7 @@ enum ForbiddenCharacters {
     private static func scrubBytes(_ bytes: UnsafeMutableRawBufferPointer) {
         let ones: UInt64 = 0x0101_0101_0101_0101
         var index = 0
-        // Eight bytes at a time: the high bit of (x - 0x20) & ~x is set where a byte is below 0x20.
+        // Eight bytes at a time: the high bit of (x - 0x20) & ~x is set if a byte is below 0x20.
         while index + 8 <= bytes.count {
             let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
             if (word &- 0x20 &* ones) & ~word & (0x80 &* ones) != 0 { scrub(bytes, index..<index + 8) }
@@ -63,7 +63,7 @@ enum ForbiddenCharacters {
             index += 1
         }
         guard index > first, index < bytes.count, bytes[index] == UInt8(ascii: ";"), isForbidden(scalar) else { return }
-        // The same length again: `&#11;` becomes `&#32;`, `&#x0B;` becomes `&#032;`, and `&#1;` has only room for a tab.
+        // Keeps the length: `&#11;` becomes `&#32;`, `&#x0B;` becomes `&#032;`, and `&#1;` has only room for a tab.
         for position in hash + 1..<index { bytes[position] = UInt8(ascii: "0") }
         if index - hash > 2 {
             bytes[index - 2] = UInt8(ascii: "3")

@@ -1,7 +1,8 @@
 import HealthModel
 import Pipeline
 
-/// Routes whose files come later, by the keys of the files. There may be tens of thousands: of each is kept what differs from route to route.
+/// Routes whose files come later, by the keys of the files. There may be tens of thousands, so only the data that differs between routes
+/// is kept for each.
 struct WaitingRoutes {
     private struct Route {
         var origin: Int32
@@ -15,20 +16,20 @@ struct WaitingRoutes {
         var place: Place
     }
 
-    /// Of the file with each key, where its route is. A table of the routes themselves would hold as much again in the moment in which it grows.
+    /// The index of the route for each file key. A table of the routes themselves would need twice the memory while it grows.
     private var indexes: [[UInt8]: Int32] = [:]
     private var routes: [[Route?]] = []
     private static let blockLength = 256
     private var origins: [Origin] = []
     private var numbers: [Origin: Int32] = [:]
 
-    /// How many there are.
+    /// The number of routes.
     var count: Int { indexes.count }
 
-    /// Where the export names the first of them; `nil` where there is none.
+    /// The place of the first of them in the export, or `nil` if there are none.
     var firstPlace: Place? { routes.joined().lazy.compactMap(\.?.place).min { $0.number < $1.number } }
 
-    /// Takes a route whose locations are in a file.
+    /// Adds a route whose locations are in a file.
     mutating func insert(_ header: ExportRoutes.Header, for key: [UInt8]) {
         let origin = numbers[header.origin] ?? Int32(origins.count)
         if origin == origins.count {
@@ -50,7 +51,7 @@ struct WaitingRoutes {
         indexes[key] = Int32((routes.count - 1) * Self.blockLength + routes[routes.count - 1].count - 1)
     }
 
-    /// Gives the route of a file, once.
+    /// Removes and returns the route of a file, or `nil` if there is none.
     mutating func remove(_ key: [UInt8]) -> ExportRoutes.Header? {
         guard let index = indexes.removeValue(forKey: key), let route = self[index] else { return nil }
         self[index] = nil

@@ -1,21 +1,21 @@
 import HealthModel
 
-/// One link's attribute protocol (Core specification 5.4, vol 3, part F, 3.4), as it goes by: learns which handle stands for what, and hears
-/// the values.
+/// Follows the attribute protocol of one link (Core specification 5.4, vol 3, part F, 3.4). It learns the type of each handle and reports
+/// values.
 struct AttributeDialogue {
     private enum Question {
-        /// Attributes of a type in their order, such as all services.
+        /// A request for attributes of a type, such as all services, in order.
         case types(UInt16?)
         case read(UInt16)
         case write(UInt16, [UInt8])
     }
 
-    /// ATT has one question open at a time.
+    /// The open request. ATT allows one at a time.
     private var question: Question?
-    /// A long value comes in pieces.
+    /// A long value that arrives in pieces.
     private var long: (handle: UInt16, value: [UInt8])?
 
-    /// No attribute is longer (3.2.9).
+    /// The maximum length of an attribute (3.2.9).
     private static let longest = 512
 
     mutating func take(
@@ -41,7 +41,7 @@ struct AttributeDialogue {
             question = nil
             let value = code == 0x0B ? octets.all : (long?.handle == handle ? long?.value ?? [] : []) + octets.all
             long = (handle, Array(value.prefix(Self.longest)))
-            // Told again when more of it comes: the last one is the whole.
+            // Reported again with each further piece. The last report has the complete value.
             tell(handle, value, .read, peer, table, &events)
         case 0x13:
             guard case .write(let handle, let value)? = question else { return }
@@ -71,7 +71,8 @@ struct AttributeDialogue {
 
     // MARK: The table
 
-    /// Find Information: the type of each handle. That of a characteristic's value is the characteristic's.
+    /// Reads a Find Information response with the type of each handle. The type of a characteristic's value is that of the
+    /// characteristic.
     private mutating func learn(_ octets: inout Octets, _ table: inout [UInt16: String]) {
         question = nil
         let count = octets.byte() == 1 ? 2 : 16
@@ -92,11 +93,11 @@ struct AttributeDialogue {
                 guard entry.short() != nil, let uuid = entry.uuid(length == 6 ? 2 : 16) else { return }
                 events.append(.service(peer, uuid))
             case (0x09, 0x2803?):
-                // Properties, the handle of the value, its type.
+                // The properties, the handle of the value, and its type.
                 guard entry.byte() != nil, let value = entry.short(), let uuid = entry.uuid(length == 7 ? 2 : 16) else { return }
                 table[value] = uuid
             case (0x09, _):
-                // A characteristic that was read by its type.
+                // A characteristic that was read by type.
                 if table[handle] != nil { tell(handle, entry.all, .read, peer, table, &events) }
             default: return
             }

@@ -2,27 +2,27 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// A recording of a Bluetooth controller's traffic: what `btmon -w` writes, and Android puts into a bug report.
+/// A recording of a Bluetooth controller's traffic, as written by `btmon -w` and contained in Android's bug reports.
 ///
-/// Like snoop (RFC 1761), big-endian throughout:
+/// The format resembles snoop (RFC 1761), and all numbers are big-endian:
 ///
 ///     "btsnoop\0"   version 1 (4)   datalink (4)
 ///     original length (4)   included length (4)   flags (4)   drops (4)   µs since the year 0 (8)   data      for each packet
 ///
-/// Datalinks: 1001 is HCI, 1002 HCI with its UART type in front (H4), 2001 what the kernel's monitor says (BlueZ, doc/btsnoop.txt).
+/// Datalink 1001 is HCI, 1002 is HCI with a UART packet type (H4), and 2001 is the kernel's monitor (BlueZ, doc/btsnoop.txt).
 public final class BTSnoopFile {
-    /// A packet as the host and the controller exchanged it.
+    /// A packet between the host and the controller.
     struct Packet {
         enum Kind { case event, data, other }
 
         var kind: Kind
-        /// From the controller to the host.
+        /// Whether the controller sent it to the host.
         var isReceived: Bool
-        /// Of several controllers.
+        /// The index of the controller.
         var controller: Int
         var octets: [UInt8]
         var time: Instant
-        /// The file does not have all of it.
+        /// Whether the file contains only a part of it.
         var isShortened: Bool
     }
 
@@ -32,9 +32,9 @@ public final class BTSnoopFile {
         case monitor = 2001
     }
 
-    /// What a person calls it.
+    /// The path for messages.
     public let path: String
-    /// Whether it ends within a packet, and in which.
+    /// The packet in which the file ends, if it is truncated.
     public private(set) var cut: Place?
     private let file: InputFile
     private let datalink: Datalink
@@ -42,17 +42,17 @@ public final class BTSnoopFile {
     static let mark = Array("btsnoop\0".utf8)
     /// Microseconds from the year 0 to 1970.
     private static let epoch: Int64 = 0x00DC_DDB3_0F2F_8000
-    /// No packet of a controller is longer.
+    /// The maximum length of a packet.
     private static let longestPacket = 1 << 17
     private static let latest: Int64 = 253_402_300_799_999_999
 
-    /// Whether a file begins as one.
+    /// Whether the file is a btsnoop file.
     public static func isOne(_ file: InputFile) -> Bool {
         var head = [UInt8](repeating: 0, count: mark.count)
         return pread(file.descriptor, &head, head.count, 0) == head.count && head == mark
     }
 
-    /// - Throws: ``SourceError`` where it is none, or one of a kind that is not read.
+    /// - Throws: ``SourceError`` if it is not a btsnoop file, or has an unsupported datalink.
     public init(_ file: InputFile, path: String) throws(SourceError) {
         (self.file, self.path) = (file, path)
         var head = [UInt8](repeating: 0, count: 16)
@@ -66,7 +66,7 @@ public final class BTSnoopFile {
         self.datalink = datalink
     }
 
-    /// Hands on each packet with its place, from 1.
+    /// Passes each packet to `body` with its number, from 1.
     func forEachPacket(_ body: (Packet, Place) throws -> Void) throws {
         cut = nil
         let input = SnoopInput(file)
@@ -122,7 +122,7 @@ public final class BTSnoopFile {
     }
 }
 
-/// Reads a file in pieces.
+/// Reads a file in blocks.
 private final class SnoopInput {
     private let file: InputFile
     private var offset: Int64 = 0
@@ -133,7 +133,7 @@ private final class SnoopInput {
 
     func skip(_ count: Int) throws { _ = try read(count) }
 
-    /// So many octets, fewer where it ends before; nothing at its end.
+    /// Returns this number of bytes, fewer before the end, and `nil` at the end.
     func read(_ count: Int) throws -> [UInt8]? {
         if buffer.count - position < count { try fill(count) }
         let part = Array(buffer[position..<min(buffer.count, position + count)])

@@ -1,57 +1,57 @@
 import HealthModel
 import Pipeline
 
-/// What Bluetooth LE devices said, as far as a recording of the controller's traffic tells: advertisements and the values of characteristics.
+/// The advertisements and characteristic values of Bluetooth LE devices in a recording of a controller's traffic.
 ///
-/// Core specification 5.4: vol 4, part E, 5.4 (packets) and 7.7 (events); vol 3, part A, 3 (L2CAP) and part F, 3.4 (ATT).
+/// Core specification 5.4: vol 4, part E, 5.4 (packets) and 7.7 (events), vol 3, part A, 3 (L2CAP) and part F, 3.4 (ATT).
 public final class BluetoothTraffic {
-    /// A device by its address at the time.
+    /// A device, identified by its address at the time.
     public struct Peer: Hashable, Sendable {
-        /// `C0:01:02:03:04:01`.
+        /// The address, such as `C0:01:02:03:04:01`.
         public var address: String
-        /// Random addresses may change; public ones and those that were resolved do not.
+        /// Whether the address is random and may change. Public and resolved addresses do not change.
         public var isRandom: Bool
     }
 
-    /// Part of an advertisement (Core Specification Supplement, part A).
+    /// A part of an advertisement (Core Specification Supplement, part A).
     public enum Advertised {
         case service(String)
         case name(String)
-        /// Of a service: its data.
+        /// The data of a service.
         case serviceData(String, [UInt8])
         case manufacturerData(UInt16, [UInt8])
     }
 
-    /// How a value went over the air.
+    /// The way in which a value was sent.
     public enum Way: Hashable, Sendable { case notified, read, written }
 
-    /// One thing that was said.
+    /// An event in the recording.
     public enum Event {
         case advert(Peer, [Advertised])
         case connected(Peer)
         case disconnected(Peer)
-        /// The device has such a service; a UUID.
+        /// The device has the service with this UUID.
         case service(Peer, String)
-        /// Of a characteristic, by its UUID.
+        /// A value of the characteristic with this UUID.
         case value(Peer, String, [UInt8], Way)
-        /// A value of a handle that no table in the recording explains.
+        /// A value of a handle whose type is not in the recording.
         case unknown(Peer, handle: UInt16)
-        /// Data of a link that was there before the recording began: whose it is, nobody can tell.
+        /// Data of a link that existed before the recording began. Its device is unknown.
         case unlinked
-        /// A packet of which the recording does not have all.
+        /// A packet that the recording contains only in part.
         case shortened
     }
 
     private let file: BTSnoopFile
     private var links: [Int: Link] = [:]
-    /// By peer: what its handles stand for. A device that was connected before is not asked again.
+    /// The types of each device's handles. A device that was connected before does not have to be asked again.
     private var tables: [Peer: [UInt16: String]] = [:]
     private var longAdverts: [String: [UInt8]] = [:]
 
-    /// More than any recording has.
+    /// The maximum number of devices. It limits memory.
     private static let maximumPeers = 10_000
     private static let longestAdvert = 1650
-    /// A controller has some tens.
+    /// The maximum number of links. Controllers support some tens.
     private static let maximumLinks = 4096
 
     private struct Link {
@@ -61,10 +61,10 @@ public final class BluetoothTraffic {
         var sent = PacketJoin()
     }
 
-    /// - Parameter file: what was recorded.
+    /// - Parameter file: the recording.
     public init(_ file: BTSnoopFile) { self.file = file }
 
-    /// Hands on all that was said, in its order.
+    /// Passes all events to `body` in order.
     public func forEachEvent(_ body: (Event, Instant, Place) throws -> Void) throws {
         (links, tables, longAdverts) = ([:], [:], [:])
         try file.forEachPacket { packet, place in
@@ -117,7 +117,7 @@ public final class BluetoothTraffic {
         }
     }
 
-    /// An extended advertisement may come in pieces (7.7.65.13: bits 5 and 6 of its type).
+    /// Reads an extended advertisement, which may arrive in pieces (7.7.65.13: bits 5 and 6 of its type).
     private func takeExtended(_ octets: inout Octets, _ events: inout [Event]) -> Bool {
         guard let type = octets.short(), let peer = octets.peer(), octets.byte() != nil, octets.byte() != nil,
             let set = octets.byte(), octets.take(11) != nil, let count = octets.byte(), let data = octets.take(Int(count))
@@ -169,7 +169,7 @@ public final class BluetoothTraffic {
     }
 }
 
-/// Puts the pieces of a message of L2CAP together; only those of channel 4, ATT, are wanted.
+/// Reassembles L2CAP messages. Only those of channel 4 (ATT) are needed.
 private struct PacketJoin {
     private var waiting: [UInt8] = []
     private var length = 0
@@ -192,14 +192,14 @@ private struct PacketJoin {
     }
 }
 
-/// Little-endian numbers of a packet; nothing where it has no more.
+/// Reads little-endian numbers of a packet. They are `nil` after its end.
 struct Octets {
     private let octets: [UInt8]
     private var position = 0
 
     init(_ octets: [UInt8]) { self.octets = octets }
 
-    /// What is left.
+    /// The remaining bytes.
     var all: [UInt8] { Array(octets[position...]) }
 
     mutating func byte() -> UInt8? {
@@ -220,7 +220,7 @@ struct Octets {
         return Array(octets[position..<position + count])
     }
 
-    /// `2A37`, or the long form.
+    /// A UUID such as `2A37`, or in its long form.
     mutating func uuid(_ count: Int) -> String? {
         guard let octets = take(count) else { return nil }
         let digits = octets.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
@@ -229,7 +229,7 @@ struct Octets {
         return parts.map { $0.joined() }.joined(separator: "-")
     }
 
-    /// The kind of an address, and the address.
+    /// Reads the type of an address and the address.
     mutating func peer() -> BluetoothTraffic.Peer? {
         guard let kind = byte(), let address = take(6) else { return nil }
         let digits = address.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }

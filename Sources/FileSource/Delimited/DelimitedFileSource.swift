@@ -2,18 +2,17 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// Reads a file of delimited text (CSV and its kin) row by row, in memory that does not grow with the file.
+/// Reads a file of delimited text, such as CSV, row by row. Memory does not grow with the file.
 ///
 ///     let source = try DelimitedFileSource(path: "weight.csv", delimiter: UInt8(ascii: ";"), received: now)
 ///     try source.forEachFrame { frame in … }   // .row(TextRow), or .malformed(reason) where a row breaks the rules
 ///
-/// Rows come with the number of the physical line they start on, from 1. A bad row never stops the rest.
+/// The place of a row is the physical line on which it starts, from 1. An invalid row does not stop the others.
 public final class DelimitedFileSource: FrameSource {
-    /// Longest row in bytes; a longer one is refused and skipped to its end without being kept.
+    /// The maximum length of a row in bytes. A longer row is rejected and skipped without being kept.
     public static let maximumRow = 1 << 20
 
-    /// What was assumed about the text, for a person: to be shown on stderr and kept in the ledger. Complete once the file is
-    /// read.
+    /// Assumptions about the text, for stderr and the ledger. They are complete after the file was read.
     public private(set) var notes: [String] = []
 
     private enum Origin {
@@ -28,8 +27,8 @@ public final class DelimitedFileSource: FrameSource {
     private let meter: ReadMeter?
 
     /// - Parameters:
-    ///   - delimiter: the one the matching profile found; sniffed from the first line where there is none.
-    ///   - received: when the file was read, by the hub's clock.
+    ///   - delimiter: the delimiter of the matching profile, or `nil` to detect it in the first line.
+    ///   - received: the time of the import by the hub's clock.
     public init(path: String, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.meter = meter
         origin = .path(path)
@@ -37,7 +36,7 @@ public final class DelimitedFileSource: FrameSource {
         self.received = received
     }
 
-    /// Reads a file that is open.
+    /// Reads an open file.
     public init(_ file: InputFile, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
         self.meter = meter
         origin = .file(file)
@@ -45,12 +44,12 @@ public final class DelimitedFileSource: FrameSource {
         self.received = received
     }
 
-    /// Reads rows from memory; for vectors and tests.
+    /// Reads rows from memory, for vectors and tests.
     public convenience init(bytes: [UInt8], delimiter: UInt8? = nil, received: Instant) {
         self.init(delimiter: delimiter, received: received) { MemoryInput(bytes) }
     }
 
-    /// Reads what comes in pieces, as from a pipe.
+    /// Reads a stream, such as a pipe.
     init(delimiter: UInt8?, received: Instant, open: @escaping () -> any ByteInput) {
         meter = nil
         origin = .input(open)
@@ -58,7 +57,7 @@ public final class DelimitedFileSource: FrameSource {
         self.received = received
     }
 
-    /// Gives each row to `body`, in the order of the file.
+    /// Passes each row to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let input: any ByteInput
@@ -88,7 +87,7 @@ public final class DelimitedFileSource: FrameSource {
                 if buffer.mayHaveHighBytes, legacy.convert(&cells, line: line), notes.last != legacy.note {
                     notes.append(legacy.note)
                 }
-                // The row borrows the array for the call, so that filling it stays free of copies.
+                // The row borrows the array during the call, which avoids copies.
                 swap(&row.cells, &cells)
                 defer { swap(&row.cells, &cells) }
                 var frame = RawFrame(payload: .row(row), place: Place(.line, line), received: received)
@@ -98,7 +97,7 @@ public final class DelimitedFileSource: FrameSource {
                 line += lines
             case .needsMore:
                 if try buffer.refill() { continue }
-                // No more can be had: the row is too long, or a stretch in quotes is.
+                // The row or a quoted cell is too long.
                 let (reason, skipped) = try Self.skipOverlong(buffer)
                 try handle(RawFrame(payload: .malformed(reason), place: Place(.line, line), received: received))
                 line += skipped
@@ -110,29 +109,30 @@ public final class DelimitedFileSource: FrameSource {
         }
     }
 
-    /// Whether the text ends without a line break. A table does not say where it ends, and most are written with one after each row.
+    /// Whether the text ends without a line break. The last row may then be incomplete, because most tables have a line break after each
+    /// row.
     private static func isOpen(_ buffer: TextBuffer) -> Bool {
         let last = buffer.base[buffer.end - 1]
         return buffer.atEnd && last != 0x0A && last != 0x0D
     }
 
-    /// Where the line ends, or the buffer: the newline that stands behind it. With the C library, since the line may be a long one.
+    /// The index of the first line break, or of the newline after the buffer. It uses the C library, because lines may be long.
     private static func lineEnd(_ buffer: TextBuffer, from start: Int) -> Int {
         let lineFeed = memchr(buffer.base + start, 0x0A, buffer.end + 1 - start).map { $0 - UnsafeMutableRawPointer(buffer.base) }
         let end = lineFeed ?? buffer.end
         return memchr(buffer.base + start, 0x0D, end - start).map { $0 - UnsafeMutableRawPointer(buffer.base) } ?? end
     }
 
-    /// Goes to the line behind the one that starts here, however far that is.
+    /// Skips to the line after the current one, however long it is.
     ///
-    /// - Returns: what is wrong with the row, and how many lines were passed.
+    /// - Returns: the error in the row, and the number of skipped lines.
     private static func skipOverlong(_ buffer: TextBuffer) throws(SourceError) -> (reason: String, lines: Int) {
         var searched = buffer.start
         var kept = true
         while true {
             let index = lineEnd(buffer, from: searched)
             if index + 1 == buffer.end, buffer.base[index] == 0x0D, !buffer.atEnd {
-                // Whether a line feed follows is not known yet.
+                // It is not known yet whether a line feed follows.
                 buffer.start = index
                 guard try buffer.refill() else { break }
                 searched = buffer.start
@@ -148,7 +148,7 @@ public final class DelimitedFileSource: FrameSource {
                     1
                 )
             }
-            // Everything read so far is of this line: let go of it.
+            // Everything read so far belongs to this line and is dropped.
             kept = false
             buffer.start = buffer.end
             guard try buffer.refill() else { return ("it is longer than \(maximumRow) bytes", 1) }
@@ -158,7 +158,7 @@ public final class DelimitedFileSource: FrameSource {
     }
 }
 
-/// Reads rows that are not UTF-8 as Windows-1252, which old exports and spreadsheets write.
+/// Converts rows that are not UTF-8 from Windows-1252, which old exports and spreadsheets use.
 private struct LegacyText {
     private let owner = Owner()
     private(set) var note = ""
@@ -168,7 +168,7 @@ private struct LegacyText {
         deinit { memory?.deallocate() }
     }
 
-    /// - Returns: whether the row had to be converted.
+    /// - Returns: whether the row was converted.
     mutating func convert(_ cells: inout [UnsafeRawBufferPointer], line: Int) -> Bool {
         guard cells.contains(where: { !isASCII($0) && !isUTF8($0) }) else { return false }
         let needed = cells.reduce(0) { $0 + $1.count * 3 }

@@ -1,8 +1,8 @@
-/// Finds the delimiter of a text that no profile has named one for.
+/// Detects the delimiter of a text if no profile names one.
 enum DelimiterSniffer {
     static let candidates: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
 
-    /// The candidate that stands most often outside quotes in the first line that has one.
+    /// Returns the most frequent candidate outside of quotes in the first line that contains one.
     static func delimiter(of text: UnsafeRawBufferPointer) -> UInt8 {
         var counts = [Int](repeating: 0, count: candidates.count)
         var quoted = false

@@ -1,20 +1,20 @@
 import HealthModel
 import Pipeline
 
-/// Reads a file that is one JSON array of objects, an object with such an array, or objects one behind another (a line each, as `mongoexport`
-/// writes them), element by element, in memory that does not grow with the file.
+/// Reads a file of JSON objects element by element. The file is an array, an object that contains an array, or a sequence of objects (one
+/// a line, as `mongoexport` writes them). Memory does not grow with the file.
 ///
 ///     let source = JSONArrayFileSource(path: "heart_rate-2023-11-03.json", paths: ["dateTime", "value.bpm"], received: now)
 ///
-/// Each element is a row with one cell for each path, counted from 1. An element that is not well-formed is refused and the
-/// next one read; where the array itself breaks, the rest cannot be read.
+/// Each element is a row with one cell for each path, numbered from 1. A malformed element is rejected, and the next one is read. If the
+/// array itself is malformed, the rest cannot be read.
 public final class JSONArrayFileSource: FrameSource {
-    /// Longest element in bytes.
+    /// The maximum length of an element in bytes.
     public static let maximumElement = 1 << 20
 
-    /// What was assumed about the text, for a person.
+    /// Assumptions about the text, for the user.
     public private(set) var notes: [String] = []
-    /// Members that have values and are not asked for, by their paths.
+    /// Members with values that no path reads.
     public private(set) var unread = Unread()
 
     private enum Origin {
@@ -25,19 +25,19 @@ public final class JSONArrayFileSource: FrameSource {
 
     private let origin: Origin
     private let paths: [[UInt8]]
-    /// The member that holds the array; nil where the file is the array.
+    /// The member that contains the array, or `nil` if the file is the array.
     private let rows: [UInt8]?
-    /// Paths that nobody misses.
+    /// Paths that are not counted as unread.
     private let ignored: [[UInt8]]
-    /// Whether objects stand one behind another, without a list around them.
+    /// Whether the objects are a sequence without an array around them.
     private var isSequence = false
     private let received: Instant
     private let meter: ReadMeter?
 
     /// - Parameters:
     ///   - paths: the members that become cells, such as `value.bpm` or `values[0].bpm`.
-    ///   - rows: the member of the file's object that holds the array; nil where the file is the array.
-    ///   - ignored: members that are not counted as unread; with `.*` behind it all that is in one.
+    ///   - rows: the member of the file's object that contains the array, or `nil` if the file is the array.
+    ///   - ignored: members that are not counted as unread. A path with `.*` includes everything in a member.
     public init(
         path: String, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, meter: ReadMeter? = nil
     ) {
@@ -49,7 +49,7 @@ public final class JSONArrayFileSource: FrameSource {
         self.received = received
     }
 
-    /// Reads a file that is open.
+    /// Reads an open file.
     public init(
         _ file: InputFile, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant,
         meter: ReadMeter? = nil
@@ -62,14 +62,14 @@ public final class JSONArrayFileSource: FrameSource {
         self.received = received
     }
 
-    /// Reads elements from memory; for vectors and tests.
+    /// Reads elements from memory, for vectors and tests.
     public convenience init(
         bytes: [UInt8], paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant
     ) {
         self.init(paths: paths, rows: rows, ignored: ignored, received: received) { MemoryInput(bytes) }
     }
 
-    /// Reads what comes in pieces, as from a pipe.
+    /// Reads a stream, such as a pipe.
     init(
         paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, open: @escaping () -> any ByteInput
     ) {
@@ -81,7 +81,7 @@ public final class JSONArrayFileSource: FrameSource {
         self.received = received
     }
 
-    /// Gives each element to `body`, in the order of the file.
+    /// Passes each element to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let input: any ByteInput
@@ -141,7 +141,7 @@ public final class JSONArrayFileSource: FrameSource {
         throw broken("the array is never closed", number)
     }
 
-    /// Goes on to the array in the file's object, over the members in front of it.
+    /// Advances to the array in the file's object, past the members before it.
     private func findList(_ name: [UInt8], _ buffer: TextBuffer, _ members: inout UnreadMembers) throws(SourceError) {
         guard try next(buffer) == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
         buffer.start += 1
@@ -164,7 +164,7 @@ public final class JSONArrayFileSource: FrameSource {
         throw SourceError(.malformed, "the list of rows is not in it")
     }
 
-    /// Goes over what stands behind the array, to the end of the file.
+    /// Reads the members after the array, to the end of the file.
     private func finishObject(_ buffer: TextBuffer, _ number: Int, _ members: inout UnreadMembers) throws(SourceError) {
         while let byte = try next(buffer) {
             if byte == UInt8(ascii: "}") {
@@ -189,7 +189,7 @@ public final class JSONArrayFileSource: FrameSource {
         SourceError(.malformed, reason, at: Place(.record, max(number, 1)))
     }
 
-    /// The next byte that is no blank; nothing at the end of the file.
+    /// Returns the next byte that is not a blank, or `nil` at the end of the file.
     private func next(_ buffer: TextBuffer) throws(SourceError) -> UInt8? {
         while true {
             while buffer.start < buffer.end {
@@ -201,7 +201,7 @@ public final class JSONArrayFileSource: FrameSource {
         }
     }
 
-    /// Reads on until the element that starts here is whole in the buffer.
+    /// Reads until the element that starts here is complete in the buffer.
     private func elementLength(
         _ buffer: TextBuffer, _ number: Int, end: UInt8 = UInt8(ascii: ",")
     ) throws(SourceError) -> Int {
@@ -226,7 +226,7 @@ public final class JSONArrayFileSource: FrameSource {
                     case UInt8(ascii: "\""): quoted = true
                     case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
                     case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                        // A bracket that closes the array ends a bare element in front of it.
+                        // The bracket that closes the array also ends a primitive element.
                         if depth == 0 { return offset }
                         depth -= 1
                         if depth == 0 { return offset + 1 }

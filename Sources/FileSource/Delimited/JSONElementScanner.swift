@@ -1,21 +1,21 @@
-/// Reads the members of one JSON object that a profile names, from the object's bytes (RFC 8259).
+/// Reads the members of one JSON object that a profile names, from its bytes (RFC 8259).
 ///
-/// Texts are unescaped in place: they only get shorter.
+/// Texts are unescaped in place, because they only get shorter.
 struct JSONElementScanner {
     struct Failure: Error {
         var reason: String
     }
 
-    /// Deeper than any export; the parser calls itself once for each level.
+    /// The maximum depth. The parser is recursive, and real exports are flatter.
     private static let maximumDepth = 32
 
     private let bytes: UnsafeMutablePointer<UInt8>
     private let end: Int
     private var index: Int
     private let paths: [[UInt8]]
-    /// Whether a path names one element of a list.
+    /// Whether a path contains the index of a list.
     private let hasIndices: Bool
-    /// The path to where the scan stands, joined by full stops.
+    /// The path of the current member, joined by dots.
     private var path: [UInt8] = []
 
     init(_ bytes: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, paths: [[UInt8]]) {
@@ -26,7 +26,7 @@ struct JSONElementScanner {
         index = start
     }
 
-    /// Fills the cells, one for each path; a member that is missing or null has no bytes.
+    /// Fills the cells, one for each path. A missing or null member has no bytes.
     mutating func scan(into cells: inout [UnsafeRawBufferPointer], unread: inout UnreadMembers) throws(Failure) {
         cells.removeAll(keepingCapacity: true)
         for _ in paths { cells.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
@@ -78,8 +78,8 @@ struct JSONElementScanner {
         }
     }
 
-    /// Whether an object that has just been opened is a number, a date or an id of MongoDB's Extended JSON: `{"$numberLong": "1745408563000"}`
-    /// (https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
+    /// Whether the object that was just opened is a number, a date or an id in MongoDB's Extended JSON: `{"$numberLong":
+    /// "1745408563000"}` (https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
     private var isWrapper: Bool {
         var place = index
         while place < end, bytes[place] <= 0x20 { place += 1 }
@@ -90,7 +90,7 @@ struct JSONElementScanner {
         byte <= 0x20 || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
     }
 
-    /// Characters of numbers, true, false and null; whether they make a number is the interpreter's to say.
+    /// Whether a byte may be part of a number, true, false or null. The interpreter checks the number itself.
     private static func isLiteral(_ byte: UInt8) -> Bool {
         byte &- UInt8(ascii: "0") < 10 || byte &- UInt8(ascii: "a") < 26 || byte == UInt8(ascii: "E") || byte == UInt8(ascii: "+")
             || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
@@ -106,7 +106,7 @@ struct JSONElementScanner {
             guard index < end, bytes[index] == UInt8(ascii: "\"") else { throw Failure(reason: "a member has no name") }
             let name = try string()
             let length = path.count
-            // What is wrapped is the value of the member around it.
+            // The wrapped value is the value of the outer member.
             if name.first != UInt8(ascii: "$") || depth == 0 {
                 if length > 0 { path.append(UInt8(ascii: ".")) }
                 path.append(contentsOf: name)
@@ -164,7 +164,7 @@ struct JSONElementScanner {
         throw Failure(reason: "a text is never closed")
     }
 
-    /// Writes what an escape stands for and goes behind it; returns the length written.
+    /// Writes the character of an escape, skips the escape, and returns the length written.
     private mutating func escape(into target: UnsafeMutablePointer<UInt8>) throws(Failure) -> Int {
         guard index + 1 < end else { throw Failure(reason: "a text is never closed") }
         let letter = bytes[index + 1]

@@ -1,17 +1,17 @@
 import Pipeline
 
-/// Cuts one row of delimited text into cells (RFC 4180, and what is met besides: any delimiter, LF, CRLF or CR, blank lines).
+/// Splits a row of delimited text into cells. It follows RFC 4180 and also accepts any delimiter, LF, CRLF or CR, and blank lines.
 struct RowScanner {
     enum Outcome {
-        /// A whole row; the next one starts at `next`, `lines` physical lines further on.
+        /// A complete row. The next one starts at `next`, `lines` physical lines later.
         case row(next: Int, lines: Int)
         /// The buffer ends before the row does.
         case needsMore
-        /// The row breaks a rule; the line behind its first one starts at `next`.
+        /// The row is invalid. The line after its first line starts at `next`.
         case malformed(reason: String, next: Int)
     }
 
-    /// More columns than any export has; a row with more is something else.
+    /// The maximum number of columns. A row with more is not from an export.
     static let maximumColumns = 4096
 
     private enum Class {
@@ -27,7 +27,7 @@ struct RowScanner {
     private let delimiter: UInt8
     private static let nulReason = "it holds a NUL byte"
     private static let quote = UInt8(ascii: "\"")
-    /// Cells in which quotes are doubled: made single once the row is known to be whole.
+    /// Cells with doubled quotes. They are replaced once the row is complete.
     private var doubled: [Int] = []
 
     init(delimiter: UInt8) {
@@ -41,11 +41,11 @@ struct RowScanner {
         self.classes = classes
     }
 
-    /// Cuts the row that starts at `start`.
+    /// Splits the row that starts at `start`.
     ///
     /// - Parameters:
-    ///   - base: a newline of the caller's stands at `end`.
-    ///   - isLast: nothing follows `end`.
+    ///   - base: the bytes. The caller has put a newline at `end`.
+    ///   - isLast: whether nothing follows `end`.
     mutating func scan(
         _ base: UnsafeMutablePointer<UInt8>, from start: Int, end: Int, isLast: Bool, into cells: inout [UnsafeRawBufferPointer]
     ) -> Outcome {
@@ -63,13 +63,13 @@ struct RowScanner {
                         return isLast
                             ? malformed("a quotation mark is opened and never closed", base, start, end, isLast) : .needsMore
                     }
-                    // Another mark may follow, and the cell go on.
+                    // Another quotation mark may follow and continue the cell.
                     if close.index + 1 == end, !isLast { return .needsMore }
                     if close.hasNUL { return malformed(Self.nulReason, base, start, end, isLast) }
                     if close.hasDoubled { doubled.append(cells.count) }
                     last = close.index
                     index = close.index + 1
-                    // Blanks behind the closing quote are met in hand-made files and mean nothing.
+                    // Files edited by hand may have blanks after the closing quote. They have no meaning.
                     while base[index] == UInt8(ascii: " "), index < end { index += 1 }
                     kind = classes[Int(base[index])]
                     guard kind == Class.delimiter || kind == Class.lineFeed || kind == Class.carriageReturn else {
@@ -84,7 +84,7 @@ struct RowScanner {
                             if kind != Class.plain { break }
                             index &+= 1
                         }
-                        // A quotation mark inside an unquoted cell is a character like any other.
+                        // A quotation mark inside an unquoted cell is a normal character.
                         if kind == Class.quote { index &+= 1 }
                     } while kind == Class.quote
                     if index == end, !isLast { return .needsMore }
@@ -99,7 +99,7 @@ struct RowScanner {
                     }
                     index &+= 1
                 case Class.carriageReturn:
-                    // CRLF is one end of line; whether a line feed follows is not known at the buffer's end.
+                    // CRLF is one line end. At the end of the buffer it is not known whether a line feed follows.
                     if index + 1 >= end, !isLast { return .needsMore }
                     index += index + 1 < end && base[index + 1] == 0x0A ? 2 : 1
                     return finish(base, next: index, lines: lines, &cells)
@@ -110,7 +110,7 @@ struct RowScanner {
         }
     }
 
-    /// The quotation mark that ends a quoted cell; counts the lines the cell spans.
+    /// Returns the index of the quotation mark that ends a quoted cell, and counts the lines of the cell.
     private static func closingQuote(
         _ base: UnsafeMutablePointer<UInt8>, from start: Int, end: Int, lines: inout Int
     ) -> (index: Int, hasDoubled: Bool, hasNUL: Bool)? {
@@ -120,7 +120,7 @@ struct RowScanner {
         while index < end {
             let byte = base[index]
             if byte == quote {
-                // At the end of the buffer the newline of ours stands behind it; the caller looks whether that is the last word.
+                // At the end of the buffer a newline follows. The caller checks whether more input can follow.
                 guard base[index + 1] == quote, index + 1 < end else { return (index, hasDoubled, hasNUL) }
                 hasDoubled = true
                 index += 2
@@ -140,7 +140,7 @@ struct RowScanner {
         return .row(next: next, lines: lines)
     }
 
-    /// Makes doubled quotation marks single, in place: the text only gets shorter.
+    /// Replaces doubled quotation marks in place, because the text only gets shorter.
     private static func single(_ cell: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         let bytes = UnsafeMutableRawBufferPointer(mutating: cell)
         var length = 0
@@ -153,7 +153,7 @@ struct RowScanner {
         return UnsafeRawBufferPointer(rebasing: cell[..<length])
     }
 
-    /// The row is passed over to the end of its first line, which has to be seen: its rest is no row of its own.
+    /// Skips to the end of the first line, which must be in the buffer, so that its rest is not read as another row.
     private func malformed(
         _ reason: String, _ base: UnsafeMutablePointer<UInt8>, _ start: Int, _ end: Int, _ isLast: Bool
     ) -> Outcome {

@@ -1,16 +1,16 @@
 import Pipeline
 
-/// The stretch of a text that is in memory, as UTF-8 or ASCII-like bytes; read through from front to back.
+/// The part of a text that is in memory, as UTF-8 or another superset of ASCII. It is read from front to back.
 ///
-/// Behind the last byte always stands a newline of ours, so that a scan for newlines needs no other bound.
+/// A newline always follows the last byte, so a search for newlines needs no other bound.
 final class TextBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
-    /// The first byte not used up yet.
+    /// The index of the first unread byte.
     var start = 0
     private(set) var end = 0
-    /// Nothing follows ``end``.
+    /// Whether nothing follows ``end``.
     private(set) var atEnd = false
-    /// Some byte may be above 0x7F.
+    /// Whether a byte may be above 0x7F.
     private(set) var mayHaveHighBytes = false
     let encoding: TextEncoding
     private let input: any ByteInput
@@ -20,8 +20,8 @@ final class TextBuffer {
     private var raw: [UInt8]
     private static let block = 256 * 1024
 
-    /// - Parameter maximum: the longest stretch that is ever kept at once.
-    /// - Throws: ``SourceError`` of kind `malformed` where the file is no text.
+    /// - Parameter maximum: the maximum length that is kept in memory.
+    /// - Throws: ``SourceError`` of kind `malformed` if the file is not a text.
     init(_ input: any ByteInput, maximum: Int) throws(SourceError) {
         self.input = input
         self.maximum = maximum
@@ -33,7 +33,7 @@ final class TextBuffer {
         var detected = TextEncoding.utf8
         var failure: SourceError?
         do throws(SourceError) {
-            // A pipe gives less than asked for: the first 4 KiB are needed to tell the encoding.
+            // A pipe may return fewer bytes. The first 4 KiB are needed to detect the encoding.
             while count < 4096 {
                 let more = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: Self.block - count))
                 if more == 0 {
@@ -66,9 +66,9 @@ final class TextBuffer {
 
     deinit { base.deallocate() }
 
-    /// Reads more behind the stretch that begins at ``start``, which moves to the front.
+    /// Reads more bytes after the part that begins at ``start``, which moves to the front.
     ///
-    /// - Returns: `false` where nothing more can be had: the end of the text, or the stretch has its greatest length.
+    /// - Returns: `false` at the end of the text, or if the part has its maximum length.
     func refill() throws(SourceError) -> Bool {
         guard !atEnd, end - start < maximum else { return false }
         if start > 0 {
@@ -118,7 +118,7 @@ final class TextBuffer {
         capacity = wanted
     }
 
-    /// Refuses what is plainly no text, and says what it is where its first bytes tell.
+    /// Rejects data that is clearly not a text, and names its format if its first bytes identify it.
     private static func checkText(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
         let signatures: [(bytes: [UInt8], name: String)] = [
             (Array("PK\u{3}\u{4}".utf8), "a zip archive or a workbook (.xlsx); save the sheet as CSV"),

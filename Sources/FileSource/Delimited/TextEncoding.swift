@@ -1,20 +1,20 @@
-/// How a file's bytes stand for characters.
+/// The encoding of a text file.
 public enum TextEncoding: String, Hashable, Sendable {
-    /// Also of a file without a mark that is plain ASCII.
+    /// Also used for a file without a byte order mark that is plain ASCII.
     case utf8 = "UTF-8"
-    /// Two octets a unit, the lower first, as spreadsheets on Windows write it.
+    /// UTF-16 with the lower byte first, as spreadsheets on Windows write it.
     case utf16LittleEndian = "UTF-16LE"
-    /// Two octets a unit, the higher first.
+    /// UTF-16 with the higher byte first.
     case utf16BigEndian = "UTF-16BE"
 
-    /// Tells the encoding from a file's first bytes: by its mark, else by where its NUL bytes stand.
+    /// Detects the encoding from a file's first bytes: by its byte order mark, or else by the positions of NUL bytes.
     ///
-    /// - Returns: the encoding, and how many bytes the mark takes.
+    /// - Returns: the encoding, and the length of the mark in bytes.
     static func detect(_ bytes: UnsafeRawBufferPointer) -> (encoding: TextEncoding, mark: Int) {
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { return (.utf8, 3) }
         if bytes.count >= 2, bytes[0] == 0xFF, bytes[1] == 0xFE { return (.utf16LittleEndian, 2) }
         if bytes.count >= 2, bytes[0] == 0xFE, bytes[1] == 0xFF { return (.utf16BigEndian, 2) }
-        // Text in a Latin script has a NUL in every other byte of its UTF-16.
+        // In UTF-16, text in a Latin script has a NUL in every other byte.
         let sample = min(bytes.count, 512) & ~1
         var even = 0
         var odd = 0
@@ -27,7 +27,7 @@ public enum TextEncoding: String, Hashable, Sendable {
     }
 }
 
-/// Turns UTF-16 into UTF-8, piece by piece.
+/// Converts UTF-16 to UTF-8 in pieces.
 struct UTF16Transcoder {
     let bigEndian: Bool
     private var pending: UInt8?
@@ -35,7 +35,7 @@ struct UTF16Transcoder {
 
     init(bigEndian: Bool) { self.bigEndian = bigEndian }
 
-    /// Converts a piece; a unit cut in two waits for the next one. Writes at most 3 bytes for 2, and 4 more.
+    /// Converts a piece. An incomplete unit waits for the next piece. It writes at most 3 bytes for 2, plus 4.
     mutating func convert(_ source: UnsafeRawBufferPointer, into target: UnsafeMutablePointer<UInt8>) -> Int {
         var length = 0
         for byte in source {
@@ -63,16 +63,16 @@ struct UTF16Transcoder {
     }
 }
 
-/// Windows-1252, of which the printable part of Latin-1 is a part.
+/// Windows-1252, which includes the printable part of Latin-1.
 enum Windows1252 {
-    /// What 0x80 to 0x9F stand for, by the WHATWG encoding standard; the five unused ones stay control characters.
+    /// The characters of 0x80 to 0x9F in the WHATWG encoding standard. The five unused ones stay control characters.
     private static let upper: [UInt16] = [
         0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
         0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E,
         0x0178,
     ]
 
-    /// Writes the bytes as UTF-8, at most 3 for 1, and returns how many those are.
+    /// Writes the bytes as UTF-8, at most 3 for 1, and returns the number of bytes written.
     static func convert(_ source: UnsafeRawBufferPointer, into target: UnsafeMutablePointer<UInt8>) -> Int {
         var length = 0
         for byte in source {
@@ -83,7 +83,7 @@ enum Windows1252 {
     }
 }
 
-/// Writes one scalar and returns its length.
+/// Writes one scalar as UTF-8 and returns its length.
 func putUTF8(_ scalar: UInt32, _ target: UnsafeMutablePointer<UInt8>) -> Int {
     func tail(_ shift: UInt32) -> UInt8 { UInt8(truncatingIfNeeded: 0x80 | (scalar >> shift & 0x3F)) }
     switch scalar {
@@ -108,7 +108,7 @@ func putUTF8(_ scalar: UInt32, _ target: UnsafeMutablePointer<UInt8>) -> Int {
     }
 }
 
-/// Whether the bytes have none above 0x7F.
+/// Whether no byte is above 0x7F.
 func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
     var index = 0
     var seen: UInt64 = 0
@@ -132,7 +132,7 @@ func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
             index += 1
             continue
         }
-        // Table 3-7 of the Unicode standard: the second byte's range depends on the first.
+        // Table 3-7 of the Unicode standard: the range of the second byte depends on the first.
         let (length, second): (Int, ClosedRange<UInt8>) =
             switch first {
             case 0xC2...0xDF: (2, 0x80...0xBF)

@@ -1,21 +1,21 @@
 import Pipeline
 
-/// The beginning of a text file, by which a profile recognises it.
+/// The beginning of a text file, from which profiles recognize it.
 public struct TextFileHead: Sendable {
-    /// Up to 64 KiB, as UTF-8.
+    /// Up to 64 KiB, converted to UTF-8.
     public var text: String
-    /// Nothing follows it.
+    /// Whether it is the whole file.
     public var isWhole: Bool
-    /// What the file itself is in.
+    /// The encoding of the file.
     public var encoding: TextEncoding
 
-    /// - Throws: ``SourceError`` where there is no such file or it is not text.
+    /// - Throws: ``SourceError`` if the file does not exist or is not a text.
     public static func read(path: String) throws(SourceError) -> TextFileHead { try read(InputFile(path: path)) }
 
-    /// The same of a file that is open.
+    /// Reads the head of an open file.
     public static func read(_ file: InputFile) throws(SourceError) -> TextFileHead { try read(FileInput(file)) }
 
-    /// The same of octets that are at hand.
+    /// Reads the head of bytes in memory.
     public static func read(bytes: [UInt8]) throws(SourceError) -> TextFileHead {
         try read(MemoryInput(bytes))
     }
@@ -26,7 +26,7 @@ public struct TextFileHead: Sendable {
         while buffer.end - buffer.start < limit, try buffer.refill() {}
         let count = min(buffer.end - buffer.start, limit)
         var bytes = UnsafeRawBufferPointer(start: buffer.base + buffer.start, count: count)
-        // A character cut in two at the end says nothing about the encoding.
+        // An incomplete character at the end does not affect the encoding.
         var cut = bytes.count
         while cut > 0, bytes.count - cut < 4, bytes[cut - 1] & 0xC0 == 0x80 { cut -= 1 }
         if cut > 0, bytes[cut - 1] >= 0xC0 { cut -= 1 }

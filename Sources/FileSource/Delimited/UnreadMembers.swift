@@ -1,11 +1,11 @@
 import Pipeline
 
-/// Counts the members of JSON objects that have a value and are not asked for.
+/// Counts the members of JSON objects that have a value and are not read by any path.
 struct UnreadMembers {
-    /// Paths that nobody misses; one that ends in `.*` or `[*` with all that it holds.
+    /// Paths that are not counted. One that ends in `.*` or `[*` includes everything in it.
     private let ignored: [[UInt8]]
     private var counts: [[UInt8]: Int] = [:]
-    /// Of names beyond the most that are told.
+    /// The count of members beyond the maximum number of names.
     private var others = 0
 
     init(ignored: [[UInt8]] = []) { self.ignored = ignored }

@@ -1,10 +1,10 @@
 import Pipeline
 
-/// Recognises a file that is a database of SQLite. It is read where SQLite is at home, in the store's library.
+/// Recognizes SQLite databases. The store's library reads them, because it uses SQLite.
 public enum DatabaseFile {
     private static let mark = Array("SQLite format 3\0".utf8)
 
-    /// Whether an open file begins as such a database does; `false` also for a file that cannot be read.
+    /// Whether an open file begins with SQLite's header. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
         let input = FileInput(file)
         return withUnsafeTemporaryAllocation(byteCount: mark.count, alignment: 16) { buffer in

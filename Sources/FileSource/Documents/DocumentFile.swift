@@ -1,26 +1,26 @@
 import HealthModel
 import Pipeline
 
-/// Reads a file that is one CDA document, and delivers it whole, as a row of ``ResourceRow``.
+/// Reads a file that is a single CDA document, and delivers it as a row of ``ResourceRow``.
 ///
 ///     if DocumentFile.recognises(file) { … }
 ///     let source = DocumentFile(file, received: now)
 ///
-/// No more than ``ResourceRow/maximumLength`` of it is in memory. What the document says is not looked at.
+/// Reading stops within 256 KiB after ``ResourceRow/maximumLength``. The contents are not examined.
 public final class DocumentFile: FrameSource {
     private let file: InputFile
     private let received: Instant
     private let meter: ReadMeter?
 
-    /// How many octets of a file are looked at.
+    /// The number of bytes that are examined to recognize a file.
     public static let decidingLength = 64 << 10
 
-    /// Reads a file that is open.
+    /// Reads an open file.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Whether an open file begins as XML whose root is a ClinicalDocument; `false` also for a file that cannot be read.
+    /// Whether an open file begins as XML with the root ClinicalDocument. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
         let input = FileInput(file)
         return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
@@ -29,7 +29,7 @@ public final class DocumentFile: FrameSource {
         }
     }
 
-    /// Whether a file that begins with these octets is a CDA document, in whatever encoding.
+    /// Whether a file that begins with these bytes is a CDA document, in any encoding.
     public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         let text = beginning.lazy.filter { $0 != 0 }
         guard text.first(where: { $0 > 0x20 && $0 < 0x80 }) == UInt8(ascii: "<") else { return false }
@@ -39,7 +39,7 @@ public final class DocumentFile: FrameSource {
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let input = FileInput(file, meter: meter)
-        // One octet more than is taken tells the interpreter that it is too long.
+        // A text beyond the limit shows the interpreter that the document is too long.
         var octets: [UInt8] = []
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
         defer { piece.deallocate() }

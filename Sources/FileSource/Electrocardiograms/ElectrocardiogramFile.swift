@@ -1,14 +1,14 @@
 import HealthModel
 import Pipeline
 
-/// Recognises and cuts the CSV files of electrocardiograms in an export of the Health app (`electrocardiograms/ecg_….csv`).
+/// Recognizes and reads the CSV files of electrocardiograms in an export of the Health app (`electrocardiograms/ecg_….csv`).
 public enum ElectrocardiogramFile {
-    /// Longest line that is read.
+    /// The maximum length of a line.
     static let maximumLine = 4096
-    /// How far a file is looked at to recognise it.
+    /// The number of bytes that are examined to recognize a file.
     private static let decidingLength = 8 << 10
 
-    /// Whether a file begins with the header of an electrocardiogram, in whatever language, and goes on with numbers.
+    /// Whether a file begins with the header of an electrocardiogram, in any language, and continues with numbers.
     public static func recognises(_ file: InputFile) -> Bool {
         let input = FileInput(file)
         let beginning: [UInt8]? = withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
@@ -29,9 +29,9 @@ public enum ElectrocardiogramFile {
         return isFound
     }
 
-    /// Gives each line to `handle` as a frame.
+    /// Passes each line to `handle` as a frame.
     ///
-    /// - Returns: whether the last one has a line break.
+    /// - Returns: whether the last line has a line break.
     @discardableResult
     static func forEachLine(in input: any ByteInput, received: Instant, _ handle: (RawFrame) throws -> Void) throws -> Bool {
         var lines = ElectrocardiogramLines()
@@ -60,7 +60,7 @@ public enum ElectrocardiogramFile {
     }
 }
 
-/// Cuts octets that come in stretches into lines; they end with LF, CR LF or CR.
+/// Splits bytes into lines that end with LF, CR LF or CR.
 struct ElectrocardiogramLines {
     private var line: [UInt8] = []
     private var number = 1
@@ -112,7 +112,7 @@ struct ElectrocardiogramLines {
     }
 }
 
-/// Delivers the CSV file of an electrocardiogram line by line, for ``ElectrocardiogramInterpreter``.
+/// Reads the CSV file of an electrocardiogram line by line, for ``ElectrocardiogramInterpreter``.
 public struct ElectrocardiogramFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
@@ -120,12 +120,12 @@ public struct ElectrocardiogramFileSource: FrameSource {
 
     /// - Parameters:
     ///   - received: the time of the import.
-    ///   - meter: counts what is read.
+    ///   - meter: counts the bytes that are read.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Gives each line to `handle`, and behind the last one that it was the last. Without a line break the last voltage may be cut.
+    /// Passes each line to `handle`, and then a row for the end. Without a final line break, the last voltage may be truncated.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let isWhole = try ElectrocardiogramFile.forEachLine(

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// What stands above the voltages: a key and a value a line. The file is written in the phone's language:
+/// The header above the voltages: a key and a value per line. The file is written in the phone's language:
 ///
 ///     Name                                              Name                                            名前
 ///     Date of Birth,"Jan 8, 2002"                       Geburtstag,"27.03.1987"                         生年月日
@@ -17,10 +17,10 @@ import Pipeline
 ///
 ///     150.141                                           -180,596
 ///
-/// English keys are taken by name. Else the lines are told by their order, and only where the date, the rate and the unit, which look alike in
-/// each language, stand where they should. Name and date of birth are passed over.
+/// English keys are matched by name. Other lines are identified by their order, if the date, the rate and the unit are at their expected
+/// positions. Those look alike in every language. Name and date of birth are ignored.
 struct ElectrocardiogramHeader {
-    /// What is known of the electrocardiogram before its voltages.
+    /// The contents of the header.
     struct Facts {
         var start: ExportTime.Moment
         var classification: String
@@ -31,16 +31,16 @@ struct ElectrocardiogramHeader {
         var frequency: Numeral
         var averageHeartRate: Numeral?
         var lead: String
-        /// UCUM.
+        /// The UCUM code of the unit.
         var unit: String
     }
 
     private static let maximumRows = 64
     private var rows: [(key: String, value: String)] = []
 
-    /// Takes a line.
+    /// Adds a line.
     ///
-    /// - Returns: `false` where there are more than any header has.
+    /// - Returns: `false` if there are more lines than in any header.
     mutating func append(_ line: ArraySlice<UInt8>) -> Bool {
         let text = line.drop { $0 <= 0x20 }
         guard !text.isEmpty else { return true }
@@ -53,7 +53,7 @@ struct ElectrocardiogramHeader {
         return true
     }
 
-    /// What the lines say.
+    /// Parses the lines.
     func read(at place: Place) throws(Refusal) -> Facts {
         guard let date = index("Recorded Date") ?? rows.firstIndex(where: { Self.moment($0.value) != nil }),
             let start = Self.moment(rows[date].value)
@@ -82,7 +82,7 @@ struct ElectrocardiogramHeader {
 
     private func index(_ key: String) -> Int? { rows.firstIndex { $0.key == key } }
 
-    /// Whether a line is a voltage: digits, a sign, points and commas.
+    /// Whether a line is a voltage: digits, signs, dots and commas.
     static func isNumber(_ line: ArraySlice<UInt8>) -> Bool {
         let text = trimmed(line)
         let isPart: (UInt8) -> Bool = { ($0 &- 0x30) < 10 || $0 == 0x2D || $0 == 0x2B || $0 == 0x2E || $0 == 0x2C }
@@ -100,8 +100,8 @@ struct ElectrocardiogramHeader {
         return Array(text.utf8).withUnsafeBytes { try? time.read($0) }
     }
 
-    /// `512 hertz`, `512.000 Hz`, `512ヘルツ`, `511,562 Hertz` with a no-break blank. A comma divides decimals: no rate goes into the thousands
-    /// with three digits behind it.
+    /// Parses `512 hertz`, `512.000 Hz`, `512ヘルツ`, or `511,562 Hertz` with a no-break blank. A comma is a decimal separator, because no
+    /// rate reaches the thousands.
     private static func frequency(_ text: String) -> Numeral? {
         guard let number = number(text, of: HertzNames.all), number.doubleValue > 0, number.doubleValue <= 100_000 else {
             return nil
@@ -109,7 +109,7 @@ struct ElectrocardiogramHeader {
         return number
     }
 
-    /// A number in front of one of these units, or behind it. The digits may be those of another script.
+    /// Parses a number before or after one of these units. The digits may be those of another script.
     private static func number(_ text: String, of units: Set<String>) -> Numeral? {
         var digits = ""
         var (before, behind) = ("", "")
@@ -125,7 +125,7 @@ struct ElectrocardiogramHeader {
                 behind.append(character)
             }
         }
-        // What stands between two digits is part of the number.
+        // A character between two digits is part of the number.
         let number = digits.map { character in
             switch character {
             case ",", "\u{66B}": "."
@@ -142,7 +142,7 @@ struct ElectrocardiogramHeader {
         return try? Numeral(number)
     }
 
-    /// Marks of the direction of writing.
+    /// Whether the character only marks the direction of writing.
     private static func isInvisible(_ character: Character) -> Bool {
         character.unicodeScalars.allSatisfy { [0x200E, 0x200F, 0x61C, 0x202A, 0x202B, 0x202C].contains($0.value) }
     }
@@ -154,7 +154,7 @@ struct ElectrocardiogramHeader {
         return String(text)
     }
 
-    /// The micro sign is U+00B5, the Greek letter U+03BC, or a u. The Russian ones are those of GOST 8.417.
+    /// Returns the UCUM code. The micro sign is U+00B5, the Greek letter U+03BC, or a u. The Russian units are those of GOST 8.417.
     private static func unit(_ text: String) -> String? {
         switch text {
         case "\u{B5}V", "\u{3BC}V", "uV", "мкВ": "uV"

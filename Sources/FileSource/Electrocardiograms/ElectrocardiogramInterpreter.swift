@@ -1,25 +1,25 @@
 import HealthModel
 import Pipeline
 
-/// Makes a sample of the lines of an electrocardiogram's file.
+/// Interprets the lines of an electrocardiogram's file as a sample.
 public final class ElectrocardiogramInterpreter: FrameInterpreter {
-    /// More than half an hour of the watch's; one of its has 30 seconds.
+    /// The maximum number of voltages, more than half an hour of the watch's rate. A recording takes 30 seconds.
     static let maximumVoltages = 1 << 20
 
     private let registry: OriginRegistry
     private var header = ElectrocardiogramHeader()
     private var facts: ElectrocardiogramHeader.Facts?
     private var writer: PointsWriter?
-    /// What divides decimals in this file, once a number told.
+    /// The decimal separator of this file, once a number shows it.
     private var separator: UInt8?
     private var refusal: Refusal?
-    /// The file of the archive; empty if it is read by itself.
+    /// The path in the archive, or empty for a single file.
     private var file = ""
 
-    /// - Parameter registry: of the person whose heart it is.
+    /// - Parameter registry: the registry of the person who was recorded.
     public init(registry: OriginRegistry) { self.registry = registry }
 
-    /// Takes a line; the row behind the last one gives the electrocardiogram.
+    /// Reads a line. The row after the last line returns the electrocardiogram.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .bytes(let bytes):
@@ -45,7 +45,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         }
     }
 
-    /// What is wrong in a file of an archive is said with its name.
+    /// Adds the name of a file in an archive to an error.
     private func inFile(_ refusal: Refusal) -> Refusal {
         file.isEmpty
             ? refusal : Refusal("electrocardiogram: \(file), \(refusal.place): \(refusal.reason)", at: refusal.place)
@@ -116,7 +116,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         let seconds = Double(packed.points.count) / facts.frequency.doubleValue
         guard seconds < 1e9 else { throw Refusal("the electrocardiogram is longer than any", at: place) }
         let start = facts.start.instant
-        // HealthKit has a case for a name that nobody knows, as most are in another language than English. The name is kept beside it.
+        // An unknown name, such as one in another language than English, becomes HealthKit's case for it. The name is kept too.
         let told = Self.number(of: facts.classification)
         let unrecognized = ObjectValues.electrocardiogramClassification.value(of: "unrecognized")
         let isExact = told?.isExact ?? false
@@ -151,9 +151,9 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             symptoms: facts.symptoms.isEmpty || isNone ? [] : [facts.symptoms], lead: facts.lead.isEmpty ? nil : facts.lead)
     }
 
-    /// HealthKit's constants, their names, and these as English files write them: `Sinus Rhythm`. An empty one is `notSet`.
+    /// Returns the case of HealthKit's number, its name, or its title in English files: `Sinus Rhythm`. An empty text is `notSet`.
     ///
-    /// - Returns: `nil` for a name that is not known; not exact if the name is one that the Health app shows for HealthKit's case.
+    /// - Returns: `nil` for an unknown name. `isExact` is false for a name that only the Health app shows.
     private static func number(of text: String) -> (number: Int, isExact: Bool)? {
         let values = ObjectValues.electrocardiogramClassification
         guard !text.isEmpty else { return values.value(of: "notSet").map { ($0, true) } }
@@ -165,9 +165,9 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         return shown[squeezed].flatMap { values.value(of: $0) }.map { ($0, false) }
     }
 
-    /// What the Health app shows for the inconclusive cases.
+    /// The names that the Health app shows for the inconclusive cases.
     ///
-    /// Sources: HKElectrocardiogram.h (under 50 a minute; a high heart rate; a signal that does not do; no classification), and Apple's list of
+    /// Sources: HKElectrocardiogram.h (below 50 per minute, a high heart rate, a poor signal, no classification), and Apple's list of
     /// results (https://support.apple.com/en-us/120278): over 120 in the first version of the app, over 150 in the second.
     private static let shown = [
         "inconclusive": "inconclusiveOther", "lowheartrate": "inconclusiveLowHeartRate",
@@ -178,7 +178,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         "poorreading": "inconclusivePoorReading", "inconclusivepoorrecording": "inconclusivePoorReading",
     ]
 
-    /// `Watch7,12` names a kind of hardware, anything else is what it is called.
+    /// Parses the device. `Watch7,12` is a hardware model, any other text is a name.
     private static func device(_ text: String) -> Device? {
         guard !text.isEmpty else { return nil }
         let parts = text.split(separator: ",")

@@ -1,4 +1,5 @@
-/// The frames of an electrocardiogram's file, under the channel ``channel``: a row ``file`` with its path, each line as bytes, a row ``end``.
+/// The frames of an electrocardiogram's file in the channel ``channel``: a row ``file`` with its path, each line as bytes, and a row
+/// ``end``.
 enum ElectrocardiogramRow {
     static let channel = "electrocardiogram"
     static let file: StaticString = "file"

@@ -1,6 +1,6 @@
-/// What hertz is called in the languages of phones, in small letters.
+/// The names of hertz in the languages of phones, in lower case.
 ///
-/// Source: `units/frequency-hertz` in the Unicode CLDR, all languages and lengths, as Babel 2.19.0 has it.
+/// Source: `units/frequency-hertz` in the Unicode CLDR, all languages and lengths, as included in Babel 2.19.0.
 enum HertzNames {
     static let all: Set<String> = [
         "a hertzoù", "baa hɛrtɩ", "de hertzi", "ertz", "gers", "gs", "haart", "heirts", "herc", "herca", "hercai",

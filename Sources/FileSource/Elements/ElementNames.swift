@@ -2,16 +2,16 @@ import CExpat
 import Glibc
 import Pipeline
 
-/// The names that the elements and attributes of a text had: the parser never forgets one.
+/// Limits the number of distinct names of elements and attributes, because the parser keeps all of them in memory.
 struct ElementNames {
-    /// A format has some sixty.
+    /// The maximum number of names. A format has some sixty.
     static let maximum = 4096
 
     private var hashes: Set<UInt64> = []
 
-    /// Takes an element's name, and those of its attributes.
+    /// Adds the names of an element and its attributes.
     ///
-    /// - Returns: what is wrong, where there were too many.
+    /// - Returns: the error if there are too many, or `nil`.
     mutating func note(
         _ element: UnsafeRawBufferPointer, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
     ) -> String? {
@@ -24,16 +24,16 @@ struct ElementNames {
         return problem
     }
 
-    /// Takes one name.
+    /// Adds one name.
     mutating func note(_ name: UnsafeRawBufferPointer) -> String? {
         hashes.insert(FNV.hash(name))
         return hashes.count > Self.maximum ? "more than \(Self.maximum) names of elements and attributes" : nil
     }
 }
 
-/// Elements that nothing is stored of, by their names.
+/// Counts elements that are not stored, by name.
 struct SkippedElements {
-    /// Names between two rows; ``SkipNames`` has the bound of an import.
+    /// The maximum number of names between two rows. ``SkipNames`` limits those of an import.
     private static let maximum = SkipNames.maximum
 
     private var counts: [[UInt8]: Int] = [:]
@@ -44,7 +44,7 @@ struct SkippedElements {
         if counts.count < Self.maximum || counts[name] != nil { counts[name, default: 0] += 1 } else { others += 1 }
     }
 
-    /// Appends a row of name and count for each, in the order of the names, and begins anew.
+    /// Appends a row of name and count for each element, sorted by name, and resets the counts.
     mutating func put(into rows: inout ExportRows, _ element: StaticString, at place: Place) {
         if others > 0 { counts[Array(SkipNames.other.name.utf8), default: 0] += others }
         for (name, count) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
@@ -54,18 +54,18 @@ struct SkippedElements {
     }
 }
 
-/// What the parser tells of an element, where it stands.
+/// Access to the texts that the parser passes, without copies.
 enum ElementText {
     @inline(__always) static func octets(_ text: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: text, count: strlen(text))
     }
 
-    /// A name without its prefix.
+    /// Returns a name without its prefix.
     static func local(_ name: UnsafePointer<XML_Char>) -> UnsafeRawBufferPointer {
         octets(strrchr(name, 0x3A).map { UnsafePointer($0 + 1) } ?? name)
     }
 
-    /// The value of an attribute.
+    /// Returns the value of an attribute, or `nil`.
     static func attribute(
         _ name: String, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>
     ) -> UnsafeRawBufferPointer? {

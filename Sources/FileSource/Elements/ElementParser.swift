@@ -2,29 +2,29 @@ import CExpat
 import Glibc
 import Pipeline
 
-/// What the elements of a document become, in its order: rows. Driven by an ``ElementParser``.
+/// Converts the elements of a document to rows, in document order. An ``ElementParser`` calls it.
 protocol ElementRows {
-    /// Those that are made so far.
+    /// The rows so far.
     var rows: ExportRows { get set }
-    /// Why the rest cannot be read, where the elements themselves say so.
+    /// The reason why the elements cannot be read further, if any.
     var problem: String? { get }
 
-    /// An element begins.
+    /// Called when an element begins.
     ///
     /// - Parameters:
-    ///   - attributes: names and values by turns; `nil` behind the last.
-    ///   - line: in which it stands; asked for only where it is of use.
+    ///   - attributes: alternating names and values, ended by `nil`.
+    ///   - line: returns the line of the element. Call it only if needed.
     mutating func start(
         _ name: UnsafePointer<XML_Char>, _ attributes: UnsafeMutablePointer<UnsafePointer<XML_Char>?>, line: () -> Int)
-    /// An element ends.
+    /// Called when an element ends.
     mutating func end(line: () -> Int)
-    /// A piece of a text.
+    /// Called with a piece of a text.
     mutating func characters(_ piece: UnsafeRawBufferPointer)
-    /// A CDATA section begins or ends.
+    /// Called when a CDATA section begins or ends.
     mutating func characterData(isOpen: Bool)
-    /// To be called once, at the end.
+    /// Releases memory. Must be called once at the end.
     func deallocate()
-    /// Whether anybody asks for texts.
+    /// Whether texts are needed.
     static var hasTexts: Bool { get }
 }
 
@@ -34,31 +34,31 @@ extension ElementRows {
     static var hasTexts: Bool { true }
 }
 
-/// Delivers the rows of an XML document, a stretch of it at a time.
+/// Delivers the rows of an XML document in parts.
 protocol RowParser: AnyObject {
-    /// Parses the next stretch of `input`.
+    /// Parses the next part of `input`.
     ///
     /// - Returns: whether there is more.
-    /// - Throws: ``SourceError`` with the line where it is not XML; ``forEachRow(in:_:)`` still gives the rows before it.
+    /// - Throws: ``SourceError`` with the line that is not XML. ``forEachRow(in:_:)`` still returns the rows before it.
     func advance(_ input: some ByteInput) throws(SourceError) -> Bool
-    /// Hands on the rows of the stretch that was parsed last.
+    /// Passes the rows of the last parsed part to `body`.
     func forEachRow(in row: TextRow, _ body: (Place) throws -> Void) rethrows
-    /// Gives them away, for another thread to read.
+    /// Returns the rows for another thread and removes them here.
     func takeRows() -> RowBlock
-    /// The line that the parser has come to.
+    /// The current line of the parser.
     var place: Place { get }
 }
 
 extension RowParser {
-    /// Hands on all rows of `input`.
+    /// Passes all rows of `input` to `body`.
     ///
-    /// - Throws: ``SourceError`` with the line from which on it cannot be read, behind the rows before it; what `body` throws.
+    /// - Throws: ``SourceError`` with the first line that cannot be read, after the rows before it, and errors of `body`.
     func forEachRow(of input: some ByteInput, _ body: (TextRow, Place) throws -> Void) throws {
         let row = TextRow()
         try forEachStretch(of: input) { try forEachRow(in: row) { place in try body(row, place) } }
     }
 
-    /// The same, some at once.
+    /// Passes all rows of `input` to `body` in blocks.
     func forEachBlock(of input: some ByteInput, _ body: (RowBlock) throws -> Void) throws {
         try forEachStretch(of: input) { try body(takeRows()) }
     }
@@ -79,30 +79,30 @@ extension RowParser {
     }
 }
 
-/// Reads the elements of a document from a stream, a stretch of constant size at a time (expat). It is fed from the root element on, so that no
+/// Parses the elements of a document from a stream with expat, in parts of constant size. It starts at the root element, so that no
 /// entity is ever declared.
 final class ElementParser<Elements: ElementRows>: RowParser {
     private let parser: XML_Parser
-    /// Apart from the object, so that the parser's events reach it without checks for exclusive access.
+    /// Separate from the object, so that the parser's events access it without exclusivity checks.
     private let context: UnsafeMutablePointer<Context>
     private let handlers: UnsafeMutablePointer<Handlers>
     private let buffer: UnsafeMutableRawBufferPointer
-    /// What is kept back until the rest of it is here.
+    /// Bytes that wait for the following ones.
     private var held: [UInt8] = []
     private var fed: Int64 = 0
 
     private struct Context {
         var elements: Elements
         let parser: XML_Parser
-        /// The line that the parser counts as its first, and those that it does not hear of.
+        /// The number of the parser's first line, plus the lines that bypassed the parser.
         var firstLine: Int
 
         var line: Int { firstLine - 1 + Int(XML_GetCurrentLineNumber(parser)) }
     }
 
     /// - Parameters:
-    ///   - firstLine: the number of the line in which the root element begins.
-    ///   - longestHeld: octets that ``hold(_:)`` keeps at most.
+    ///   - firstLine: the line of the root element.
+    ///   - longestHeld: the maximum number of bytes that ``hold(_:)`` keeps.
     init(_ elements: Elements, firstLine: Int, longestHeld: Int = 0) throws(SourceError) {
         guard let parser = XML_ParserCreate("UTF-8") else { throw SourceError(.inputOutput, "out of memory") }
         self.parser = parser
@@ -150,9 +150,9 @@ final class ElementParser<Elements: ElementRows>: RowParser {
 
     // MARK: Parts of a stretch
 
-    /// The next octets, behind what was held; the rows of those before are forgotten.
+    /// Returns the next bytes, after those that were held, and removes the previous rows.
     ///
-    /// - Returns: octets that are valid until the next call, and whether none follow.
+    /// - Returns: bytes that are valid until the next call, and whether none follow.
     func read(_ input: some ByteInput) throws(SourceError) -> (octets: UnsafeRawBufferPointer, isLast: Bool) {
         context.pointee.elements.rows.removeFinished()
         buffer.copyBytes(from: held)
@@ -166,7 +166,7 @@ final class ElementParser<Elements: ElementRows>: RowParser {
         return (UnsafeRawBufferPointer(rebasing: filled[..<(filled.count - keep)]), count == 0)
     }
 
-    /// Keeps the end of what was read for the next stretch.
+    /// Keeps the end of the bytes for the next part.
     func hold(_ octets: UnsafeRawBufferPointer) { held.insert(contentsOf: octets, at: 0) }
 
     func parse(_ octets: UnsafeRawBufferPointer, isLast: Bool = false) throws(SourceError) {
@@ -181,13 +181,13 @@ final class ElementParser<Elements: ElementRows>: RowParser {
         }
     }
 
-    /// Octets up to the end of the last event.
+    /// The number of bytes up to the end of the last event.
     private var parsed: Int64 { Int64(XML_GetCurrentByteIndex(parser)) }
 
-    /// Whether the parser waits for nothing: all that it was fed has become events.
+    /// Whether the parser has processed all bytes.
     var isBetweenEvents: Bool { parsed == fed }
 
-    /// Does something else with the elements; the lines that `body` returns are counted as passed.
+    /// Accesses the elements directly. The lines that `body` returns are counted as read.
     func withElements<Result>(_ body: (inout Elements, _ line: Int) -> (lines: Int, result: Result)) -> Result {
         let (lines, result) = body(&context.pointee.elements, context.pointee.line)
         context.pointee.firstLine += lines
@@ -195,11 +195,11 @@ final class ElementParser<Elements: ElementRows>: RowParser {
     }
 }
 
-/// How a document is read, whatever its elements.
+/// Limits and errors that do not depend on the elements.
 enum ElementStretch {
-    /// Read at a time: large enough that calls cost nothing, small enough for the processor's cache.
+    /// The size of a part: large enough to make calls cheap, and small enough for the processor's cache.
     static let length = 64 << 10
-    /// Longest element's start, and everything else that the parser has to hold in one piece.
+    /// The maximum length of an element's start, and of anything else that the parser must keep contiguous.
     static let maximumToken = 1 << 20
 
     static func failure(_ code: XML_Error, at place: Place) -> SourceError {
@@ -214,7 +214,7 @@ enum ElementStretch {
     }
 }
 
-/// Where the parser's events go; a C function knows of no type of elements.
+/// The receivers of the parser's events. C functions cannot be generic over the type of elements.
 private struct Handlers {
     var start: (UnsafePointer<XML_Char>, UnsafeMutablePointer<UnsafePointer<XML_Char>?>) -> Void
     var end: () -> Void
@@ -239,7 +239,7 @@ private struct Handlers {
     }
 }
 
-/// Files of one root element that are recognised by it.
+/// Recognizes files by their root element.
 enum ElementFile {
     /// Whether a file's root element is `root`.
     static func recognises(_ file: InputFile, root: String) -> Bool {
@@ -248,10 +248,10 @@ enum ElementFile {
         return false
     }
 
-    /// Goes to the root element.
+    /// Skips to the root element.
     ///
-    /// - Returns: the line that it begins in.
-    /// - Throws: ``SourceError`` where there is another, or none.
+    /// - Returns: the line in which it begins.
+    /// - Throws: ``SourceError`` if the root element is another one or missing.
     static func begin(_ input: PrefixedInput, root: String, of format: String) throws(SourceError) -> Int {
         guard case .found(let offset, let line) = try ExportProlog.read(input, root: root) else {
             throw SourceError(.malformed, "it is no \(format): there is no root element \(root) in UTF-8")

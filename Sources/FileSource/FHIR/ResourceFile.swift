@@ -1,13 +1,13 @@
 import Pipeline
 
-/// Recognises a file of FHIR resources: one resource, a Bundle, or a resource a line.
+/// Recognizes files of FHIR resources: one resource, a Bundle, or one resource per line.
 ///
 ///     if ResourceFile.recognises(file) { … }
 public enum ResourceFile {
-    /// How many octets of a file are looked at.
+    /// The number of bytes that are examined to recognize a file.
     public static let decidingLength = 64 << 10
 
-    /// Whether an open file begins with a JSON object that names a resource's type; `false` also for a file that cannot be read.
+    /// Whether an open file begins with a JSON object that has a `resourceType`. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
         let input = FileInput(file)
         return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
@@ -16,7 +16,7 @@ public enum ResourceFile {
         }
     }
 
-    /// Whether a file that begins with these octets is one of FHIR resources.
+    /// Whether a file that begins with these bytes contains FHIR resources.
     public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         let text = beginning.starts(with: [0xEF, 0xBB, 0xBF]) ? beginning.dropFirst(3) : beginning[...]
         guard let first = text.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") else { return false }

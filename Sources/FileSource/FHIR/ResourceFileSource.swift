@@ -1,18 +1,18 @@
 import HealthModel
 import Pipeline
 
-/// Reads files of FHIR resources: one resource, a Bundle, or one of these a line (NDJSON, as bulk exports are). A Bundle's entries come one
-/// after the other, so that memory does not grow with it.
+/// Reads files of FHIR resources: one resource, a Bundle, or one of these per line (NDJSON, as in bulk exports). The entries of a Bundle
+/// are delivered one by one, so that memory does not grow with it.
 ///
 ///     let source = ResourceFileSource(try InputFile(path: "bundle.json"), received: now)
 ///
-/// Each resource is a row of ``ResourceRow`` with the octets as they stand in the file. Its place is its line, or in a Bundle the octet at
-/// which it begins. A line that is none is refused and the next one read; where a Bundle breaks, the rest cannot be read.
+/// Each resource is a row of ``ResourceRow`` with the unchanged bytes of the file. Its place is its line, or in a Bundle the index of its
+/// first byte. An invalid line is rejected, and the next one is read. If a Bundle is malformed, the rest cannot be read.
 public final class ResourceFileSource: FrameSource {
     private let open: () -> any ByteInput
     private let received: Instant
 
-    /// Reads a file that is open.
+    /// Reads an open file.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         open = {
             meter?.bytes = 0
@@ -21,13 +21,13 @@ public final class ResourceFileSource: FrameSource {
         self.received = received
     }
 
-    /// Reads octets from memory; for tests.
+    /// Reads bytes from memory, for tests.
     public init(bytes: [UInt8], received: Instant) {
         open = { MemoryInput(bytes) }
         self.received = received
     }
 
-    /// Reads what comes in pieces.
+    /// Reads a stream.
     init(received: Instant, open: @escaping () -> any ByteInput) {
         self.open = open
         self.received = received

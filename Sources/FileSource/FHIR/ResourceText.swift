@@ -1,15 +1,15 @@
 import Pipeline
 
-/// The octets of a JSON text from front to back: values are passed over or kept whole, in memory that grows with what is kept alone. What
-/// stands in them is the interpreter's to judge; here only strings and brackets are told apart.
+/// Reads a JSON text from front to back. Values are skipped or kept, and memory only grows with those that are kept. It only recognizes
+/// strings and brackets. The interpreter validates the values.
 final class ResourceText {
-    /// Why a value has no end.
+    /// The reason why a value is incomplete.
     enum Break: Error {
         /// The text ends.
         case end
-        /// A line ends that has to hold the value whole.
+        /// A line ends that must contain the complete value.
         case lineEnd
-        /// An octet that no value begins with.
+        /// A byte with which no value can begin.
         case octet
         case input(SourceError)
     }
@@ -18,20 +18,20 @@ final class ResourceText {
     private let buffer: UnsafeMutableRawBufferPointer
     private var position = 0
     private var filled = 0
-    /// Octets in front of the buffer.
+    /// The number of bytes before the buffer.
     private var passed = 0
-    /// Of the place that is read next, from 1.
+    /// The line of the next byte, from 1.
     private(set) var line = 1
-    /// What is kept of what is passed over; nothing while it is `nil`.
+    /// The kept bytes of the current value, if ``isKeeping``.
     private(set) var kept: [UInt8] = []
     private(set) var isKeeping = false
-    /// Up to which octet of the buffer it is kept.
+    /// The index in the buffer up to which bytes were kept.
     private var keptUntil = 0
-    /// Whether more was to be kept than ``ResourceRow/maximumLength``.
+    /// Whether the kept value would exceed ``ResourceRow/maximumLength``.
     private(set) var isTooLong = false
-    /// Whether a value may go over the end of a line.
+    /// Whether a value must end on its line.
     var endsAtLine = false
-    /// The last octet that is no blank.
+    /// The last byte that is not a blank.
     private var last: UInt8 = 0
 
     private static let block = 256 << 10
@@ -43,7 +43,7 @@ final class ResourceText {
 
     deinit { buffer.deallocate() }
 
-    /// Of the octet that is read next, from 0.
+    /// The index of the next byte in the file, from 0.
     var offset: Int { passed + position }
 
     // MARK: Keeping
@@ -60,7 +60,7 @@ final class ResourceText {
         isKeeping = false
     }
 
-    /// Keeps what was passed over and is still in the buffer.
+    /// Keeps the bytes that were skipped and are still in the buffer.
     private func keepPassed() {
         guard isKeeping, !isTooLong else { return }
         let range = keptUntil..<position
@@ -88,17 +88,17 @@ final class ResourceText {
         return filled > 0
     }
 
-    /// The next octet, which stays; `nil` at the end.
+    /// Returns the next byte without skipping it, or `nil` at the end.
     func peek() throws(Break) -> UInt8? { try refill() ? buffer[position] : nil }
 
-    /// Passes over one octet.
+    /// Skips one byte.
     func pass() {
         if buffer[position] == 0x0A { line += 1 }
         if buffer[position] > 0x20 { last = buffer[position] }
         position += 1
     }
 
-    /// The next octet that is no blank.
+    /// Skips blanks and returns the next byte without skipping it.
     func next() throws(Break) -> UInt8 {
         while let octet = try peek() {
             guard octet == 0x20 || octet == 0x0A || octet == 0x0D || octet == 0x09 else { return octet }
@@ -108,10 +108,10 @@ final class ResourceText {
         throw .end
     }
 
-    /// On which line the first value began, as long as it is read.
+    /// The line on which the first value begins, while it is being read.
     var firstLine = 0
 
-    /// A line that is cut off in front of others that are whole: behind what is no `{ [ , :` no value may begin.
+    /// Detects a truncated line before complete ones: no value may begin after a byte other than `{ [ , :`.
     private func lookBehindFirstLine() throws(Break) {
         let before = last
         pass()
@@ -127,7 +127,7 @@ final class ResourceText {
         }
     }
 
-    /// Passes over an octet that has to be there.
+    /// Skips a byte that must come next.
     func pass(_ octet: UInt8) throws(Break) {
         guard try next() == octet else { throw .octet }
         pass()
@@ -135,7 +135,7 @@ final class ResourceText {
 
     // MARK: Values
 
-    /// A short string, such as a name; `nil` where it is longer than `limit`, or has escapes.
+    /// Returns a short string, such as a name, or `nil` if it is longer than `limit` or has escapes.
     func string(limit: Int) throws(Break) -> String? {
         try pass(UInt8(ascii: "\""))
         var text: [UInt8] = []
@@ -157,7 +157,7 @@ final class ResourceText {
         throw .end
     }
 
-    /// Passes over a value whole.
+    /// Skips a complete value.
     func value() throws(Break) {
         switch try next() {
         case UInt8(ascii: "{"), UInt8(ascii: "["): try nested()
@@ -172,7 +172,7 @@ final class ResourceText {
         }
     }
 
-    // The loops below look at every octet: they count in variables of their own, which cost less than those of an object.
+    // The following loops examine every byte. They use local variables, which are faster than properties.
 
     private func passString() throws(Break) {
         pass()
@@ -204,7 +204,7 @@ final class ResourceText {
 
     private func nested() throws(Break) {
         var depth = 0
-        // Between two strings, of the octets that are no blanks the last.
+        // The last byte between two strings that is not a blank.
         var last: UInt8 = 0
         while try refill() {
             var index = position

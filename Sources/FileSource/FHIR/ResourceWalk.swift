@@ -1,13 +1,13 @@
 import HealthModel
 import Pipeline
 
-/// One walk through a file of resources.
+/// A single pass through a file of resources.
 final class ResourceWalk {
     private let text: ResourceText
     private let received: Instant
     private let row = TextRow()
 
-    /// Names longer than this are of no interest here.
+    /// The maximum lengths of names and addresses. Longer ones are ignored.
     private static let longestName = 64
     private static let longestAddress = 2048
 
@@ -30,7 +30,7 @@ final class ResourceWalk {
             }
             do {
                 try object(at: Place(.line, line), handle)
-                // A file whose first resource stands on one line has one on each.
+                // If the first resource is on one line, each line is a resource.
                 if isFirst { text.endsAtLine = text.line == line }
             } catch let error as ResourceText.Break {
                 try recover(from: error, line, isFirst: isFirst, handle)
@@ -39,11 +39,11 @@ final class ResourceWalk {
         }
     }
 
-    /// The octet that the next value begins with; `nil` at the end of the file.
+    /// Returns the first byte of the next value, or `nil` at the end of the file.
     private func nextValue(isFirst: Bool) throws -> UInt8? {
         do throws(ResourceText.Break) {
             while let octet = try text.peek() {
-                // A mark in front says that the text is UTF-8.
+                // A byte order mark.
                 let isMark = isFirst && text.offset < 3 && octet >= 0x80
                 guard octet <= 0x20 || isMark else { return octet }
                 text.pass()
@@ -62,7 +62,7 @@ final class ResourceWalk {
         }
     }
 
-    /// Goes on behind a line that is none; a text of several lines cannot be gone on with.
+    /// Continues after an invalid line. A text that spans several lines cannot be continued.
     private func recover(
         from error: ResourceText.Break, _ line: Int, isFirst: Bool, _ handle: (RawFrame) throws -> Void
     ) throws {
@@ -89,7 +89,7 @@ final class ResourceWalk {
 
     // MARK: Objects
 
-    /// A resource, or a Bundle whose entries are given as they come.
+    /// Reads a resource, or a Bundle whose entries are delivered one by one.
     private func object(at place: Place, _ handle: (RawFrame) throws -> Void) throws {
         var type: String?
         var hasEntries = false
@@ -115,7 +115,7 @@ final class ResourceWalk {
         try give(address: "", at: place, handle)
     }
 
-    /// The members of the object that stands here; `body` passes over each value, whose first octet it is given.
+    /// Passes the members of the object that begins here. `body` gets the first byte of each value and must skip the value.
     private func members(_ body: (String?, UInt8) throws -> Void) throws {
         try text.pass(UInt8(ascii: "{"))
         if try text.next() == UInt8(ascii: "}") { return text.pass() }
@@ -160,7 +160,7 @@ final class ResourceWalk {
         switch resources {
         case 1: try give(address: address, at: place ?? start, handle)
         case 0:
-            // What a transaction deletes, and what a search has nothing to say of.
+            // An entry without a resource, such as a deletion in a transaction.
             text.keep()
             text.keepNoMore()
             try give(address: address, at: start, handle)

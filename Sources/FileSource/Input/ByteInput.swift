@@ -1,21 +1,21 @@
 import Glibc
 import Pipeline
 
-/// Bytes from outside, in order: an open file, or a member of an archive.
+/// A stream of bytes: an open file, or a member of an archive.
 protocol ByteInput: AnyObject {
-    /// Fills as much of `buffer` as is at hand and returns how much that is; 0 at the end, never before.
+    /// Reads available bytes into `buffer` and returns their number. 0 means the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int
 }
 
-/// Counts what is read of a file, for progress.
+/// Counts the bytes read from a file, for progress.
 public final class ReadMeter {
-    /// Octets of the file itself; of an archive as it is packed.
+    /// The number of bytes of the file itself. For an archive, they are compressed.
     public internal(set) var bytes: Int64 = 0
-    /// Begins at 0.
+    /// Creates a meter at 0.
     public init() {}
 }
 
-/// An open file, read once from front to back.
+/// An open file that is read once, from front to back.
 final class FileInput: ByteInput {
     private let file: InputFile
     private let meter: ReadMeter?
@@ -24,7 +24,7 @@ final class FileInput: ByteInput {
     init(_ file: InputFile, meter: ReadMeter? = nil) {
         self.file = file
         self.meter = meter
-        // The kernel reads ahead further; that it may decline costs nothing.
+        // Asks the kernel to read further ahead. Errors can be ignored.
         _ = posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
     }
 
@@ -50,7 +50,7 @@ final class FileInput: ByteInput {
     }
 }
 
-/// Bytes at hand already.
+/// Bytes in memory.
 final class MemoryInput: ByteInput {
     private let bytes: [UInt8]
     private var offset = 0
@@ -66,7 +66,7 @@ final class MemoryInput: ByteInput {
 }
 
 extension ByteInput {
-    /// Reads until the buffer is full or the input ends.
+    /// Reads until the buffer is full or the input ends. Returns the number of bytes.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         var filled = 0
         while filled < buffer.count {

@@ -1,30 +1,29 @@
 import Glibc
 import Pipeline
 
-/// A file that is opened once and read as often as needed, so that all who look at it look at the same one, whatever its name stands for
-/// meanwhile.
+/// A file that is opened once and can be read several times. So all readers see the same file, even if its name is reused.
 ///
-/// What cannot be read twice (a pipe, a FIFO) is copied first into a file without a name.
+/// Inputs that cannot be read twice (a pipe, a FIFO) are first copied to a file without a name.
 ///
 ///     let file = try InputFile(path: "weight.csv")
 ///     let head = try TextFileHead.read(file)
 public final class InputFile: Sendable {
-    /// Only for reads that say where: others may use it at the same time.
+    /// Used only for reads with an explicit offset, because several readers share it.
     let descriptor: Int32
-    /// In octets.
+    /// The size in bytes.
     public let size: Int64
 
-    /// Standard input's name on a command line.
+    /// The name of standard input on a command line.
     public static let standardInput = "-"
 
-    /// Opens a file; `-` is standard input.
+    /// Opens a file. `-` is standard input.
     ///
     /// - Parameters:
-    ///   - bytes: the path as the system has it, where it is not UTF-8.
-    ///   - onlyFile: neither follows a link at the path's end nor reads what is no file.
-    ///   - spoolFolders: where a pipe may be copied to; the first that takes it.
-    ///   - isCancelled: asked while a pipe is waited for.
-    /// - Throws: ``SourceError`` where there is nothing to read.
+    ///   - bytes: the path as bytes, if it is not UTF-8.
+    ///   - onlyFile: whether to reject a link at the path's end and anything that is not a regular file.
+    ///   - spoolFolders: folders for the copy of a pipe. The first that works is used.
+    ///   - isCancelled: called while waiting for a pipe.
+    /// - Throws: ``SourceError`` if nothing can be read.
     public init(
         path: String, bytes: [UInt8]? = nil, onlyFile: Bool = false, spoolFolders: [String] = ["/var/tmp", "/tmp"],
         isCancelled: () -> Bool = { false }
@@ -34,7 +33,7 @@ public final class InputFile: Sendable {
         size = fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
     }
 
-    /// A descriptor for a library that moves about in the file and closes it; with a position of its own where the system gives one.
+    /// Returns a descriptor for a library that seeks in the file and closes it. It has its own position if the system supports that.
     func descriptorOfItsOwn() throws(SourceError) -> Int32 {
         let again = Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
         let descriptor = again < 0 ? fcntl(descriptor, F_DUPFD_CLOEXEC, 3) : again
@@ -42,11 +41,11 @@ public final class InputFile: Sendable {
         return descriptor
     }
 
-    /// Opens a file in a folder. No link is followed on the way to it, and nothing is opened that is no file.
+    /// Opens a file in a folder. Links on the way are not followed, and only regular files are opened.
     ///
     /// - Parameters:
-    ///   - folder: the path of the folder, which the person named.
-    ///   - components: the names of folders and of the file; none is `..`.
+    ///   - folder: the path of the folder, as given by the user.
+    ///   - components: the names of folders and of the file. None is `..`.
     init(in folder: String, components: [[UInt8]]) throws(SourceError) {
         var opened = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         for (index, component) in components.enumerated() where opened >= 0 {
@@ -59,7 +58,7 @@ public final class InputFile: Sendable {
             errno = code
         }
         guard opened >= 0 else {
-            // A folder that is a link is said to be none.
+            // For a link to a folder, the error is ENOTDIR.
             let isLink = errno == ELOOP || errno == ENOTDIR
             throw SourceError(.noInput, isLink ? "it is a link, and is not followed" : FileInput.message("cannot open it", errno))
         }
@@ -77,7 +76,7 @@ public final class InputFile: Sendable {
     private static func open(
         _ path: String, _ bytes: [UInt8], _ onlyFile: Bool, _ spoolFolders: [String], _ isCancelled: () -> Bool
     ) throws(SourceError) -> Int32 {
-        // A FIFO that nobody writes to opens at once, and is waited for where that can be interrupted.
+        // A FIFO without a writer opens at once. Waiting for it happens later and can be interrupted.
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | (onlyFile ? O_NOFOLLOW : 0)
         let opened =
             path == standardInput
@@ -95,7 +94,7 @@ public final class InputFile: Sendable {
         case S_IFREG where lseek(opened, 0, SEEK_CUR) == 0: return opened
         case S_IFDIR:
             close(opened)
-            // A directory opens, but does not read.
+            // A directory can be opened, but not read.
             throw SourceError(.noInput, FileInput.message("cannot read it", EISDIR) + "; give the files in it")
         case _ where onlyFile:
             close(opened)
@@ -107,9 +106,9 @@ public final class InputFile: Sendable {
     }
 }
 
-/// Keeps what a pipe says until it is read.
+/// Copies the data of a pipe to a file.
 private enum Spool {
-    /// - Returns: an open file without a name, which goes with its last user.
+    /// - Returns: an open file without a name. It is deleted when it is closed.
     static func copy(_ pipe: Int32, into folders: [String], _ isCancelled: () -> Bool) throws(SourceError) -> Int32 {
         let file = try make(in: folders)
         do throws(SourceError) {
@@ -137,14 +136,14 @@ private enum Spool {
         }
     }
 
-    /// A FIFO that was never written to says nothing at all, not even that it ended.
+    /// Waits for data. A FIFO that never had a writer reports nothing, not even its end.
     private static func wait(for pipe: Int32, _ isCancelled: () -> Bool) throws(SourceError) {
         var state = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
         while true {
             guard !isCancelled() else {
                 throw SourceError(.inputOutput, "interrupted before all of it was there; nothing was taken")
             }
-            // Again and again, since a signal may come right in front of the call.
+            // Polls repeatedly, because a signal may arrive just before the call.
             if poll(&state, 1, 200) > 0 { return }
         }
     }

@@ -1,21 +1,21 @@
 import Dispatch
 import Pipeline
 
-/// Unpacks the members of an archive on a thread of its own, ahead of whoever takes them, and cuts those that are texts into rows there, too.
+/// Unpacks the members of an archive on a separate thread, ahead of the reader. Texts are also split into rows on that thread.
 ///
 ///     let stream = MemberStream(archive) { $0.suffix == "gpx" ? .rows(GPXFile.forEachBlock) : nil }
-///     try stream.forEachMember { member, content in … }   // what is not taken of a member is left out
+///     try stream.forEachMember { member, content in … }   // the unread rest of a member is skipped
 final class MemberStream {
-    /// Cuts a text into rows.
+    /// Splits a text into rows.
     typealias Cut = @Sendable (PrefixedInput, (RowBlock) throws -> Void) throws -> Void
 
-    /// As what a member is wanted.
+    /// The form in which a member is delivered.
     enum Form: Sendable {
         case octets
         case rows(Cut)
     }
 
-    /// What a member has.
+    /// The content of a member.
     enum Content {
         case octets(any ByteInput)
         case rows(any RowInput)
@@ -24,11 +24,11 @@ final class MemberStream {
     private let pieces = PieceQueue()
     private let thread = DispatchQueue(label: "vitalgate.unpack")
 
-    /// Begins to unpack.
+    /// Starts to unpack.
     ///
     /// - Parameters:
-    ///   - archive: nobody else may read it any more.
-    ///   - form: called on the other thread; `nil` for a member that is not wanted.
+    ///   - archive: no other code may read it afterwards.
+    ///   - form: called on the other thread. It returns `nil` for a member to skip.
     init(_ archive: ZipArchive, form: @escaping @Sendable (ZipArchive.Member) -> Form?) {
         nonisolated(unsafe) let archive = archive
         thread.async { [pieces] in
@@ -41,9 +41,9 @@ final class MemberStream {
         }
     }
 
-    /// Gives each member to `body`, with what it has.
+    /// Passes each member to `body`, with its content.
     ///
-    /// - Throws: what `body` throws; ``SourceError`` where the archive cannot be read.
+    /// - Throws: errors of `body`, and ``SourceError`` if the archive cannot be read.
     func forEachMember(_ body: (ZipArchive.Member, Content) throws -> Void) throws {
         defer {
             pieces.cancel()
@@ -67,7 +67,7 @@ final class MemberStream {
     }
 }
 
-/// The other thread's work.
+/// The work of the other thread.
 private struct MemberUnpacker {
     let archive: ZipArchive
     let pieces: PieceQueue
@@ -85,7 +85,7 @@ private struct MemberUnpacker {
         }
     }
 
-    /// - Returns: whether somebody still reads.
+    /// - Returns: whether the reader continues.
     private func putOctets() throws(SourceError) -> Bool {
         while true {
             let octets = try archive.piece()
@@ -110,7 +110,7 @@ private struct MemberUnpacker {
     }
 }
 
-/// The octets of one member.
+/// The bytes of one member.
 private final class MemberOctets: ByteInput {
     private let pieces: PieceQueue
     private var octets: ArraySlice<UInt8> = []

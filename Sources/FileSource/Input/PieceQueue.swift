@@ -2,13 +2,13 @@ import Dispatch
 import Pipeline
 import Synchronization
 
-/// What was unpacked and not taken yet, in its order: a megabyte at most.
+/// The unpacked pieces that were not read yet, in order. It holds at most a megabyte of bytes.
 final class PieceQueue: Sendable {
     enum Piece: Sendable {
         case member(ZipArchive.Member, MemberStream.Form)
         case octets([UInt8])
         case rows(RowBlock)
-        /// Of the member; with what is wrong in its text, from which on nothing of it can be read.
+        /// The end of a member, with the error in its text if it cannot be read further.
         case end(SourceError?)
         case failure(SourceError)
         case finished
@@ -24,7 +24,7 @@ final class PieceQueue: Sendable {
     private let free = DispatchSemaphore(value: capacity)
     private let used = DispatchSemaphore(value: 0)
 
-    /// Waits for room; false where nobody reads any more.
+    /// Waits for room and appends a piece. Returns `false` if the reader has stopped.
     @discardableResult
     func put(_ piece: Piece) -> Bool {
         free.wait()
@@ -32,12 +32,12 @@ final class PieceQueue: Sendable {
             if !state.isCancelled { state.pieces.append(piece) }
             return !state.isCancelled
         }
-        // Where nobody reads, whatever is put next does not wait either.
+        // After a cancellation, later calls do not wait either.
         (isTaken ? used : free).signal()
         return isTaken
     }
 
-    /// Waits for the next.
+    /// Waits for the next piece and returns it.
     func take() -> Piece {
         used.wait()
         let piece = state.withLock { $0.pieces.removeFirst() }
@@ -45,7 +45,7 @@ final class PieceQueue: Sendable {
         return piece
     }
 
-    /// Nobody reads any more.
+    /// Called when the reader stops.
     func cancel() {
         state.withLock { $0.isCancelled = true }
         free.signal()

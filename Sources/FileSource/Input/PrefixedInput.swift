@@ -1,6 +1,6 @@
 import Pipeline
 
-/// Bytes of which the first may be looked at before they are read.
+/// A stream whose first bytes can be examined before they are read.
 final class PrefixedInput: ByteInput {
     private let input: any ByteInput
     private var prefix: [UInt8] = []
@@ -8,7 +8,7 @@ final class PrefixedInput: ByteInput {
 
     init(_ input: any ByteInput) { self.input = input }
 
-    /// Gives `body` the first bytes, as many as asked for unless the input ends before. Nothing may have been read yet.
+    /// Passes the first bytes to `body`, `count` of them unless the input is shorter. Nothing may have been read before.
     func look<Result>(at count: Int, _ body: (UnsafeRawBufferPointer) -> Result) throws(SourceError) -> Result {
         let filled = prefix.count
         if filled < count {
@@ -25,7 +25,7 @@ final class PrefixedInput: ByteInput {
         return prefix.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0.prefix(count))) }
     }
 
-    /// Leaves out bytes that were looked at.
+    /// Skips bytes that were examined.
     func skip(_ count: Int) { position = min(position + count, prefix.count) }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {

@@ -1,7 +1,7 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// Whether the bytes are those of a text; without making one, and without a loop of its own.
+    /// Whether the bytes equal a text. It neither creates a string nor loops in Swift.
     @inline(__always) func isText(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         guard let baseAddress else { return true }

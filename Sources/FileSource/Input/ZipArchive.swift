@@ -1,45 +1,45 @@
 import Pipeline
 import Synchronization
 
-/// How much was unpacked of a file.
+/// The number of bytes unpacked from a file.
 final class UnpackedCount: Sendable {
     private let octets = Atomic<Int64>(0)
 
-    /// - Returns: all of it, by now; of what was cancelled more than any limit.
+    /// - Returns: the new total. After a cancellation it exceeds every limit.
     func add(_ count: Int64) -> Int64 { octets.wrappingAdd(count, ordering: .relaxed).newValue }
 
-    /// Has everybody who unpacks fail.
+    /// Makes all threads that unpack the file fail.
     func cancel() { octets.store(.max / 2, ordering: .relaxed) }
 }
 
-/// A ZIP file, read member by member without unpacking anything to disk.
+/// A ZIP file that is read member by member, without unpacking anything to disk.
 ///
-/// A member's name is looked at and never used as a path, so `../` in it does nothing.
+/// A member's name is never used as a path, so `../` in it has no effect.
 final class ZipArchive: ByteInput {
-    /// What a member's name tells.
+    /// The name of a member.
     struct Member: Sendable {
-        /// As it stands in the archive, at most ``maximumName`` bytes.
+        /// The bytes in the archive, at most ``maximumName``.
         var name: [UInt8]
-        /// In ASCII lower case, from the last point on, at most 16 bytes; empty where there is none or the name is not UTF-8.
+        /// The part after the last dot in ASCII lower case, at most 16 bytes. It is empty if there is no dot or the name is not UTF-8.
         var suffix: String
         var isNameReadable: Bool
     }
 
-    /// How far unpacking goes; real exports are packed 20:1 and hold a few gigabytes.
+    /// The limits of unpacking. Real exports are compressed 20:1 and contain a few gigabytes.
     struct Limits {
-        /// Bytes unpacked before the ratio counts.
+        /// The number of unpacked bytes before the ratio applies.
         var free: Int64 = 100_000_000
-        /// Bytes unpacked for each byte of the file, after that.
+        /// The maximum number of unpacked bytes for each byte of the file, after that.
         var ratio: Int64 = 1000
-        /// Bytes unpacked, whatever the file's size.
+        /// The maximum number of unpacked bytes, whatever the file's size.
         var total: Int64 = 64 << 30
-        /// Members looked at.
+        /// The maximum number of members.
         var members = 1_000_000
-        /// Octets of the directory; of an export with two routes a day for fifty years it has as many.
+        /// The maximum size of the directory in bytes. An export with two routes a day for fifty years needs that much.
         var directory: Int64 = 10 << 20
     }
 
-    /// Longest name that is looked at; an export's have less than a hundred bytes.
+    /// The maximum length of a name in bytes. Those of an export have less than a hundred.
     static let maximumName = 1024
 
     private let directory: ZipDirectory
@@ -50,27 +50,27 @@ final class ZipArchive: ByteInput {
 
     private var next = 0
     private var current: Current?
-    /// Packed octets of the members before the current one.
+    /// The compressed bytes of the members before the current one.
     private var passed: Int64 = 0
-    /// Members that were looked at, directories and links with them.
+    /// The number of members so far, including directories and links.
     private(set) var memberCount = 0
     private let short = ShortMember()
 
-    /// The member that is read.
+    /// The member that is being read.
     private struct Current {
         var index: Int
         var entry: ZipDirectory.Entry
         var member: (any ZipMember)?
-        /// Octets of it that were unpacked.
+        /// The number of its unpacked bytes.
         var unpacked: UInt64 = 0
     }
 
-    /// Reads from the first member on.
+    /// Creates a reader at the first member.
     ///
     /// - Parameters:
-    ///   - directory: others may read in it at the same time.
-    ///   - isChecked: it was read through once, and found whole.
-    ///   - unpacked: shared by those who unpack one file together, whose limits it is then.
+    ///   - directory: the directory, which several readers may share.
+    ///   - isChecked: whether the archive was read before and is undamaged.
+    ///   - unpacked: shared by the threads that unpack one file, so that the limits apply to all of them.
     init(
         _ directory: ZipDirectory, limits: Limits = Limits(), meter: ReadMeter? = nil, isChecked: Bool = false,
         unpacked: UnpackedCount = UnpackedCount()
@@ -78,7 +78,7 @@ final class ZipArchive: ByteInput {
         (self.directory, self.limits, self.meter, self.isChecked, self.unpacked) = (directory, limits, meter, isChecked, unpacked)
     }
 
-    /// Goes to the next regular file in the archive; `nil` at the end.
+    /// Advances to the next regular file in the archive. Returns `nil` at the end.
     func nextMember() throws(SourceError) -> Member? {
         leave()
         while next < directory.count {
@@ -97,7 +97,7 @@ final class ZipArchive: ByteInput {
         return nil
     }
 
-    /// Unpacks some of the current member.
+    /// Unpacks a part of the current member.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         guard let member = try opened() else { return 0 }
         let count = try refusing { () throws(ZipFault) in try member.read(into: buffer) }
@@ -105,7 +105,7 @@ final class ZipArchive: ByteInput {
         return count
     }
 
-    /// Unpacks the next octets of the current member; none at its end.
+    /// Returns the next unpacked bytes of the current member, or none at its end.
     func piece() throws(SourceError) -> [UInt8] {
         var failure: SourceError?
         let octets = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, count in
@@ -121,7 +121,7 @@ final class ZipArchive: ByteInput {
 
     private static let pieceLength = 64 << 10
 
-    /// Unpacks the rest of the current member, by which its checksum is compared.
+    /// Unpacks the rest of the current member, which verifies its checksum.
     func drain() throws(SourceError) {
         guard try opened() is LongMember else { return }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
@@ -129,7 +129,7 @@ final class ZipArchive: ByteInput {
         while try read(into: buffer) > 0 {}
     }
 
-    /// Begins with the current member, where that is still to be done.
+    /// Opens the current member if it is not open.
     private func opened() throws(SourceError) -> (any ZipMember)? {
         guard let (index, entry, member) = current.map({ ($0.index, $0.entry, $0.member) }) else { return nil }
         if let member { return member }
@@ -146,13 +146,13 @@ final class ZipArchive: ByteInput {
         return short
     }
 
-    /// Ends what is read of the current member.
+    /// Leaves the current member.
     private func leave() {
         passed += Int64(clamping: current?.entry.packedSize ?? 0)
         current = nil
     }
 
-    /// Counts what was unpacked.
+    /// Counts unpacked bytes and checks the limits.
     private func add(_ count: Int64) throws(SourceError) {
         let unpacked = unpacked.add(count)
         if let meter, let member = current {

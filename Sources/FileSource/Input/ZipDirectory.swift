@@ -3,7 +3,7 @@ import Glibc
 import Pipeline
 import Synchronization
 
-/// Why a member of a ZIP file cannot be had.
+/// The reason why a member of a ZIP file cannot be read.
 struct ZipFault: Error {
     var reason: String
 
@@ -11,12 +11,11 @@ struct ZipFault: Error {
     static let size = ZipFault(reason: "a member is not as long as the archive says")
 }
 
-/// The members of a ZIP file, for several threads that read them at once. It is kept once, whoever reads: of each member a few hundred octets are
-/// in memory.
+/// The members of a ZIP file, shared by several threads. It is in memory only once, with a few hundred bytes for each member.
 final class ZipDirectory: @unchecked Sendable {
-    /// What the directory tells of a member.
+    /// A member's entry in the directory.
     struct Entry {
-        /// As it stands in the archive.
+        /// The bytes in the archive.
         var name: UnsafeRawBufferPointer
         var size: UInt64
         var packedSize: UInt64
@@ -25,20 +24,20 @@ final class ZipDirectory: @unchecked Sendable {
         var isEncrypted: Bool
     }
 
-    // libzip's archive is one thread's at a time, and so are its streams.
+    // libzip's archive and its streams may be used by one thread at a time.
     private let archive: OpaquePointer
     private let lock = Mutex<Void>(())
-    /// Directories and links with them.
+    /// The number of members, including directories and links.
     let count: Int
-    /// The file's, in octets.
+    /// The size of the file in bytes.
     let fileSize: Int64
 
-    /// - Parameter limit: octets of the directory; in memory it takes seven times as many where names are short.
-    /// - Throws: ``SourceError`` where the file is no ZIP archive, or its directory is longer.
+    /// - Parameter limit: the maximum size of the directory in bytes. With short names it takes seven times as much memory.
+    /// - Throws: ``SourceError`` if the file is not a ZIP archive, or its directory is larger.
     init(_ file: InputFile, limit: Int64) throws(SourceError) {
         try ZipDirectorySize.check(file, limit: limit)
         fileSize = file.size
-        // A position of its own: others read the file at the same time.
+        // A separate position, because others read the file at the same time.
         let descriptor = try file.descriptorOfItsOwn()
         var code: Int32 = 0
         guard let archive = zip_fdopen(descriptor, ZIP_RDONLY, &code) else {
@@ -51,7 +50,7 @@ final class ZipDirectory: @unchecked Sendable {
 
     deinit { zip_discard(archive) }
 
-    /// What is told of a member; `nil` for directories and links, which are of no use here.
+    /// Returns the entry of a member, or `nil` for directories and links.
     func entry(_ index: Int) throws(ZipFault) -> Entry? {
         let (found, isFile) = lock.withLock { _ -> (zip_stat_t?, Bool) in
             var about = zip_stat_t()
@@ -67,7 +66,7 @@ final class ZipDirectory: @unchecked Sendable {
             isEncrypted: about.encryption_method != UInt16(ZIP_EM_NONE))
     }
 
-    /// 0o170000 is S_IFMT, 0o100000 a regular file.
+    /// Whether a member is a regular file. 0o170000 is S_IFMT, and 0o100000 marks a regular file.
     private func isRegular(_ index: Int) -> Bool {
         var system: UInt8 = 0
         var attributes: UInt32 = 0
@@ -78,7 +77,7 @@ final class ZipDirectory: @unchecked Sendable {
         return kind == 0o100000 || kind == 0
     }
 
-    /// A member's octets as they are packed.
+    /// The compressed bytes of a member.
     final class Packed {
         private let directory: ZipDirectory
         private let stream: OpaquePointer
@@ -96,7 +95,7 @@ final class ZipDirectory: @unchecked Sendable {
 
         deinit { directory.lock.withLock { _ in _ = zip_fclose(stream) } }
 
-        /// - Returns: how many octets came; 0 at the end.
+        /// - Returns: the number of bytes read, or 0 at the end.
         func read(into buffer: UnsafeMutableRawBufferPointer) throws(ZipFault) -> Int {
             guard let room = buffer.baseAddress else { return 0 }
             let read = directory.lock.withLock { _ -> Result<Int, ZipFault> in

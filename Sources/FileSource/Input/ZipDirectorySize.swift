@@ -1,17 +1,17 @@
 import Glibc
 import Pipeline
 
-/// How large an archive's directory is said to be, looked at before a library reads it into memory (PKWARE's APPNOTE.TXT, sections 4.3.14 to
+/// Checks the declared size of an archive's directory before a library reads it into memory (PKWARE's APPNOTE.TXT, sections 4.3.14 to
 /// 4.3.16).
 enum ZipDirectorySize {
-    /// Octets of the shortest entry.
+    /// The size of the shortest entry in bytes.
     private static let entry: UInt64 = 46
-    /// Octets in which the record at the archive's end begins: its comment has 65,535 at most.
+    /// The number of bytes at the end that contain the end record. Its comment has at most 65,535.
     private static let tail = 65_535 + 22 + 20
 
-    /// Refuses what no export has: a directory of more than `limit` octets, or fewer than its members take.
+    /// Rejects a directory that is larger than `limit` bytes, or too small for its members.
     ///
-    /// Whatever may be taken for the record at the end is looked at, since which of several counts is each library's own choice.
+    /// Every possible end record is checked, because libraries differ in which one they choose.
     static func check(_ file: InputFile, limit: Int64) throws(SourceError) {
         let start = max(0, file.size - Int64(tail))
         let octets = read(file, at: start, count: Int(file.size - start))
@@ -30,7 +30,7 @@ enum ZipDirectorySize {
     }
 
     private static func check(members: UInt64, size: UInt64, _ limit: Int64) throws(SourceError) {
-        // All ones stand for what the longer record tells.
+        // All bits set means that the ZIP64 record has the value.
         guard size != UInt64(UInt32.max) else { return }
         guard size <= UInt64(limit) else {
             throw SourceError(.malformed, "the ZIP archive's directory has more than \(limit >> 20) MiB, which no export's has")
@@ -48,7 +48,7 @@ enum ZipDirectorySize {
         octets[index..<index + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Fewer octets where the file has no more there.
+    /// Returns bytes of the file, fewer at its end.
     private static func read(_ file: InputFile, at place: Int64, count: Int) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: count) { buffer, length in
             guard let first = buffer.baseAddress, place <= file.size else { return }

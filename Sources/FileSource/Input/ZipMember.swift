@@ -1,12 +1,12 @@
 import CZip
 
-/// Unpacks one member. Its last octets are given only where size and checksum are those of the directory.
+/// Unpacks one member. Its last bytes are only returned if size and checksum match the directory.
 protocol ZipMember: AnyObject {
-    /// - Returns: how many octets came; 0 at the end.
+    /// - Returns: the number of bytes read, or 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(ZipFault) -> Int
 }
 
-/// A member that is unpacked as it is read.
+/// A member that is unpacked while it is read.
 final class LongMember: ZipMember {
     private let packed: ZipDirectory.Packed
     private let entry: ZipDirectory.Entry
@@ -14,7 +14,7 @@ final class LongMember: ZipMember {
     private var count: UInt64 = 0
     private var checksum: UInt32 = 0
 
-    /// - Throws: where it is packed in a way that is not read.
+    /// - Throws: ``ZipFault`` if the compression method is not supported.
     init(_ packed: ZipDirectory.Packed, _ entry: ZipDirectory.Entry) throws(ZipFault) {
         (self.packed, self.entry) = (packed, entry)
         switch Int32(entry.method) {
@@ -34,7 +34,7 @@ final class LongMember: ZipMember {
     }
 }
 
-/// Unpacks what comes in pieces (zlib).
+/// Decompresses a stream with zlib.
 private final class Inflation {
     private var stream = z_stream()
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -69,9 +69,9 @@ private final class Inflation {
     }
 }
 
-/// Members that fit into memory are unpacked in one go (libdeflate), each in the room of the one before.
+/// Unpacks small members in memory in one call (libdeflate). The buffers are reused.
 final class ShortMember: ZipMember {
-    /// Octets packed, and octets unpacked. A route of an hour has less.
+    /// The maximum size in bytes, both compressed and unpacked. A route of an hour is smaller.
     static let maximumSize: UInt64 = 1 << 20
 
     private var packed = Room()
@@ -79,7 +79,7 @@ final class ShortMember: ZipMember {
     private var rest: Range<Int> = 0..<0
     private let decompressor = libdeflate_alloc_decompressor()
 
-    /// Grows, and is never filled for nothing.
+    /// A buffer that grows and is not initialized.
     private struct Room {
         var octets = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
@@ -96,7 +96,7 @@ final class ShortMember: ZipMember {
         octets.octets.deallocate()
     }
 
-    /// Whether a member is one of these.
+    /// Whether a member is small enough.
     static func takes(_ entry: ZipDirectory.Entry) -> Bool {
         Int32(entry.method) == ZIP_CM_DEFLATE && entry.size <= maximumSize && entry.packedSize <= maximumSize
     }

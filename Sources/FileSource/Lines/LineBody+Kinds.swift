@@ -1,8 +1,8 @@
 import HealthModel
 
-// Kinds that people write by hand, from the fields of lines. What has to be true of each is checked with the body.
+// The kinds that people write by hand, from the fields of lines. Their values are checked together with the body.
 
-/// A time of a line as microseconds after the start.
+/// Returns a time of a line in microseconds after the start.
 private func offset(_ line: LineObject, _ name: String, _ start: Instant) throws(LineFault) -> Int64? {
     try LineInterpreter.time(line, name).map { $0.instant.microseconds &- start.microseconds }
 }
@@ -15,7 +15,7 @@ extension Correlation {
 }
 
 extension Workout {
-    /// By hand, a workout has its length and how far it went.
+    /// A workout written by hand has only its duration and distance.
     init(_ line: LineObject) throws(LineFault) {
         for field in ["events", "activities", "routes"] where try !(line.list(field) ?? []).isEmpty {
             throw LineFault(field, "without a body it is not read")

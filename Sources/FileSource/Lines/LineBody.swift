@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 import Pipeline
 
-/// What a line tells beyond its number: from its `body`, as a store keeps it, or from the fields that people write.
+/// The body of a line: from its `body`, as a store writes it, or from the fields that people write.
 struct LineBody {
     /// `nil` for quantities and categories.
     private(set) var body: SampleBody?
@@ -10,7 +10,7 @@ struct LineBody {
     private let line: LineObject
     private let type: SampleType
     private let start: Instant
-    /// What a sample is called here that another one names.
+    /// Maps a referenced sample to its identity in this store.
     private let named: (SampleIdentity) -> SampleIdentity
 
     init(
@@ -61,7 +61,7 @@ struct LineBody {
 
     private func renamed(_ name: String) -> String { SampleIdentity(name).map { named($0).description } ?? name }
 
-    /// The samples that a line names.
+    /// Returns the samples that a line refers to.
     static func names(_ line: LineObject) -> [SampleIdentity] {
         guard let kind = (try? line.text("kind")).flatMap({ SampleKind(named: $0) }), let body = try? line.object("body") else {
             return []
@@ -141,7 +141,7 @@ struct LineBody {
         var scanner = LineScanner(bytes, from: row.lowerBound)
         try scanner.forEachElement { (place: Range<Int>) throws(LineFault) in
             guard bytes[place.lowerBound] != UInt8(ascii: "n") else { return numbers.append(nil) }
-            // What is packed has no more than 18 digits before its point.
+            // Packed numbers have at most 18 digits before the decimal point.
             guard let number = LineScanner.number(of: bytes, place), number.doubleValue.magnitude < 1e18 else {
                 throw LineFault("data: rows: it is no number, or larger than any")
             }
@@ -150,7 +150,7 @@ struct LineBody {
         guard numbers.count == count else { throw LineFault("data: rows: a point has more or fewer numbers than columns") }
     }
 
-    /// The resource or document, octet for octet.
+    /// Returns the unchanged bytes of the resource or document.
     private func octets() throws(LineFault) -> PackedContent {
         var octets: [UInt8]
         if let place = line.place("octets") {
@@ -186,7 +186,7 @@ struct LineBody {
         }
     }
 
-    /// The raw numbers of an assessment's answers, which a line tells by name or number.
+    /// Returns the raw numbers of an assessment's answers, which a line contains as names or numbers.
     static func answers(_ line: LineObject, _ type: SampleType) throws(LineFault) -> [Int] {
         let names = type.id == "gad7" ? ObjectValues.gad7Answer : ObjectValues.phq9Answer
         var answers: [Int] = []
@@ -202,7 +202,7 @@ struct LineBody {
         return answers
     }
 
-    /// `{"value":1.5,"unit":"mg"}`; `nil` where there is none.
+    /// Parses `{"value":1.5,"unit":"mg"}`. Returns `nil` if it is missing.
     static func amount(_ object: LineObject, _ name: String) throws(LineFault) -> Amount? {
         guard let amount = try object.object(name) else { return nil }
         guard let value = try amount.number("value") else { throw object.fault(name, "it has no value") }

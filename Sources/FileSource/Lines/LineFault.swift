@@ -1,4 +1,4 @@
-/// Why a line is no sample; the words name the field and no value.
+/// The reason why a line is not a sample. It names the field and never a value.
 struct LineFault: Error, Hashable {
     var reason: String
 

@@ -1,16 +1,16 @@
 import HealthModel
 import Pipeline
 
-/// Recognises and cuts files of our own lines: NDJSON as `export` and a target of files write it, or as people write it by hand.
+/// Recognizes Vitalgate's own NDJSON lines, which `export` and file targets write and people can write by hand.
 ///
 ///     if LineFile.recognises(file) { … }
 public enum LineFile {
-    /// The longest line that is read: a document of 32 MiB in base64, with all that is said of it.
+    /// The maximum length of a line. A document of 32 MiB in base64 fits with its metadata.
     static let maximumLine = 48 << 20
-    /// How far a file is looked at to recognise it.
+    /// The number of bytes that are examined to recognize a file.
     private static let decidingLength = 64 << 10
 
-    /// Whether an open file begins with a line that is a sample: an object that names its type and its start, and a kind that there is; or a deletion.
+    /// Whether an open file begins with a line that is a sample or a deletion. A sample has a type, a start and a known kind.
     public static func recognises(_ file: InputFile) -> Bool {
         let input = FileInput(file)
         return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
@@ -19,14 +19,14 @@ public enum LineFile {
         }
     }
 
-    /// Whether a file that begins with these octets is one of ours; they may end within its first line.
+    /// Whether the bytes begin with one of our lines. They may end within the first line.
     static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         let start = beginning.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         guard let first = beginning[start...].firstIndex(where: { $0 > 0x20 }), beginning[first] == UInt8(ascii: "{") else {
             return false
         }
         var names: [String: String] = [:]
-        // The members that stand there whole; that the text ends within one is no matter.
+        // Only complete members count. The text may end within one.
         var scanner = LineScanner(beginning, from: first)
         try? scanner.forEachMember { name, value in
             guard let name = try? LineScanner.text(of: beginning, name), names.count < 64 else { return }
@@ -35,16 +35,16 @@ public enum LineFile {
         }
         if names["deleted"].flatMap({ SampleIdentity($0) }) != nil { return names["type"] != nil }
         guard let type = names["type"], let kind = names["kind"] else {
-            // By hand, kinds go without saying.
+            // Lines written by hand may omit the kind.
             return names["start"] != nil && names["type"].flatMap { SampleType($0) } != nil
         }
-        // What follows a large object may lie beyond what is looked at.
+        // The members after a large object may be outside of the examined bytes.
         return SampleKind(named: kind) != nil && !type.isEmpty
             && (names["start"] != nil || names["uuid"].flatMap { SampleIdentity($0) } != nil)
     }
 }
 
-/// Delivers our own lines, one after the other, for ``LineInterpreter``.
+/// Reads our own lines one by one, for ``LineInterpreter``.
 public struct LineFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
@@ -52,12 +52,12 @@ public struct LineFileSource: FrameSource {
 
     /// - Parameters:
     ///   - received: the time of the import.
-    ///   - meter: counts what is read.
+    ///   - meter: counts the bytes that are read.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Gives each line to `handle`; one that is too long as such.
+    /// Passes each line to `handle`. A line that is too long becomes a malformed frame.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         let input = FileInput(file, meter: meter)
@@ -94,7 +94,7 @@ public struct LineFileSource: FrameSource {
                     if !isTooLong { isTooLong = line.count + feed - start > LineFile.maximumLine }
                     if !isTooLong { line += stretch[start..<feed] }
                     try line.withUnsafeBytes { try give($0) }
-                    // What one long line took is given back.
+                    // Releases the memory of a long line.
                     line.removeAll(keepingCapacity: line.count < 1 << 20)
                 }
                 start = feed + 1

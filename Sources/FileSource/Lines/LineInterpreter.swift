@@ -1,34 +1,35 @@
 import HealthModel
 import Pipeline
 
-/// What our own lines mean: each is one sample of whatever kind, or a deletion, which is counted and not carried out.
+/// Interprets our own lines. Each is a sample of any kind, or a deletion, which is counted and not executed.
 ///
-/// - A line that was exported whole says what its UUID is made of (`identity`); it is computed anew, and a line whose `uuid` is another is refused. So is
-///   one of another form, such as `query` prints, where its UUID does not follow from what it says.
-/// - A line without `uuid`, as people write them, is named by what it says.
-/// - `me` is the person of the import. Of a line that another person's store wrote, the sample has another UUID then: a series belongs to somebody.
-/// - A sample that a repair made has a UUID that follows from one which is no more. It is read as a reading of its own.
-/// - What the line says of a number in two ways, as measured and converted, has to agree.
+/// - A completely exported line contains the parts of its UUID (`identity`). The UUID is computed again, and a line with another `uuid`
+///   is rejected. So is a line of another form, such as the output of `query`, if its UUID does not follow from its contents.
+/// - A line without `uuid`, as people write it, gets its identity from its contents.
+/// - `me` is the person of the import. If another person's store wrote the line, the sample gets another UUID, because a series belongs
+///   to a person.
+/// - The UUID of a repaired sample follows from a sample that no longer exists. It is read as a separate reading.
+/// - If a line contains a number both as measured and converted, the two must agree.
 public final class LineInterpreter: FrameInterpreter {
     let registry: OriginRegistry
-    /// Samples of repairs that got UUIDs of their own.
+    /// The number of repaired samples that got new UUIDs.
     private var repaired = 0
-    /// What other samples name, by the UUIDs of the store that wrote the lines, where it was another person's.
+    /// New identities of samples that others refer to, if another person's store wrote the lines.
     private var renamed: [SampleIdentity: SampleIdentity] = [:]
 
-    /// Who sends the lines: nobody else's source is theirs to say.
+    /// The client that sends the lines. They may not name another source.
     private let sender: SourceRevision?
 
-    /// - Parameter registry: of the person who is `me`.
+    /// - Parameter registry: the registry of the person who is `me`.
     public init(registry: OriginRegistry) { (self.registry, sender) = (registry, nil) }
 
-    /// Of lines that a program sends, whose source it is.
+    /// Creates an interpreter for lines that a client sends. The client is their source.
     init(registry: OriginRegistry, sender: SourceRevision) { (self.registry, self.sender) = (registry, sender) }
 
-    /// What follows from who sends.
+    /// Fields that a client may not set, because they follow from the client.
     private static let notSendersToSay = ["uuid", "identity", "source", "group", "seq", "ingest", "deleted"]
 
-    /// The reading of a line that is sent.
+    /// Returns the reading of a line that a client sends.
     func sent(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
         if let name = Self.notSendersToSay.first(where: { line.has($0) }) {
             throw LineFault("\(name): it follows from who sends, and is not said")
@@ -36,7 +37,7 @@ public final class LineInterpreter: FrameInterpreter {
         return try reading(line, at: place)
     }
 
-    /// What a person has to know; complete once the file is read.
+    /// Notes for the user. They are complete after the file was read.
     public var notes: [String] {
         guard repaired > 0 else { return [] }
         return ["\(repaired) of its samples had been repaired: they have UUIDs of their own here"]
@@ -62,13 +63,13 @@ public final class LineInterpreter: FrameInterpreter {
 
     // MARK: Lines of another person's store
 
-    /// Samples that others name at most; a workout's routes, a correlation's samples.
+    /// The maximum number of referenced samples, such as a workout's routes or a correlation's samples.
     private static let maximumNames = 1_000_000
 
-    /// Looks at the whole file before it is read, where `me` was somebody else when it was written: what a correlation, a workout or a route names
-    /// has other UUIDs here.
+    /// Reads the whole file before the import. If `me` was another person when it was written, the samples that a correlation, a workout
+    /// or a route refers to have other UUIDs here.
     ///
-    /// - Throws: ``SourceError`` where the file cannot be read.
+    /// - Throws: ``SourceError`` if the file cannot be read.
     public func survey(_ source: some FrameSource) throws {
         var names: Set<SampleIdentity> = []
         guard try isAnotherPersons(source) else { return }
@@ -95,7 +96,7 @@ public final class LineInterpreter: FrameInterpreter {
 
     private struct Found: Error {}
 
-    /// By its first whole line.
+    /// Whether the first complete line is from another person's store.
     private func isAnotherPersons(_ source: some FrameSource) throws -> Bool {
         var isAnother = false
         do {
@@ -133,12 +134,12 @@ public final class LineInterpreter: FrameInterpreter {
         } else if value.isUnknown {
             ordinal = value.mark
         } else if record == nil, let body {
-            // As other readers do where nothing else tells two of one moment apart.
+            // As in other readers, a hash of the body distinguishes samples of the same time.
             ordinal = UInt32(truncatingIfNeeded: body.octets.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF
         }
         if let uuid, !isRepaired {
             guard let known = SampleIdentity(uuid) else { throw LineFault("uuid: it is none of a sample's") }
-            // As the store that wrote it would: of its person, and of the device by the name that it went by there.
+            // Computes the identity as the other store did, with its person and its key of the device.
             let series = SeriesKey(subject: subject.there, type: type, source: source.id, device: device?.key ?? "")
             let start = told.nominal.lowerBound
             let method = metadata?.method ?? []
@@ -147,7 +148,7 @@ public final class LineInterpreter: FrameInterpreter {
                     series: series, start: start, end: told.nominal.upperBound, numeral: value.numeral, unit: value.unit,
                     ordinal: ordinal, method: method) == known
             }
-            // A store of before had no method in it.
+            // Older stores did not include the method.
             func isNamed(_ ordinal: UInt32) -> Bool { isNamed(ordinal, method) || !method.isEmpty && isNamed(ordinal, []) }
             if let record {
                 guard SampleIdentity(series: series, start: start, record: record) == known else { throw Self.otherIdentity }
@@ -165,7 +166,7 @@ public final class LineInterpreter: FrameInterpreter {
             timeResolution: try Self.resolution(identity), place: place)
     }
 
-    /// Those of a frame, and of the second pass of an hour that occurs twice.
+    /// The ordinals of frames, also for the second pass of an hour that occurs twice.
     private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
 
     private static let otherIdentity = LineFault(
@@ -174,7 +175,7 @@ public final class LineInterpreter: FrameInterpreter {
 
     private func type(_ line: LineObject) throws(LineFault) -> SampleType {
         guard let id = try line.text("type") else { throw LineFault("type: it is missing") }
-        // What a program names is not kept as a type that was heard of, nor does the answer tell which ones were.
+        // A type that a client names is not registered, and the answer does not reveal which types are.
         guard sender == nil || SampleType(known: id) != nil else { throw LineFault("type: this version has no such type") }
         guard let name = try line.text("kind") else {
             guard let type = SampleType(id) else {
@@ -187,7 +188,7 @@ public final class LineInterpreter: FrameInterpreter {
         return type
     }
 
-    /// Whose it is in this store, and in the one that wrote the line.
+    /// Returns the person in this store and in the store that wrote the line.
     private func subject(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> (here: String?, there: String) {
         let told = try line.text("subject") ?? "me"
         let there = try identity?.text("subject")
@@ -210,7 +211,7 @@ public final class LineInterpreter: FrameInterpreter {
 
     // MARK: When
 
-    /// So far may times lie from the start that belong to it: a century.
+    /// The maximum distance of related times from the start, a century.
     static let reach = Sample.reach
 
     private func times(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> ToldTime {
@@ -240,7 +241,7 @@ public final class LineInterpreter: FrameInterpreter {
         return ToldTime(start: start.instant, end: end.instant, zone: zone, nominal: nominal.0...nominal.1, origin: origin)
     }
 
-    /// A time with its zone; `Z` says where no clock stood.
+    /// Returns a time with its offset. `Z` has no offset, because it names no local time.
     static func time(
         _ object: LineObject, _ name: String
     ) throws(LineFault) -> (instant: Instant, offset: ZoneOffset?)? {
@@ -252,7 +253,7 @@ public final class LineInterpreter: FrameInterpreter {
     }
 }
 
-// Where it comes from, and what else is said.
+// Sources, devices, and metadata.
 extension LineInterpreter {
     private static func source(_ line: LineObject) throws(LineFault) -> SourceRevision {
         guard let object = try line.object("source") else { return SourceRevision(id: "lines", name: "Lines") }
@@ -274,7 +275,7 @@ extension LineInterpreter {
 
     private static func name(_ object: LineObject, _ field: String) throws(LineFault) -> String? {
         guard let text = try object.text(field, atMost: longestName) else { return nil }
-        // Lines of a series' key end at a line feed.
+        // A line feed ends a part of the series key.
         guard !text.utf8.contains(0x0A), !text.utf8.contains(0) else { throw object.fault(field, "it has a line break") }
         return text
     }
@@ -287,7 +288,7 @@ extension LineInterpreter {
         return RecordIdentifier(id: id, version: version)
     }
 
-    /// The record that a program's metadata name, with both of HealthKit's keys, and what else they say.
+    /// Returns the record that a client's metadata names with both of HealthKit's keys, and the remaining metadata.
     private static func edition(_ metadata: Metadata) throws(LineFault) -> (RecordIdentifier?, Metadata?) {
         let named = metadata.entries.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
         do throws(UnpairedSyncKey) {
@@ -314,7 +315,7 @@ extension LineInterpreter {
         return .shared(number)
     }
 
-    /// A flat object of texts, numbers, yes and no, and amounts.
+    /// Returns metadata from a flat object of texts, numbers, booleans and amounts.
     static func metadata(_ line: LineObject) throws(LineFault) -> Metadata? {
         guard let object = try line.object("metadata"), !object.members.isEmpty else { return nil }
         var entries: [(String, MetadataValue)] = []

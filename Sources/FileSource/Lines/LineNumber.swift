@@ -1,12 +1,12 @@
 import HealthModel
 
-/// A line's number, with the digits and the unit that it was told in.
+/// The number of a line, with its original digits and unit.
 struct LineNumber {
     var numeral: Numeral
     var unit: Unit
-    /// A case that this version does not know; it is held, and not guessed at.
+    /// Whether the case is unknown in this version. It is quarantined, not guessed.
     var isUnknown = false
-    /// Tells such cases apart.
+    /// Distinguishes unknown cases.
     var mark: UInt32 = 0
 
     init(_ line: LineObject, _ identity: LineObject?, _ type: SampleType) throws(LineFault) {
@@ -45,7 +45,7 @@ struct LineNumber {
         var own = try self.unit(code, "original: unit")
         if let molarMass = try identity?.number("molarMass")?.doubleValue, molarMass > 0 { own = own.with(molarMass: molarMass) }
         if let value, let unit {
-            // What was measured goes before; another value beside it is somebody's mistake.
+            // The measured value counts. A different converted value is an error in the line.
             let (one, other) = (
                 converted(numeral, own, type), converted(value, own.molarMass.map { unit.with(molarMass: $0) } ?? unit, type)
             )
@@ -65,7 +65,7 @@ struct LineNumber {
         return unit
     }
 
-    /// The number that a field of the kind tells; none where its name is of no case, and then a mark of the name.
+    /// Returns the number of a field of this kind. If its name is unknown, the number is `nil` and the mark is a hash of the name.
     private static func number(_ line: LineObject, _ type: SampleType) throws(LineFault) -> (numeral: Numeral?, mark: UInt32) {
         switch type.kind {
         case .category:

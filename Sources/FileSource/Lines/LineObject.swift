@@ -1,24 +1,24 @@
 import HealthModel
 
-/// A JSON object within a line (RFC 8259), by its members' places: what is large is not copied before it is asked for.
+/// A JSON object in a line (RFC 8259), by the ranges of its members. Large values are only copied on request.
 ///
 ///     let line = try LineObject(octets)
 ///     let start = try line.text("start")
 ///     let rows = try line.object("data")?.place("rows")
 struct LineObject {
-    /// Deeper than anything that a line has; the reader calls itself once for each level.
+    /// The maximum depth. The reader is recursive, and real lines are flatter.
     static let maximumDepth = 32
-    /// More members than any line of ours has; metadata and eyes are below.
+    /// The maximum number of members of an object.
     private static let maximumMembers = 4096
 
     let bytes: UnsafeRawBufferPointer
-    /// Members with where their values stand.
+    /// The members with the ranges of their values.
     let members: [(name: String, place: Range<Int>)]
     private let places: [String: Int]
-    /// Where it stands in what it was found in: `identity`.
+    /// The path to this object in the line, such as `identity`.
     private let path: String
 
-    /// The whole of a line is one object.
+    /// Parses a line that consists of one object.
     init(_ bytes: UnsafeRawBufferPointer) throws(LineFault) {
         var scanner = LineScanner(bytes)
         scanner.skipBlanks()
@@ -31,7 +31,7 @@ struct LineObject {
         try self.init(bytes, start..<end, path: "")
     }
 
-    /// An object whose text was looked at.
+    /// Parses an object whose text was already validated.
     private init(_ bytes: UnsafeRawBufferPointer, _ place: Range<Int>, path: String) throws(LineFault) {
         (self.bytes, self.path) = (bytes, path)
         var scanner = LineScanner(bytes, from: place.lowerBound)
@@ -50,7 +50,7 @@ struct LineObject {
         (self.members, self.places) = (members, places)
     }
 
-    /// Where a member's value stands; `nil` where there is none, or `null`.
+    /// The range of a member's value, or `nil` if it is missing or `null`.
     func place(_ name: String) -> Range<Int>? {
         guard let index = places[name], bytes[members[index].place.lowerBound] != UInt8(ascii: "n") else { return nil }
         return members[index].place
@@ -65,7 +65,7 @@ struct LineObject {
         return try LineScanner.text(of: bytes, place)
     }
 
-    /// A number with its digits.
+    /// Returns a number with its digits.
     func number(_ name: String) throws(LineFault) -> Numeral? {
         guard let place = place(name) else { return nil }
         guard let number = LineScanner.number(of: bytes, place) else { throw fault(name, "it is no number") }
@@ -94,7 +94,7 @@ struct LineObject {
         return try LineObject(bytes, place, path: "\(path)\(name): ")
     }
 
-    /// The elements of a list.
+    /// Returns the ranges of a list's elements.
     func list(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [Range<Int>]? {
         guard let place = place(name) else { return nil }
         guard bytes[place.lowerBound] == UInt8(ascii: "[") else { throw fault(name, "it is no list") }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Walks over JSON (RFC 8259), strictly: what it has skipped is well-formed.
+/// A strict scanner for JSON (RFC 8259). Everything that it skips is well-formed.
 struct LineScanner {
     let bytes: UnsafeRawBufferPointer
     private(set) var index: Int
@@ -27,7 +27,7 @@ struct LineScanner {
         guard take(byte) else { throw malformed }
     }
 
-    /// Walks over one value; stands behind it then.
+    /// Skips one value.
     mutating func skipValue(depth: Int = 0) throws(LineFault) {
         guard depth <= LineObject.maximumDepth else {
             throw LineFault("it is nested more than \(LineObject.maximumDepth) levels deep")
@@ -47,7 +47,7 @@ struct LineScanner {
         }
     }
 
-    /// The members of the object that begins here.
+    /// Passes the members of the object that begins here to `body`.
     mutating func forEachMember(
         depth: Int = 0, _ body: (_ name: Range<Int>, _ value: Range<Int>) throws(LineFault) -> Void
     ) throws(LineFault) {
@@ -73,7 +73,7 @@ struct LineScanner {
         }
     }
 
-    /// The elements of the list that begins here.
+    /// Passes the elements of the list that begins here to `body`.
     mutating func forEachElement(depth: Int = 0, _ body: (Range<Int>) throws(LineFault) -> Void) throws(LineFault) {
         try expect(UInt8(ascii: "["))
         skipBlanks()
@@ -150,7 +150,7 @@ struct LineScanner {
 
     // MARK: What was skipped
 
-    /// A number with its digits; `nil` for what is none.
+    /// Returns a number with its digits, or `nil` if it is invalid.
     static func number(of bytes: UnsafeRawBufferPointer, _ place: Range<Int>) -> Numeral? {
         let text = UnsafeRawBufferPointer(rebasing: bytes[place])
         guard let first = text.first, first == UInt8(ascii: "-") || first &- 0x30 < 10 else { return nil }
@@ -163,7 +163,7 @@ struct LineScanner {
         return text
     }
 
-    /// The octets of a text that was skipped.
+    /// Returns the bytes of a text that was validated, with escapes resolved.
     static func octets(of bytes: UnsafeRawBufferPointer, _ place: Range<Int>) throws(LineFault) -> [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(place.count)

@@ -1,20 +1,20 @@
 import HealthModel
 import Pipeline
 
-/// Reads what a program sends to be saved: our own lines, each an object, as NDJSON or within JSON.
+/// Reads samples that a client saves: our own lines as objects, as NDJSON or in JSON.
 ///
 ///     let readings = try SavedLines.readings(of: octets, isJSON: false, by: source, registry: registry)
 ///
-/// A source and a UUID are not the program's to say: the source is whoever sends. `syncIdentifier` and `syncVersion` in an object's metadata make it an
-/// edition of a record.
+/// A client may not set a source or a UUID, because it is the source itself. `syncIdentifier` and `syncVersion` in the metadata make an
+/// object an edition of a record.
 public enum SavedLines {
-    /// Objects that are taken at once.
+    /// The maximum number of objects in a request.
     public static let most = 10_000
 
-    /// All of them, each with its place: a line, or its number in the list.
+    /// Returns all readings, each with its place: a line, or its index in the list.
     ///
-    /// - Parameter isJSON: one object, or one with a list `samples`; else a line each.
-    /// - Throws: `Refusal` of the first that cannot be read.
+    /// - Parameter isJSON: whether the text is one object, or one with a list `samples`. If not, each line is an object.
+    /// - Throws: `Refusal` for the first object that cannot be read.
     public static func readings(
         of octets: [UInt8], isJSON: Bool, by source: SourceRevision, registry: OriginRegistry
     ) throws(Refusal) -> [Reading] {
@@ -55,7 +55,7 @@ public enum SavedLines {
         return readings
     }
 
-    /// One object, or those of the list.
+    /// Returns the object, or the objects in its list.
     private static func objects(_ bytes: UnsafeRawBufferPointer) throws(LineFault) -> [LineObject] {
         let object = try LineObject(bytes)
         guard object.has("samples") else { return [object] }

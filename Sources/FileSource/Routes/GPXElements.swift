@@ -2,33 +2,33 @@ import CExpat
 import Glibc
 import Pipeline
 
-/// Which elements of a GPX file become rows (``GPXRow``). Driven by the parser's events, in document order.
+/// Turns the elements of a GPX file into rows (``GPXRow``). The parser's events drive it in document order.
 ///
 /// Source of the elements: GPX 1.1 (https://www.topografix.com/GPX/1/1/).
 struct GPXElements: ElementRows {
     static let maximumDepth = 64
-    /// Longest text of an element that is read; a time has some thirty bytes.
+    /// The maximum length of a text. A time has about thirty bytes.
     static let maximumText = 1024
 
     var rows = ExportRows()
-    /// Why the rest cannot be read, where the elements themselves say so.
+    /// The reason why the elements cannot be read further, if any.
     private(set) var problem: String?
 
     private var depth = 0
-    /// The depths of the elements that are open, 0 where none is.
+    /// The depths of the open elements, or 0 if they are not open.
     private var trackDepth = 0
     private var pointDepth = 0
     private var otherDepth = 0
     private var textDepth = 0
     private var segmentDepth = 0
     private var isInCharacterData = false
-    /// What the text is of.
+    /// The use of the current text.
     private var holder = Holder.name
     private var text: [UInt8] = []
     private var trackName: [UInt8] = []
     private var pointLine = 0
     private var names = ElementNames()
-    /// The element of a track that begins and that nothing is stored of: it is counted unless others stand in it.
+    /// The current element of a track if it is not stored. It is counted if it has no child elements.
     private var unknown: (name: [UInt8], depth: Int)?
     private var skipped = SkippedElements()
 
@@ -49,7 +49,7 @@ struct GPXElements: ElementRows {
         guard textDepth == 0, otherDepth == 0 else { return note(name, attributes) }
         if pointDepth > 0 {
             let column = GPXRow.column(ofElement: element)
-            // A name that is known needs no look at how many there are; with a prefix it is another.
+            // Known names do not have to be counted, unless they have a prefix.
             let isPlain = element.baseAddress == UnsafeRawPointer(name) && attributes[0] == nil
             if column == nil || !isPlain || depth > Self.maximumDepth { note(name, attributes) }
             unknown = nil
@@ -117,14 +117,14 @@ struct GPXElements: ElementRows {
         depth -= 1
     }
 
-    /// Whether the next thing is a location of a track, or what may stand between two.
+    /// Whether only a location of a track, or something between two, may come next.
     var isBetweenLocations: Bool {
         segmentDepth > 0 && depth == segmentDepth && pointDepth == 0 && textDepth == 0 && !isInCharacterData && problem == nil
     }
 
     mutating func characterData(isOpen: Bool) { isInCharacterData = isOpen }
 
-    /// A text may come in pieces.
+    /// A text can arrive in several pieces.
     mutating func characters(_ piece: UnsafeRawBufferPointer) {
         guard textDepth > 0, depth == textDepth, problem == nil else { return }
         guard text.count + piece.count <= Self.maximumText else {

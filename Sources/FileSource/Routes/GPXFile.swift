@@ -1,21 +1,21 @@
 import HealthModel
 import Pipeline
 
-/// Recognises and cuts GPX files: where somebody went (GPX 1.0 and 1.1, https://www.topografix.com/GPX/1/1/).
+/// Recognizes and reads GPX files, which contain recorded tracks (GPX 1.0 and 1.1, https://www.topografix.com/GPX/1/1/).
 public enum GPXFile {
     static let root = "gpx"
 
     /// Whether a file's root element is `gpx`.
     public static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
 
-    /// Gives the rows of a file (``GPXRow``) to `body`.
+    /// Passes the rows of a file (``GPXRow``) to `body`.
     ///
-    /// - Throws: ``SourceError`` with the line from which on it cannot be read; what stands before it was given.
+    /// - Throws: ``SourceError`` with the first line that cannot be read. The rows before it have been passed.
     static func forEachRow(in input: PrefixedInput, _ body: (TextRow, Place) throws -> Void) throws {
         try parser(of: input).forEachRow(of: input, body)
     }
 
-    /// The same, some at once, which another thread may read.
+    /// Passes the rows of a file to `body` in blocks, which another thread may read.
     static func forEachBlock(in input: PrefixedInput, _ body: (RowBlock) throws -> Void) throws {
         try parser(of: input).forEachBlock(of: input, body)
     }
@@ -25,7 +25,7 @@ public enum GPXFile {
     }
 }
 
-/// Delivers a GPX file row by row, for ``GPXInterpreter``.
+/// Reads a GPX file row by row, for ``GPXInterpreter``.
 ///
 ///     let source = GPXFileSource(try InputFile(path: "run.gpx"), received: now)
 public struct GPXFileSource: FrameSource {
@@ -35,12 +35,12 @@ public struct GPXFileSource: FrameSource {
 
     /// - Parameters:
     ///   - received: the time of the import.
-    ///   - meter: counts what is read.
+    ///   - meter: counts the bytes that are read.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Gives each row to `handle`, in the order of the file.
+    /// Passes each row to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         meter?.bytes = 0
         try GPXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
@@ -49,15 +49,15 @@ public struct GPXFileSource: FrameSource {
     }
 }
 
-/// Makes a route of each track of a GPX file, and samples of what its locations measure.
+/// Interprets GPX files. Each track becomes a route, and the measurements of its locations become samples.
 public final class GPXInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
     private var reader = RouteReader()
 
-    /// - Parameter registry: of the person who went there.
+    /// - Parameter registry: the registry of the person who recorded the tracks.
     public init(registry: OriginRegistry) { self.registry = registry }
 
-    /// Takes a row; the one behind a track's locations gives the route.
+    /// Reads a row. The row after a track's locations returns the route.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         guard case .row(let row) = frame.payload else { throw Refusal("not a row of a GPX file", at: frame.place) }
         let first = readings.count
@@ -71,15 +71,15 @@ public final class GPXInterpreter: FrameInterpreter {
         }
     }
 
-    /// Locations that were refused by themselves, and elements that nothing is stored of.
+    /// Returns the rejected locations, and elements that were not stored.
     public func takeLeftOut() -> LeftOut? { reader.takeLeftOut() }
 
-    /// The program that wrote a file.
+    /// The program that wrote the file, as a source.
     static func source(_ creator: String) -> SourceRevision {
         SourceRevision(id: "gpx", name: creator.isEmpty ? "GPX" : creator)
     }
 
-    /// A route that only its file tells of.
+    /// Returns a route that no workout refers to.
     static func reading(
         of locations: RouteLocations, name: String?, creator: String, registry: OriginRegistry, at place: Place
     ) throws(Refusal) -> Reading {

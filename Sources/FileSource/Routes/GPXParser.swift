@@ -1,18 +1,17 @@
 import Glibc
 import Pipeline
 
-/// Reads the elements of a GPX file. Of what stands between two locations, what is plain is read in front of the parser (``PlainLocations``),
-/// which never hears of it.
+/// Parses a GPX file. Locations in the usual form are read by ``PlainLocations`` and bypass the XML parser.
 final class GPXParser: RowParser {
     private let parser: ElementParser<GPXElements>
-    /// Locations in a row that were not plain; a file that has only such is not looked at any more.
+    /// The number of consecutive locations in another form. If it reaches ``mostStrange``, all others go to the parser too.
     private var strange: Int
 
     private static let mostStrange = 16
 
     /// - Parameters:
-    ///   - firstLine: the number of the line in which the root element begins.
-    ///   - isAhead: whether plain locations are read in front of the parser; it would come to the same rows.
+    ///   - firstLine: the line of the root element.
+    ///   - isAhead: whether to read plain locations ahead of the parser. The rows are the same without it.
     init(firstLine: Int, isAhead: Bool = true) throws(SourceError) {
         parser = try ElementParser(GPXElements(), firstLine: firstLine, longestHeld: PlainLocations.longest)
         strange = isAhead ? 0 : Self.mostStrange
@@ -24,7 +23,7 @@ final class GPXParser: RowParser {
         while !rest.isEmpty {
             var isCut = false
             if strange < Self.mostStrange, parser.isBetweenEvents { isCut = takePlain(&rest) }
-            // The rest of a location that is cut off comes with the next stretch.
+            // An incomplete location is continued in the next part.
             if isCut, !isLast, rest.count < PlainLocations.longest { break }
             let end = strange < Self.mostStrange ? Self.endOfLocation(rest) : rest.count
             try parser.parse(UnsafeRawBufferPointer(rebasing: rest[..<end]))
@@ -41,9 +40,9 @@ final class GPXParser: RowParser {
 
     var place: Place { parser.place }
 
-    /// Takes plain locations from the front, where one may stand.
+    /// Reads plain locations from the front, if one may come next.
     ///
-    /// - Returns: whether the octets end in one.
+    /// - Returns: whether the bytes end within a location.
     private func takePlain(_ rest: inout UnsafeRawBufferPointer) -> Bool {
         let octets = rest
         let found = parser.withElements { elements, first -> (lines: Int, result: (taken: Int, stop: PlainLocations.Stop)?) in
@@ -58,7 +57,7 @@ final class GPXParser: RowParser {
         return stop == .cut
     }
 
-    /// Behind the next location, or where the first of a segment may stand; all of it where neither comes.
+    /// The end of the next location, or the position of the first one in a segment. All bytes if neither is found.
     private static func endOfLocation(_ octets: UnsafeRawBufferPointer) -> Int {
         guard let start = octets.baseAddress else { return 0 }
         var end = 0

@@ -1,13 +1,13 @@
-/// The rows of a GPX file, by what stands in column 0, under the channel ``channel``:
+/// The rows of a GPX file in the channel ``channel``, by the text in column 0:
 ///
 ///     file     path              a file of an archive begins
 ///     gpx      creator           the root element
-///     type     word              what is done on the track whose locations follow
-///     trkpt    …                 a location of a track, with the columns below; or several, one behind the other
-///     trk      name              behind the locations of a track
-///     wpt, rte                   a waypoint, a planned route: nobody went there yet
-///     skip     element, count    elements of a track that nothing is stored of
-///     end                        behind a file of an archive
+///     type     word              the activity of the track whose locations follow
+///     trkpt    …                 one or several locations of a track, with the columns below
+///     trk      name              after the locations of a track
+///     wpt, rte                   a waypoint or a planned route, which are not stored
+///     skip     element, count    elements of a track that are not stored
+///     end                        after a file of an archive
 enum GPXRow {
     static let channel = "gpx"
     static let file: StaticString = "file"
@@ -24,21 +24,22 @@ enum GPXRow {
     static let course = 6
     static let speed = 7
     static let time = 8
-    /// In beats a minute.
+    /// In beats per minute.
     static let heartRate = 9
-    /// In turns a minute.
+    /// In revolutions per minute.
     static let cadence = 10
     /// In watts.
     static let power = 11
-    /// How many columns a location has.
+    /// The number of columns of a location.
     static let count = 12
 
-    /// The column of an element in a `trkpt`, whatever its namespace: Apple's `extensions` have `speed`, `course`, `hAcc` and `vAcc`, other
-    /// programs write them without the element around them, and GPX 1.0 and Garmin's TrackPointExtension have the first two in the same units.
+    /// Returns the column of an element in a `trkpt`, whatever its namespace. Apple's `extensions` contain `speed`, `course`, `hAcc` and
+    /// `vAcc`. Other programs write them without that element. GPX 1.0 and Garmin's TrackPointExtension have the first two in the same
+    /// units.
     ///
-    /// `hr` and `cad` are those of Garmin's TrackPointExtension (versions 1 and 2), `hr` and `cadence` of Cluetrust's GPXDATA, `power` of Strava,
-    /// `PowerInWatts` of Garmin's PowerExtension, `heartrate` of OsmAnd and others.
-    /// Sources: https://www8.garmin.com/xmlschemas/TrackPointExtensionv2.xsd, https://www8.garmin.com/xmlschemas/PowerExtensionv1.xsd,
+    /// `hr` and `cad` are those of Garmin's TrackPointExtension (versions 1 and 2), `hr` and `cadence` of Cluetrust's GPXDATA, `power` of
+    /// Strava, `PowerInWatts` of Garmin's PowerExtension, `heartrate` of OsmAnd and others. Sources:
+    /// https://www8.garmin.com/xmlschemas/TrackPointExtensionv2.xsd, https://www8.garmin.com/xmlschemas/PowerExtensionv1.xsd,
     /// http://www.cluetrust.com/Schemas/gpxdata10.xsd.
     static func column(ofElement name: UnsafeRawBufferPointer) -> Int? {
         if name.isText("time") { return time }
@@ -52,7 +53,7 @@ enum GPXRow {
         return name.isText("power") || name.isText("PowerInWatts") ? power : nil
     }
 
-    /// The column of an attribute of `Location` in an export of before iOS 12.
+    /// Returns the column of an attribute of `Location` in exports before iOS 12.
     static func column(ofAttribute name: UnsafeRawBufferPointer) -> Int? {
         if name.isText("date") { return time }
         if name.isText("latitude") { return latitude }

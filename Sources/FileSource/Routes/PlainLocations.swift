@@ -1,23 +1,23 @@
 import Glibc
 import Pipeline
 
-/// Reads the locations of a track that are written as nearly all are, so that no parser has to look at each of their octets:
+/// Reads the locations of a track in their usual form, which is faster than the XML parser:
 ///
 ///     <trkpt lon="-2.600010" lat="51.440020"><ele>25.5</ele><time>2020-01-01T00:00:00Z</time>
 ///       <extensions><speed>3.1</speed><course>120</course><hAcc>2</hAcc><vAcc>3</vAcc></extensions></trkpt>
 ///
-/// Names without a prefix, each once, in any order; texts and values of visible ASCII without `& < > "`. What is written otherwise is left to
-/// the parser, with all that is wrong or strange: whatever this takes, the parser would have taken for the same.
+/// Names have no prefix and occur once, in any order. Texts and values are visible ASCII without `& < > "`. Everything else is left to
+/// the parser, including all errors. The parser would return the same rows for every location that is read here.
 struct PlainLocations {
-    /// Why it has stopped.
+    /// The reason why it stopped.
     enum Stop {
-        /// Something else stands here.
+        /// Something else comes next.
         case other
-        /// The octets end in a location.
+        /// The bytes end within a location.
         case cut
     }
 
-    /// A location that is longer is none of these.
+    /// The maximum length of a location in bytes.
     static let longest = 4096
     private static let longestText = 64
 
@@ -30,10 +30,10 @@ struct PlainLocations {
 
     private init(_ octets: UnsafePointer<UInt8>, count: Int) { (self.octets, self.count) = (octets, count) }
 
-    /// Takes locations from the front of `octets`, a row of `rows` each.
+    /// Reads locations from the front of `octets` and appends a row for each.
     ///
-    /// - Parameter line: that of the first octet; then that behind what was taken.
-    /// - Returns: how many octets were taken.
+    /// - Parameter line: the line of the first byte. It is set to the line after the last location.
+    /// - Returns: the number of bytes that were read.
     static func take(
         _ octets: UnsafeRawBufferPointer, into rows: inout ExportRows, line: inout Int
     ) -> (taken: Int, stop: Stop) {
@@ -58,7 +58,7 @@ struct PlainLocations {
 
     /// Reads a location.
     ///
-    /// - Returns: how many lines below the first octet it begins; `nil` where there is none.
+    /// - Returns: the number of lines between the first byte and its beginning, or `nil` if there is none.
     private mutating func next() -> Int? {
         for column in texts.indices { texts[column] = UnsafeRawBufferPointer(start: nil, count: 0) }
         skipBlanks()
@@ -92,7 +92,7 @@ struct PlainLocations {
         }
     }
 
-    /// The place, up to the end of the tag.
+    /// Reads the attributes of the position, up to the end of the tag.
     private mutating func attributes() -> Bool {
         while true {
             let before = index
@@ -112,7 +112,7 @@ struct PlainLocations {
         }
     }
 
-    /// Not a lone carriage return, which begins a line as well.
+    /// Skips blanks except a lone carriage return, which the parser would count as a line break.
     private mutating func skipBlanks() {
         while index < count {
             switch octets[index] {
@@ -144,18 +144,18 @@ struct PlainLocations {
             isCut = true
             return false
         }
-        // Few octets, which a call would take longer for.
+        // A loop, because a call would be slower for a few bytes.
         for offset in 0..<text.count where octets[index + offset] != text[offset] { return false }
         index += text.count
         return true
     }
 
-    /// A text that is not empty, up to an octet, which stays.
+    /// Reads a non-empty text up to a byte, which is not skipped.
     private mutating func text(until end: UInt8) -> UnsafeRawBufferPointer? {
         let start = index
         while index < count, index - start <= Self.longestText {
             let octet = octets[index]
-            // Digits, `-`, `.` and `:`, which most octets are, are told by one comparison.
+            // One comparison covers digits, `-`, `.` and `:`, which are the most frequent bytes.
             if octet &- UInt8(ascii: "-") <= UInt8(ascii: ":") - UInt8(ascii: "-") {
                 index += 1
                 continue

@@ -1,25 +1,24 @@
 import HealthModel
 import Pipeline
 
-/// Reads the locations of one route from the rows of a GPX file, or of an export of before iOS 12.
+/// Reads the locations of one route from the rows of a GPX file, or of an export before iOS 12.
 ///
-/// A location that cannot be read is refused by itself, with its line. A location without a time is kept without one: the file tells where, and
-/// not when. A route of which no location has a time is refused: it was planned, and nothing tells that somebody went there. `NaN`, which some
-/// programs write for what they do not know, is no number.
+/// An invalid location is rejected alone, with its line. A location without a time is kept without one. A route without any time is
+/// rejected, because it was planned and not recorded. `NaN`, which some programs write for unknown values, counts as missing.
 struct RouteBuilder {
     private var route: RoutePoints
-    /// Locations that were refused by themselves.
+    /// Rejected locations.
     private(set) var refusals: [Refusal] = []
     private var refused = 0
 
     /// - Parameters:
-    ///   - base: the route's start, where something else than its locations tells it.
-    ///   - received: when the file arrived.
+    ///   - base: the route's start, if it is known from elsewhere.
+    ///   - received: the time when the file arrived.
     init(base: Instant?, received: Instant) { route = RoutePoints(base: base, received: received) }
 
-    /// Takes the locations of a row of a GPX file.
+    /// Adds the locations in a row of a GPX file.
     ///
-    /// - Throws: if the route is too long.
+    /// - Throws: ``Refusal`` if the route is too long.
     mutating func append(_ row: TextRow, at place: Place) throws(Refusal) {
         let (cells, places) = (row.cells, row.places)
         guard places.count > 1 else { return try append(cells, .iso8601, at: place) }
@@ -29,25 +28,25 @@ struct RouteBuilder {
             if route.count == 1 { mark(cells, from: index * GPXRow.count) }
             last = index
         }
-        // Of many locations only two can be the first of the route, or the last.
+        // Only two of these locations can be the first or the last of the route.
         if let last { mark(cells, from: last * GPXRow.count) }
     }
 
-    /// Takes a location with the columns of ``GPXRow``.
+    /// Adds a location with the columns of ``GPXRow``.
     ///
-    /// - Throws: if the route is too long.
+    /// - Throws: ``Refusal`` if the route is too long.
     mutating func append(_ cells: [UnsafeRawBufferPointer], _ time: Time, at place: Place) throws(Refusal) {
         if try add(cells, from: 0, time, at: place) { mark(cells, from: 0) }
     }
 
-    /// Returns the refusals so far, once.
+    /// Returns the rejections so far and removes them.
     mutating func takeRefusals() -> [Refusal] {
         guard !refusals.isEmpty else { return [] }
         defer { refusals = [] }
         return refusals
     }
 
-    /// The locations, to which nothing may be added any more; `nil` if there were some, and each of them is refused already.
+    /// Ends the route and returns its locations, or `nil` if all of them were rejected. Nothing may be added afterwards.
     mutating func end(at place: Place) throws(Refusal) -> RouteLocations? {
         guard route.count > 0 else {
             if refused > 0 { return nil }
@@ -61,11 +60,11 @@ struct RouteBuilder {
         throw Refusal("no location of the route has a time: it was planned, and nothing tells that it was gone", at: place)
     }
 
-    /// How a location tells its time.
+    /// The form of a location's time.
     enum Time {
-        /// GPX: ISO 8601; without a zone it is UTC (GPX 1.1, `wptType`).
+        /// GPX: ISO 8601. Without an offset it is UTC (GPX 1.1, `wptType`).
         case iso8601
-        /// As in an export's other attributes.
+        /// A parsed time of an export's attribute.
         case export(Int64?)
     }
 
@@ -96,7 +95,7 @@ struct RouteBuilder {
         }
     }
 
-    /// What is said of a location whose time cannot be.
+    /// The message for a location with an impossible time.
     static func reason(_ fault: String) -> String { "a location of the route: \(fault)" }
 
     private mutating func refuse(_ refusal: Refusal) {
@@ -118,7 +117,7 @@ struct RouteBuilder {
             speed: try number(GPXRow.speed))
     }
 
-    /// In microseconds since 1970; `nil` if there is none.
+    /// Returns microseconds since 1970, or `nil` if there is no time.
     static func time(_ text: UnsafeRawBufferPointer, _ time: Time, at place: Place) throws(Refusal) -> Int64? {
         switch time {
         case .export(let microseconds):

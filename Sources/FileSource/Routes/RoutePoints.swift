@@ -1,25 +1,25 @@
 import HealthModel
 import Pipeline
 
-/// The locations of one route, packed.
+/// The packed locations of one route.
 struct RouteLocations {
     var points: Points
     var content: PackedContent
-    /// The first time and the last one.
+    /// The earliest and the latest time.
     var start: Instant
     var end: Instant
-    /// Made of the first and the last place: tells routes apart that nothing else does.
+    /// A hash of the first and the last position. It distinguishes routes that are otherwise equal.
     var mark: UInt32
 }
 
-/// Packs the locations of a route as they come, whichever format they are from.
+/// Packs the locations of a route in any format.
 ///
-/// - A location whose time cannot be (``TimeBounds``) is refused by itself.
-/// - A location of the same time and place is stored once: laps share their borders, and some files repeat the whole track in each lap.
+/// - A location with an impossible time (``TimeBounds``) is rejected alone.
+/// - Locations with equal time and position are stored once. Laps share their ends, and some files repeat the whole track in each lap.
 struct RoutePoints {
-    /// Where and when, in the columns of ``WorkoutRoute``.
+    /// A position and time, with the columns of ``WorkoutRoute``.
     struct Location {
-        /// In microseconds since 1970; `nil` if the file tells where, and not when.
+        /// In microseconds since 1970, or `nil` if the file contains no time.
         var time: Int64?
         var latitude: Numeral
         var longitude: Numeral
@@ -30,18 +30,18 @@ struct RoutePoints {
         var speed: Numeral?
     }
 
-    /// What became of a location.
+    /// The result of adding a location.
     enum Outcome: Equatable {
         case added
-        /// The same time and place is there already.
+        /// A location with the same time and position exists already.
         case repeated
-        /// It cannot be.
+        /// The time is impossible.
         case impossible(String)
     }
 
     private var writer = PointsWriter(columns: WorkoutRoute.columns)
     private let bounds: TimeBounds
-    /// What the times are counted from; of a file by itself its first time.
+    /// The reference of all times. If it is not given, it is the first time.
     private var base: Int64?
     private var first: Int64?
     private var last: Int64 = .min
@@ -49,14 +49,14 @@ struct RoutePoints {
     private var seen = SeenPlaces()
 
     /// - Parameters:
-    ///   - base: the route's start, where something else than its locations tells it.
-    ///   - received: when the file arrived.
+    ///   - base: the route's start, if it is known from elsewhere.
+    ///   - received: the time when the file arrived.
     init(base: Instant? = nil, received: Instant) {
         self.base = base?.microseconds
         bounds = TimeBounds(received: received)
     }
 
-    /// How many locations there are.
+    /// The number of locations.
     var count: Int { writer.count }
 
     /// - Throws: ``ContentError/tooLong``.
@@ -79,14 +79,14 @@ struct RoutePoints {
         return .added
     }
 
-    /// Marks the location that was added last by the texts of its place. The first and the last of a route have to be marked.
+    /// Marks the last added location by the texts of its position. The first and the last location of a route must be marked.
     mutating func mark(_ latitude: UnsafeRawBufferPointer, _ longitude: UnsafeRawBufferPointer) {
         let mark = FNV.hash(latitude) &* 31 &+ FNV.hash(longitude)
         if writer.count == 1 { marks.first = mark }
         marks.last = mark
     }
 
-    /// The locations, to which nothing may be added any more; `nil` if none has a time.
+    /// Ends the route and returns its locations, or `nil` if none has a time. Nothing may be added afterwards.
     mutating func end() throws(ContentError) -> RouteLocations? {
         guard let first else { return nil }
         let (points, content) = try writer.end()
@@ -96,20 +96,20 @@ struct RoutePoints {
     }
 }
 
-/// Which places a route has at which times.
+/// The positions and times of a route.
 private struct SeenPlaces {
     private struct Key: Hashable {
         var time: Int64
         var place: UInt64
     }
 
-    /// Places that are compared with: more than a point a second for five days.
+    /// The maximum number of positions to compare with, more than one per second for five days.
     private static let maximum = 1 << 19
 
     private var latest = Int64.min
-    /// In their order, which is that of their times as long as there is no ``all``.
+    /// The positions in order, which is that of their times while ``all`` is `nil`.
     private var list: [Key] = []
-    /// Needed once a time is earlier than one before it.
+    /// Used once a time is earlier than a previous one.
     private var all: Set<Key>?
 
     /// - Returns: whether it is new.

@@ -1,10 +1,10 @@
 import HealthModel
 import Pipeline
 
-/// What the rows of a GPX file mean, one file after the other: each track is a route, or all tracks of a file together are the one that
-/// somebody waits for. What locations measure beside their place are samples, or counted.
+/// Interprets the rows of GPX files, one file after the other. Each track becomes a route, or all tracks of a file become the route of a
+/// workout. Other measurements of locations become samples or are counted.
 struct RouteReader {
-    /// What a row comes to.
+    /// The result of a row.
     enum Step {
         case none
         case track(RouteLocations, name: String?)
@@ -12,7 +12,7 @@ struct RouteReader {
     }
 
     private var builder: RouteBuilder?
-    /// The reason why the route that is being read is refused. What else stands in it is passed over.
+    /// The reason why the current route is rejected. Its other locations are skipped.
     private var refusal: Refusal?
     private var base: Instant?
     private var isWhole = false
@@ -20,24 +20,24 @@ struct RouteReader {
     private var measurements: PointMeasurements?
     private var sport: ActivitySport?
     private var names = SkipNames()
-    /// Locations that were refused by themselves, and elements that nothing is stored of.
+    /// Rejected locations, and elements that were not stored.
     private(set) var leftOut = LeftOut()
-    /// The program that wrote the file, as it calls itself.
+    /// The program that wrote the file, by its own name.
     private(set) var creator = ""
 
-    /// Before the first row of a file.
+    /// Begins a file.
     ///
     /// - Parameters:
-    ///   - base: what times are counted from; `nil` is the first of each track.
-    ///   - isWhole: whether the tracks are one route, which ``end(at:)`` gives, and samples come from elsewhere.
+    ///   - base: the reference of times, or `nil` for the first time of each track.
+    ///   - isWhole: whether all tracks are one route, which ``end(at:)`` returns. Samples then come from elsewhere.
     mutating func begin(base: Instant? = nil, isWhole: Bool = false) {
         (builder, refusal, name, creator, sport, measurements) = (nil, nil, nil, "", nil, nil)
         (self.base, self.isWhole) = (base, isWhole)
     }
 
-    /// Takes a row of a GPX file, and appends the samples of its locations to `readings`.
+    /// Reads a row of a GPX file, and appends the samples of its locations to `readings`.
     ///
-    /// - Throws: the reason why the track that ends with it is none.
+    /// - Throws: ``Refusal`` if the track that ends with it is rejected.
     mutating func read(
         _ row: TextRow, of frame: RawFrame, _ registry: OriginRegistry, into readings: inout [Reading]
     ) throws(Refusal) -> Step {
@@ -68,7 +68,7 @@ struct RouteReader {
         return .none
     }
 
-    /// Takes a location.
+    /// Adds a location.
     mutating func append(
         _ cells: [UnsafeRawBufferPointer], _ time: RouteBuilder.Time, at place: Place, received: Instant
     ) {
@@ -77,7 +77,7 @@ struct RouteReader {
 
     private mutating func append(received: Instant, _ locations: (inout RouteBuilder) throws(Refusal) -> Void) {
         guard refusal == nil else { return }
-        // Out of the optional, so that it is not copied.
+        // Taken out of the optional to avoid a copy.
         var building = builder.take() ?? RouteBuilder(base: base, received: received)
         do throws(Refusal) {
             try locations(&building)
@@ -88,10 +88,10 @@ struct RouteReader {
         builder = building
     }
 
-    /// What the file's locations were not stored of, once.
+    /// Returns what was not stored and removes it.
     mutating func takeLeftOut() -> LeftOut? { leftOut.take() }
 
-    /// Behind the last row of a file whose tracks are one route.
+    /// Ends a file whose tracks are one route.
     mutating func end(at place: Place) throws(Refusal) -> (locations: RouteLocations, name: String?) {
         guard let locations = try locations(at: place) else {
             throw Refusal("the route has no location that can be", at: place)
@@ -99,11 +99,11 @@ struct RouteReader {
         return (locations, name)
     }
 
-    /// - Returns: `nil` if each location was refused by itself.
+    /// - Returns: `nil` if all locations were rejected.
     private mutating func locations(at place: Place) throws(Refusal) -> RouteLocations? {
         defer { (builder, refusal) = (nil, nil) }
         if let refusal { throw refusal }
-        // Out of the optional, so that it is not copied.
+        // Taken out of the optional to avoid a copy.
         guard var building = builder.take() else { throw Refusal("the route has no locations", at: place) }
         return try building.end(at: place)
     }
@@ -119,7 +119,7 @@ struct RouteReader {
         let hasSpeed = sport?.speed != nil && !isWhole
         for index in 0..<count {
             let first = index * GPXRow.count
-            // Nearly all locations of an export measure nothing.
+            // Most locations of an export have no other measurements.
             guard
                 !cells[first + GPXRow.heartRate].isEmpty || !cells[first + GPXRow.cadence].isEmpty
                     || !cells[first + GPXRow.power].isEmpty || hasSpeed && !cells[first + GPXRow.speed].isEmpty
@@ -129,7 +129,7 @@ struct RouteReader {
             do throws(Refusal) {
                 time = try RouteBuilder.time(cells[first + GPXRow.time], .iso8601, at: place)
             } catch {
-                // The location was refused with all that it tells.
+                // The location was rejected with all its measurements.
                 continue
             }
             if let time, TimeBounds(received: frame.received).fault(of: time) != nil { continue }

@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-/// Recognises and cuts FIT files: activities as watches and bicycle computers record them (https://developer.garmin.com/fit/).
+/// Recognizes and reads FIT files: activities that watches and bicycle computers record (https://developer.garmin.com/fit/).
 public enum FITFile {
-    /// Whether a file begins as FIT files do.
+    /// Whether the file begins with a FIT header.
     public static func recognises(_ file: InputFile) -> Bool {
         let head = try? PrefixedInput(FileInput(file)).look(at: 12) { Array($0) }
         guard let head, head.count == 12 else { return false }
@@ -11,12 +11,13 @@ public enum FITFile {
     }
 }
 
-/// Delivers a FIT file row by row, for ``ActivityInterpreter``.
+/// Reads a FIT file row by row, for ``ActivityInterpreter``.
 ///
-/// The file is read twice: first to its end, where its checksum stands, and what recorded and what sport it was. A damaged file gives nothing.
+/// The file is read twice. The first pass finds the checksum at its end, the recording device and the sport. A damaged file returns no
+/// rows.
 ///
-/// Several files may stand one behind the other: activities, and what watches chain behind them (a strap's heart rates, settings). Each has a
-/// checksum of its own: one that is damaged is refused by itself. Of one that is no activity the messages are counted by their names.
+/// A file can contain several FIT files in sequence: activities, and files that watches append (a strap's heart rates, settings). Each
+/// has its own checksum, and a damaged one is rejected alone. For a part that is not an activity, the messages are counted by name.
 public struct FITFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
@@ -24,12 +25,12 @@ public struct FITFileSource: FrameSource {
 
     /// - Parameters:
     ///   - received: the time of the import.
-    ///   - meter: counts what is read.
+    ///   - meter: counts the bytes that are read.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Gives each row to `handle`: activities in the order of their starts, points in that of the file.
+    /// Passes each row to `handle`. Activities come in the order of their starts, points in the order of the file.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let parts = try parts()
         meter?.bytes = 0
@@ -51,7 +52,7 @@ public struct FITFileSource: FrameSource {
             switch (event, parts[part]) {
             case (.message(let message), .read(let summary)) where summary.isActivity:
                 guard message.definition.message == FITProfile.Message.record else { return }
-                // A time that cannot be says nothing of the session.
+                // An invalid time does not identify the session.
                 let time = FITSummary.date(message.time).flatMap {
                     bounds.fault(of: FITSummary.microseconds($0)) == nil ? $0 : nil
                 }
@@ -74,13 +75,13 @@ public struct FITFileSource: FrameSource {
         }
     }
 
-    /// One of the files that stand in the file.
+    /// One of the FIT files in the file.
     private enum Part {
         case read(FITSummary)
         case broken(SourceError)
     }
 
-    /// - Throws: if no activity can be read.
+    /// - Throws: ``SourceError`` if the file contains no readable activity.
     private func parts() throws -> [Part] {
         var parts: [Part] = []
         var summary = FITSummary()
@@ -102,7 +103,7 @@ public struct FITFileSource: FrameSource {
         return parts
     }
 
-    /// - Throws: why there is no activity: what is damaged, else what the first file is.
+    /// - Throws: ``SourceError`` if there is no activity. It names the damage, or else the type of the first part.
     private static func check(_ parts: [Part]) throws(SourceError) {
         var type: UInt64?
         var damage: SourceError?
@@ -117,7 +118,7 @@ public struct FITFileSource: FrameSource {
         throw damage ?? SourceError(.malformed, "it is a FIT file of type \(words), and activities, type 4, are read alone")
     }
 
-    /// Ends activities and begins others, until `session` is open; behind the last all are ended.
+    /// Ends and begins activities until `session` is open. A session after the last ends all of them.
     private static func advance(
         _ open: inout Int, to session: Int, _ summary: FITSummary, _ rows: inout ExportRows, at place: Place
     ) {
@@ -155,7 +156,7 @@ public struct FITFileSource: FrameSource {
         cells[Column.time - 1] = FITSummary.seconds(message.time)
         cells[Column.latitude - 1] = degrees(message.signed(0))
         cells[Column.longitude - 1] = degrees(message.signed(1))
-        // Fifths of a metre, from 500 m below the sea on.
+        // In fifths of a meter, starting 500 m below sea level.
         if let altitude = message.unsigned(78) ?? message.unsigned(2), altitude < 1 << 40 {
             cells[Column.altitude - 1] = FITSummary.decimal(Int64(altitude) * 2 - 5000, -1)
         }
@@ -163,7 +164,7 @@ public struct FITFileSource: FrameSource {
         set(Column.power, message.unsigned(7))
         set(Column.speed, message.unsigned(73) ?? message.unsigned(6), -3)
         if let cadence = message.unsigned(4) {
-            // The rest of it is told in 128ths.
+            // The fraction is in 128ths.
             let part = message.unsigned(53) ?? 0
             if part > 0, part < 128, cadence < 256 {
                 cells[Column.cadence - 1] = FITSummary.decimal(Int64(cadence) * 10_000_000 + Int64(part) * 78_125, -7)
@@ -174,7 +175,7 @@ public struct FITFileSource: FrameSource {
         return cells
     }
 
-    /// Of semicircles, 2^31 to 180 degrees: eight decimals tell each from the next.
+    /// Converts semicircles to degrees (2^31 semicircles are 180 degrees). Eight decimals keep each value distinct.
     private static func degrees(_ semicircles: Int64?) -> [UInt8] {
         guard let semicircles, semicircles.magnitude <= 1 << 31 else { return [] }
         // 180e8 / 2^31 is 17578125 / 2^21.

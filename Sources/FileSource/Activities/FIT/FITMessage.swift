@@ -1,4 +1,4 @@
-/// A data message of a FIT file: the octets of its fields, and what they are by its definition.
+/// A data message of a FIT file: the bytes of its fields, with the definition that describes them.
 struct FITMessage {
     /// One field of a definition.
     struct Field {
@@ -7,27 +7,27 @@ struct FITMessage {
         var type: UInt8
     }
 
-    /// A field that an app has added.
+    /// A field that an app added.
     struct DeveloperField {
         var number: UInt8
         var size: Int
-        /// Which of the file's apps.
+        /// The index of the app in the file.
         var index: UInt8
     }
 
-    /// What a local number stands for until it is defined anew.
+    /// The meaning of a local message number until it is redefined.
     struct Definition {
         var message: UInt16
         var isBigEndian: Bool
         var fields: [Field]
         var developers: [DeveloperField]
-        /// Of the fields, and those of developers behind them, in octets.
+        /// The length in bytes of all fields, including developer fields.
         var length: Int
     }
 
     let definition: Definition
     let octets: ArraySlice<UInt8>
-    /// When it was recorded, in FIT's seconds: of its field, or of its header.
+    /// The time of the recording in FIT seconds, from the message's timestamp field or its header.
     let time: UInt64?
 
     init(_ definition: Definition, _ octets: ArraySlice<UInt8>, headerTime: UInt64?) {
@@ -35,22 +35,22 @@ struct FITMessage {
         time = headerTime ?? Self.raw(FITProfile.timestamp, definition, octets).map(\.bits)
     }
 
-    /// An unsigned number, or an enumeration's; `nil` where it is not told.
+    /// Returns an unsigned number or an enumeration's value, or `nil` if the field is missing or invalid.
     func unsigned(_ number: UInt8) -> UInt64? { Self.raw(number, definition, octets).flatMap { $0.isSigned ? nil : $0.bits } }
 
-    /// A signed number; `nil` where it is not told.
+    /// Returns a signed number, or `nil` if the field is missing or invalid.
     func signed(_ number: UInt8) -> Int64? {
         Self.raw(number, definition, octets).flatMap { $0.isSigned ? Int64(bitPattern: $0.bits) : nil }
     }
 
-    /// A text, up to its end or its first octet 0; `nil` where it is not told.
+    /// Returns a text up to its end or its first zero byte, or `nil` if it is missing or empty.
     func text(_ number: UInt8) -> [UInt8]? {
         guard let (field, octets) = Self.find(number, definition, octets), field.type == 0x07 else { return nil }
         let text = Array(octets.prefix { $0 != 0 })
         return text.isEmpty ? nil : text
     }
 
-    /// Gives the number of each field that tells something to `field`, and those that apps have added to `developer`.
+    /// Passes the number of each field that has a value to `field`, and each developer field that has one to `developer`.
     func forEachToldField(_ field: (UInt8) -> Void, developer: (DeveloperField) -> Void) {
         var start = octets.startIndex
         for known in definition.fields {
@@ -62,7 +62,7 @@ struct FITMessage {
         for known in definition.developers {
             let end = start + known.size
             guard end <= octets.endIndex else { return }
-            // What it would hold for none, its description says; all bits set is none of nearly all types.
+            // The invalid value depends on the field's description. It has all bits set in nearly all types.
             if octets[start..<end].contains(where: { $0 != 0xFF }) { developer(known) }
             start = end
         }
@@ -83,7 +83,7 @@ struct FITMessage {
         return nil
     }
 
-    /// A number that is no list; `nil` where it holds what stands for none.
+    /// Returns a single number, or `nil` if the field is missing, is an array, or contains the invalid value.
     private static func raw(
         _ number: UInt8, _ definition: Definition, _ octets: ArraySlice<UInt8>
     ) -> (bits: UInt64, isSigned: Bool)? {
@@ -102,15 +102,15 @@ struct FITMessage {
     }
 }
 
-/// What a number of a field is written as.
+/// The base type of a numeric field.
 ///
-/// Source: the base types of Garmin's FIT protocol, with the values that stand for none.
+/// Source: the base types of Garmin's FIT protocol, with the invalid value of each.
 struct FITBaseType {
     let size: Int
     let isSigned: Bool
     let invalid: UInt64
 
-    /// Whether octets of a type, one number or a list, hold anything but what stands for none.
+    /// Whether the bytes of a number or an array contain a valid value.
     static func isTold(_ octets: ArraySlice<UInt8>, _ code: UInt8, isBigEndian: Bool) -> Bool {
         if code == 0x07 { return octets.contains { $0 != 0 } }
         guard let type = FITBaseType(code), !octets.isEmpty, octets.count % type.size == 0 else {
@@ -128,7 +128,7 @@ struct FITBaseType {
         return false
     }
 
-    /// `nil` for texts, fractions and what the protocol does not know.
+    /// `nil` for texts, floating-point numbers and types that the protocol does not define.
     init?(_ code: UInt8) {
         switch code {
         case 0x00, 0x02, 0x0D: (size, isSigned, invalid) = (1, false, 0xFF)

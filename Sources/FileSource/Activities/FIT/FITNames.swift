@@ -1,11 +1,11 @@
-/// What Garmin's FIT profile calls messages, and the fields of those that activities are made of.
+/// The names of messages in Garmin's FIT profile, and of the fields of activity messages.
 ///
 /// Source: garmin-fit-sdk 21.218.0, Garmin's own decoder.
 enum FITNames {
-    /// What a message is counted as.
+    /// Returns the name under which a message is counted.
     static func message(_ number: UInt16) -> String { messages[UInt64(number)] ?? "unknown_\(number)" }
 
-    /// What a field of a record, a session or a lap is counted as.
+    /// Returns the name under which a field of a record, a session or a lap is counted.
     static func field(_ number: UInt8, of message: UInt16) -> String {
         let names =
             switch message {

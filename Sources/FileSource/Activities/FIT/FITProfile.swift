@@ -1,8 +1,9 @@
 /// Numbers of Garmin's FIT profile: messages, their fields, and the enumerations that activities use.
 ///
-/// Source: the profile that Garmin publishes with its FIT SDK, as the decoders fitdecode 0.11.0 (MIT) and garmin-fit-sdk 21.218.0 have it.
+/// Source: the profile that Garmin publishes with its FIT SDK, as implemented by the decoders fitdecode 0.11.0 (MIT) and garmin-fit-sdk
+/// 21.218.0.
 enum FITProfile {
-    /// What a file holds (`file`): an activity.
+    /// The value of the `file` field for an activity.
     static let activityFile: UInt64 = 4
 
     /// Numbers of messages.
@@ -20,11 +21,11 @@ enum FITProfile {
         static let developerDataID: UInt16 = 207
     }
 
-    /// The field of a message's time, in every message that has one (`timestamp`, seconds since ``epoch``).
+    /// The number of the `timestamp` field in every message that has one, in seconds since ``epoch``.
     static let timestamp: UInt8 = 253
     /// 1989-12-31T00:00:00Z in seconds since 1970.
     static let epoch: Int64 = 631_065_600
-    /// Times below it are counted from when the device was switched on (`date_time`).
+    /// Lower times count from when the device was switched on (`date_time`).
     static let earliestDate: UInt64 = 0x1000_0000
 
     /// `sport`.
@@ -58,7 +59,7 @@ enum FITProfile {
         116=fly_altimeter 117=fly_wx 118=fly_vfr 119=fly_ifr 254=all
         """)
 
-    /// Makers (`manufacturer`) of whom devices and programs are in use; their names as people write them.
+    /// Manufacturers (`manufacturer`) of common devices and programs, with their usual names.
     static let manufacturers: [UInt64: String] = [
         1: "Garmin", 23: "Suunto", 32: "Wahoo Fitness", 40: "Concept2", 63: "Specialized", 69: "Stages Cycling",
         70:
@@ -69,7 +70,7 @@ enum FITProfile {
             "Hammerhead", 294: "COROS", 305: "WHOOP", 309: "FORM", 310: "Decathlon",
     ]
 
-    /// `number=name`, one behind the other.
+    /// Parses entries of the form `number=name`, separated by blanks.
     static func names(_ text: String) -> [UInt64: String] {
         var names: [UInt64: String] = [:]
         for entry in text.split(separator: " ") {

@@ -1,15 +1,15 @@
 import Pipeline
 
-/// Cuts a FIT file into its messages: a header, definitions and data by turns, and a checksum over both.
+/// Splits a FIT file into its messages. The file has a header, definitions mixed with data, and a checksum.
 ///
-///     header       size (12 or 14), protocol, profile (2), octets of data (4), ".FIT", checksum of the header (2, where it is 14 long)
-///     definition   01dx nnnn, reserved, order of octets, message (2), fields: number, size, type; where d: developers' fields, the same
+///     header       size (12 or 14), protocol, profile (2), bytes of data (4), ".FIT", checksum of the header (2, if it is 14 long)
+///     definition   01dx nnnn, reserved, byte order, message (2), fields: number, size, type; if d: the same for developer fields
 ///     data         0000 nnnn, the fields
-///     data         1nnt tttt, the fields: the time is that of the message before, its five lowest bits t
+///     data         1nnt tttt, the fields: the previous message's time with its five lowest bits replaced by t
 ///     checksum     2
 ///
-/// Source: Garmin's FIT protocol, as fitdecode 0.11.0 (MIT) reads it. Several files may stand one behind the other, each with a header and
-/// a checksum of its own.
+/// Source: Garmin's FIT protocol, as fitdecode 0.11.0 (MIT) reads it. A file can contain several FIT files in sequence, each with its own
+/// header and checksum.
 struct FITReader {
     private let input: any ByteInput
     private var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -22,19 +22,19 @@ struct FITReader {
 
     init(_ input: any ByteInput) { self.input = input }
 
-    /// What is found, in the order of the octets.
+    /// An event of the reader, in file order.
     enum Event {
         case message(FITMessage)
-        /// A file of the chain ends, and its checksum is right.
+        /// A FIT file ended, and its checksum is right.
         case end
-        /// A file of the chain cannot be read from a place on. What came of it is worth nothing.
+        /// A FIT file is damaged. Discard its messages.
         case broken(SourceError)
     }
 
-    /// Gives each message of each file to `body`, with the offset of its first octet, and the end of each file. A file that is damaged ends there
-    /// by itself: its header says where the next one begins.
+    /// Passes each message to `body` with the offset of its first byte, and the end of each FIT file. If a FIT file is damaged, reading
+    /// continues with the next one, which its header locates.
     ///
-    /// - Throws: what `body` throws; ``SourceError`` if the octets cannot be had.
+    /// - Throws: errors of `body`, and ``SourceError`` if the bytes cannot be read.
     mutating func forEachEvent(_ body: (Event, Int) throws -> Void) throws {
         var isFirst = true
         while try isMore() || isFirst {
@@ -80,9 +80,9 @@ struct FITReader {
         }
     }
 
-    /// Goes on behind a file that is damaged.
+    /// Skips to the end of a damaged FIT file.
     ///
-    /// - Parameter end: `nil` if nothing says where the file ends; then nothing behind it can be read either.
+    /// - Parameter end: the offset of its end, or `nil` if it is unknown. The rest of the file is then skipped too.
     private mutating func pass(_ damage: SourceError, to end: Int?) throws(SourceError) -> SourceError {
         guard damage.kind == .malformed else { throw damage }
         while offset < end ?? .max, try isMore() {
@@ -93,7 +93,7 @@ struct FITReader {
         return damage
     }
 
-    /// - Returns: octets of data.
+    /// - Returns: the number of data bytes.
     private mutating func header() throws(SourceError) -> Int {
         let place = offset
         checksum = FITChecksum()
@@ -106,7 +106,7 @@ struct FITReader {
         if size == 14 {
             let computed = checksum.value
             let told = try take(2)
-            // Some leave it out.
+            // Some programs leave the checksum out.
             guard told == [0, 0] || told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
                 throw damage("the checksum of its header says that it is damaged")
             }
@@ -118,7 +118,7 @@ struct FITReader {
         let head = try take(1, of: &rest)[0]
         guard head & 0x80 == 0 else {
             guard let last = time else { throw damage("a time is told after none") }
-            // Five bits that count on from the time before.
+            // The five lowest bits of a time after the previous one.
             let next = (last & ~0x1F) | UInt64(head & 0x1F)
             time = next < last ? next + 0x20 : next
             return try data(Int(head >> 5 & 3), &rest, headerTime: time)
@@ -161,7 +161,7 @@ struct FITReader {
         return try take(count)
     }
 
-    /// The next octets; no more than a message has, some hundred thousand.
+    /// Returns the next bytes. A message has at most some hundred thousand.
     private mutating func take(_ count: Int) throws(SourceError) -> [UInt8] {
         var octets: [UInt8] = []
         octets.reserveCapacity(count)
@@ -191,7 +191,7 @@ struct FITReader {
     }
 }
 
-/// The checksum of FIT files: CRC-16 of the polynomial 0x8005, reflected, from 0.
+/// The checksum of FIT files: CRC-16 with the reflected polynomial 0x8005 and the initial value 0.
 struct FITChecksum {
     private(set) var value: UInt16 = 0
 

@@ -1,22 +1,22 @@
-/// Counts the messages and fields of a FIT file that nothing is stored of.
+/// Counts the messages and fields of a FIT file that are not stored.
 struct FITSkips {
-    /// Those of records, sessions and laps are counted by field.
+    /// Message counts. Records, sessions and laps are also counted by field.
     private var messages: [UInt16: Int] = [:]
     private var fields: [UInt16: [Int]] = [:]
-    /// By app and number.
+    /// Developer fields by app and number.
     private var developers: [UInt16: Int] = [:]
     private var names: [UInt16: [UInt8]] = [:]
 
     private typealias Message = FITProfile.Message
 
-    /// Fields that are stored, or that tell nothing but how the file is put together.
+    /// Fields that are stored, or that only describe the file's structure.
     private static let known: [UInt16: Set<UInt8>] = [
         Message.record: [FITProfile.timestamp, 0, 1, 2, 3, 4, 6, 7, 53, 73, 78],
         Message.session: [FITProfile.timestamp, 254, 0, 1, 2, 5, 6, 7, 8, 9, 11, 16, 17, 25, 26, 27, 28, 64],
         Message.lap: [FITProfile.timestamp, 254, 0, 1, 2, 7, 8, 9, 11, 15, 16, 24, 25, 26, 39, 63],
     ]
 
-    /// Messages of which something is stored, or that say what others are.
+    /// Messages that are stored, or that describe other messages.
     private static let taken: Set<UInt16> = [
         Message.fileID, Message.session, Message.lap, Message.record, Message.activity, Message.sport, Message.fileCreator,
         Message.fieldDescription, Message.developerDataID,
@@ -43,12 +43,12 @@ struct FITSkips {
         names[UInt16(index & 0xFF) << 8 | UInt16(number & 0xFF)] = name
     }
 
-    /// Whether the file has such a message.
+    /// Whether the file contains such a message.
     func has(_ message: UInt16) -> Bool { messages[message] != nil }
 
-    /// Names and counts, in the order of the names.
+    /// Returns names and counts, sorted by name.
     ///
-    /// - Parameter isActivity: whether the file is read; else each message is counted.
+    /// - Parameter isActivity: whether the file is read as an activity. If not, every message is counted.
     func counts(isActivity: Bool) -> [(name: String, count: Int)] {
         var counts: [String: Int] = [:]
         for (number, count) in messages where !isActivity || !Self.taken.contains(number) {

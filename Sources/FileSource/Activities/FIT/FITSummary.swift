@@ -1,45 +1,45 @@
 import HealthModel
 import Pipeline
 
-/// What a FIT file says of its activities beside their points: it mostly stands behind them.
+/// Everything that a FIT file contains about its activities except the points. Most of it follows the points.
 struct FITSummary {
-    /// More than any file has; what has more is made to fill the memory.
+    /// The maximum number of laps and of pauses. It limits memory and is higher than in any real file.
     static let maximumParts = 20_000
 
-    /// A session or a lap, its figures as texts by the columns of ``ActivityRow/Figures``.
+    /// A session or a lap. Its figures are texts in the columns of ``ActivityRow/Figures``.
     struct Part {
-        /// In FIT's seconds; `nil` where it has no date.
+        /// In FIT seconds, or `nil` if it has no date.
         var start: UInt64?
         var figures: [[UInt8]]
         var sport: [UInt8] = []
         var subSport: [UInt8] = []
-        /// Of its message.
+        /// The offset of the message.
         var offset: Int
     }
 
-    /// A sport by its two words.
+    /// A sport and sub-sport.
     private struct Sport: Hashable {
         var word: [UInt8]
         var below: [UInt8]
     }
 
-    /// When the timer stopped or went on.
+    /// A stop or a resumption of the timer.
     struct Pause {
         var type: StaticString
-        /// In FIT's seconds.
+        /// In FIT seconds.
         var time: UInt64
-        /// Of its message.
+        /// The offset of the message.
         var offset: Int
     }
 
     private(set) var file: UInt64?
-    /// In the order of their starts; those without one last.
+    /// The sessions in the order of their starts. Those without a start come last.
     private(set) var sessions: [Part] = []
     private(set) var laps: [Part] = []
-    /// When the timer stopped and went on again.
+    /// The stops and resumptions of the timer.
     private(set) var pauses: [Pause] = []
     private(set) var skips = FITSkips()
-    /// What messages beside the sessions say is done.
+    /// The sports that other messages than sessions contain.
     private var sports: Set<Sport> = []
     private var stopped: Pause?
     private var manufacturer: [UInt8] = []
@@ -48,12 +48,12 @@ struct FITSummary {
     private var firmware: [UInt8] = []
     private var offset: [UInt8] = []
 
-    /// Whether it holds what was done: it says so, or it does not say what it is and has points or sessions.
+    /// Whether the file is an activity. If it has no file type, it needs points or sessions.
     var isActivity: Bool {
         file == FITProfile.activityFile || file == nil && (skips.has(FITProfile.Message.record) || !sessions.isEmpty)
     }
 
-    /// - Parameter offset: of the message in the file.
+    /// - Parameter offset: the offset of the message in the file.
     mutating func add(_ message: FITMessage, at offset: Int) throws(SourceError) {
         skips.add(message)
         switch message.definition.message {
@@ -101,7 +101,7 @@ struct FITSummary {
     private mutating func timer(_ message: FITMessage, at offset: Int) {
         guard let type = message.unsigned(1), let time = Self.date(message.time) else { return }
         switch type {
-        // Whether it stopped for good is known when it goes on.
+        // A stop becomes a pause when the timer resumes.
         case 1, 4, 8, 9: stopped = stopped ?? Pause(type: "pause", time: time, offset: offset)
         case 0:
             if let stopped { pauses += [stopped, Pause(type: "resume", time: time, offset: offset)] }
@@ -110,11 +110,11 @@ struct FITSummary {
         }
     }
 
-    /// The clock on the wall beside the time: their difference is the zone's.
+    /// Reads the local time next to the time in UTC. Their difference is the zone's offset.
     private mutating func place(_ message: FITMessage) {
         guard let time = Self.date(message.time), let local = Self.date(message.unsigned(5)) else { return }
         let seconds = Int64(local) - Int64(time)
-        // No zone is anything else; what is, was set by hand.
+        // Zone offsets are multiples of 15 minutes. Other differences come from a clock that was set by hand.
         guard seconds % 900 == 0, abs(seconds) <= 14 * 3600 else { return }
         offset = Array("\(seconds)".utf8)
     }
@@ -140,12 +140,12 @@ struct FITSummary {
         return Part(start: start, figures: figures, sport: sport.word, subSport: sport.below, offset: offset)
     }
 
-    /// Which session a time belongs to; the first where there is none before it.
+    /// The session at a time, or the first session if the time is before it.
     func session(at time: UInt64) -> Int {
         max((sessions.firstIndex { ($0.start ?? .max) > time } ?? sessions.count) - 1, 0)
     }
 
-    /// The cells of an activity's row.
+    /// Returns the cells of an activity's row.
     func activity(_ session: Int) -> [[UInt8]] {
         typealias Column = ActivityRow.Activity
         var cells = [[UInt8]](repeating: [], count: Column.count - 1)
@@ -154,7 +154,7 @@ struct FITSummary {
             cells[Column.subSport - 1] = sessions[session].subSport
             cells[Column.start - 1] = sessions[session].figures[ActivityRow.Figures.start - 1]
         } else if sports.count == 1, let only = sports.first {
-            // The recording broke off before its session was written.
+            // The recording stopped before its session was written.
             cells[Column.sport - 1] = only.word
             cells[Column.subSport - 1] = only.below
         }
@@ -166,10 +166,10 @@ struct FITSummary {
         return cells
     }
 
-    /// A time with a date, in FIT's seconds.
+    /// Returns the time in FIT seconds, or `nil` if it has no date.
     static func date(_ time: UInt64?) -> UInt64? { time.flatMap { $0 < FITProfile.earliestDate ? nil : $0 } }
 
-    /// Microseconds since 1970 of a time with a date.
+    /// Converts a time with a date to microseconds since 1970.
     static func microseconds(_ time: UInt64) -> Int64 {
         (Int64(clamping: time) &+ FITProfile.epoch).multipliedReportingOverflow(by: 1_000_000).partialValue
     }

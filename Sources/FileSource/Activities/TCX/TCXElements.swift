@@ -2,28 +2,28 @@ import CExpat
 import Glibc
 import Pipeline
 
-/// Which elements of a TCX file become rows (``ActivityRow``). Driven by the parser's events, in document order.
+/// Turns the elements of a TCX file into rows (``ActivityRow``). The parser's events drive it in document order.
 ///
-/// Source of the elements: Garmin's TrainingCenterDatabasev2.xsd, and ActivityExtensionv2.xsd for `TPX`. Courses and planned workouts are in the
-/// same format: what stands in them was never done.
+/// Source of the elements: Garmin's TrainingCenterDatabasev2.xsd, and ActivityExtensionv2.xsd for `TPX`. Courses and planned workouts use
+/// the same format and are skipped, because nobody has done them.
 struct TCXElements: ElementRows {
     static let maximumDepth = 64
-    /// Longest text of an element that is read.
+    /// The maximum length of a text that is read.
     static let maximumText = 1024
-    /// Sources of activities in one file, of which each is held in memory.
+    /// The maximum number of activities in one file. The source of each is kept in memory.
     static let maximumActivities = 100_000
 
-    /// What an open element is.
+    /// The kind of an open element.
     enum Element {
         case other, database, activities, session, part, activity, lap, track, point, position, heartRate, extensions, pointValues
         case averageHeartRate, maximumHeartRate, creator, creatorVersion, author, build, authorVersion
-        /// Of a lap or a point, and nothing is stored of it: it is counted unless others stand in it.
+        /// An element of a lap or a point that is not stored. It is counted if it has no child elements.
         case unknown(name: [UInt8])
-        /// A text that belongs in a column.
+        /// A text that is stored in a column.
         case text(Holder, Int)
     }
 
-    /// Whose text it is.
+    /// The kind of row that a text belongs to.
     enum Holder { case activity, lap, point, creator, author }
 
     /// The columns of ``creator`` rows: name, serial number, product, version.
@@ -32,7 +32,7 @@ struct TCXElements: ElementRows {
     static let author: StaticString = "author"
 
     var rows = ExportRows()
-    /// Why the rest cannot be read, where the elements themselves say so.
+    /// The reason why the elements cannot be read further, if any.
     private(set) var problem: String?
 
     private var open: [Element] = []
@@ -41,11 +41,11 @@ struct TCXElements: ElementRows {
     private var isActivityBegun = false
     private var lines: (point: Int, lap: Int, activity: Int) = (0, 0, 0)
     private var counts = SkippedElements()
-    /// Whether the element that ended last stood in one that is open.
+    /// Whether the element that ended last is a child of an open one.
     private var isParent = false
     private var names = ElementNames()
     private var count = 0
-    /// What the element that begins is counted as.
+    /// The name under which the element that begins is counted.
     private var skipped: String?
 
     func deallocate() { rows.deallocate() }
@@ -110,7 +110,7 @@ struct TCXElements: ElementRows {
         }
     }
 
-    /// A text may come in pieces.
+    /// A text can arrive in several pieces.
     mutating func characters(_ piece: UnsafeRawBufferPointer) {
         guard case .text = open.last, problem == nil else { return }
         guard texts.count + piece.count <= Self.maximumText else {
@@ -120,14 +120,14 @@ struct TCXElements: ElementRows {
         texts.append(contentsOf: piece)
     }
 
-    /// The activity's row, in front of the first that belongs to it.
+    /// Appends the row of the activity before the first row that belongs to it.
     private mutating func begin() {
         guard !isActivityBegun else { return }
         isActivityBegun = true
         rows.append(ActivityRow.activity, cells[.activity] ?? [], at: Place(.line, lines.activity))
     }
 
-    /// What an element is, by the one that it stands in.
+    /// Returns the kind of an element, given its parent.
     private mutating func element(_ name: UnsafeRawBufferPointer) -> Element {
         guard let parent = open.last else { return .database }
         switch parent {

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Recognises and cuts TCX files: activities, as Garmin's Training Center and many others write them
+/// Recognizes and reads TCX files: activities as written by Garmin's Training Center and many other programs
 /// (http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2).
 public enum TCXFile {
     static let root = "TrainingCenterDatabase"
@@ -9,20 +9,20 @@ public enum TCXFile {
     /// Whether a file's root element is `TrainingCenterDatabase`.
     public static func recognises(_ file: InputFile) -> Bool { ElementFile.recognises(file, root: root) }
 
-    /// Gives the rows of a file to `body`.
+    /// Passes the rows of a file to `body`.
     ///
-    /// - Throws: ``SourceError`` with the line from which on it cannot be read; what stands before it was given.
+    /// - Throws: ``SourceError`` with the first line that cannot be read. The rows before it have been passed.
     static func forEachRow(in input: PrefixedInput, _ body: (TextRow, Place) throws -> Void) throws {
         let line = try ElementFile.begin(input, root: root, of: "TCX")
         try ElementParser(TCXElements(), firstLine: line).forEachRow(of: input, body)
     }
 }
 
-/// Delivers a TCX file row by row, for ``ActivityInterpreter``.
+/// Reads a TCX file row by row, for ``ActivityInterpreter``.
 ///
-/// The file is read twice: what recorded an activity stands behind it, and the program that wrote it at the end of the file, and both are part of
-/// what each sample says. A file that cannot be read to its end gives nothing: its samples would say that nobody knows the device, and be others
-/// than those of the whole file.
+/// The file is read twice, because the recording device follows its activity, and the program that wrote the file is at its end. Both are
+/// part of each sample's identity. A file that cannot be read to its end returns no rows. Its samples would have no device and so another
+/// identity than those of the complete file.
 public struct TCXFileSource: FrameSource {
     private let file: InputFile
     private let received: Instant
@@ -30,12 +30,12 @@ public struct TCXFileSource: FrameSource {
 
     /// - Parameters:
     ///   - received: the time of the import.
-    ///   - meter: counts what is read.
+    ///   - meter: counts the bytes that are read.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
         (self.file, self.received, self.meter) = (file, received, meter)
     }
 
-    /// Gives each row to `handle`, in the order of the file.
+    /// Passes each row to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let sources = try Sources(file)
         meter?.bytes = 0
@@ -61,14 +61,14 @@ public struct TCXFileSource: FrameSource {
         }
     }
 
-    /// What stands behind each activity.
+    /// The sources that follow the activities.
     private struct Sources {
         private var creators: [[[UInt8]]] = []
         private var author: [[UInt8]] = []
 
         init(_ file: InputFile) throws {
             var (creators, author): ([[[UInt8]]], [[UInt8]]) = ([], [])
-            // A device recorded most of a file: one copy of its name is enough.
+            // One device recorded most of a file, so its name is kept once.
             var last: [[UInt8]] = []
             try TCXFile.forEachRow(in: PrefixedInput(FileInput(file))) { row, _ in
                 if row[ActivityRow.element].isText(TCXElements.creator) {
