@@ -55,8 +55,8 @@ extension ConnectionMachine {
         }
     }
 
-    /// Handles silence with the next measure (stories 5, 6). The strongest one is to end the link. An idle device is no reason to restart
-    /// anything that other devices use (story 12).
+    /// Handles silence with the next measure (stories 5, 6). The strongest one is to end the link. An idle device is not a reason to
+    /// restart anything that other devices use (story 12).
     mutating func quiet(_ now: Duration) -> [Command] {
         if case .leave = description.presence {
             state = .leaving

@@ -117,7 +117,7 @@ public enum AdvertisedData: Hashable, Sendable {
     case service(BluetoothUUID)
     /// `advert:manufacturer:0157`
     case manufacturer(UInt16)
-    /// `advert:manufacturer`: data of any company, after the company's number. For devices that send readings in place of that number.
+    /// `advert:manufacturer`: data of any company, after the company's number. For devices that send readings instead of that number.
     case anyManufacturer
 
     /// The name of the channel for its frames, as shown at each case. The digits are in upper case.

@@ -280,7 +280,7 @@ final class DeviceSession {
         if description.adverts.contains(.anyManufacturer) { hearManufacturers(parts) }
     }
 
-    /// Handles devices that send readings in place of a company's number. BlueZ keeps many old ones. The new one is known from the second
+    /// Handles devices that send readings instead of a company's number. BlueZ keeps many old ones. The new one is known from the second
     /// change on, or at once if there is only one.
     private func hearManufacturers(_ parts: [AdvertisedData: [UInt8]]) {
         var fresh: [(UInt16, [UInt8])] = []

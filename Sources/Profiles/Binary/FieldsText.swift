@@ -5,7 +5,7 @@ struct FieldsText {
     private let plan: LayoutPlan
     private let frame: DecodedFrame
     private var bytes: [UInt8] = []
-    /// Whether the innermost object or list is still empty.
+    /// Whether the next element needs no comma before it.
     private var isFirst = true
 
     init(plan: LayoutPlan, frame: DecodedFrame) {

@@ -59,7 +59,7 @@ enum JSONHead {
         }
     }
 
-    /// Returns the index after the start of the list with this name in the top-level object, or nil.
+    /// Returns the index at which the list with this name in the top-level object begins, or nil.
     private static func list(named name: String, in bytes: [UInt8]) -> Int? {
         let quoted = Array("\"\(name)\"".utf8)
         var depth = 0
