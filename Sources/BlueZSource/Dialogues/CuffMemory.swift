@@ -50,8 +50,8 @@ extension CuffMemory.Form {
 
     /// Returns the record as `systolic u16, diastolic u16, pulse u16, state u8, date and time 7`, for both packings.
     ///
-    ///     big, highest bit first:      0 diastolic 8 · systolic - 25, 8 · year 8 · pulse 8 · moved · irregular · month 4 · day 5 · hour 5
-    ///                                     52 minute 6 · second 6
+    ///     big, highest bit first:         0 diastolic 8 · systolic - 25, 8 · year 8 · pulse 8 · moved · irregular · month 4 · day 5 ·
+    ///                                     hour 5 · 52 minute 6 · second 6
     ///     little, bytes reversed:         68 minute 6 · second 6 · moved · irregular · month 4 · day 5 · hour 5 · 98 year 6 · pulse 8 ·
     ///                                     diastolic 8 · systolic - 25, 8
     func told(_ record: [UInt8]) -> [UInt8] {
