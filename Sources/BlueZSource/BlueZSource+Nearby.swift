@@ -1,27 +1,27 @@
-/// A device that was heard, adopted or not.
+/// A device in range, adopted or not.
 public struct NearbyDevice: Hashable, Sendable {
-    /// As it advertises now (org.bluez.Device1, Address); it may change, see ``addressIsDurable``.
+    /// The current address (org.bluez.Device1, Address). It may change, see ``addressIsDurable``.
     public var address: BluetoothAddress
-    /// Whether the address will be the same tomorrow; others need a bond before they can be adopted.
+    /// Whether the address stays the same. Devices with other addresses need a bond before they can be adopted.
     public var addressIsDurable: Bool
-    /// What BlueZ knows as its name (org.bluez.Device1, Name); nil where it has none.
+    /// The name in BlueZ (org.bluez.Device1, Name), or nil.
     public var name: String?
-    /// In dBm.
+    /// The signal strength in dBm.
     public var strength: Int?
-    /// What BlueZ lists of its services (org.bluez.Device1, UUIDs); what is not a UUID is left out.
+    /// The services in BlueZ (org.bluez.Device1, UUIDs). Entries that are not UUIDs are omitted.
     public var services: [BluetoothUUID]
-    /// Which data it advertises.
+    /// The kinds of data that it advertises.
     public var adverts: Set<AdvertisedData>
-    /// The octets of those data, as far as they are known; to tell by which profile it can be read.
+    /// The bytes of that data, as far as they are known. They determine which profile can read the device.
     public var data: [AdvertisedData: [UInt8]] = [:]
-    /// Whether BlueZ keeps a bond with it; where BlueZ does not tell, whether it is paired.
+    /// Whether BlueZ has a bond with it, or whether it is paired if BlueZ does not report bonds.
     public var isBonded: Bool
     /// Whether BlueZ has a link to it now.
     public var isConnected: Bool
     /// BlueZ's name of the adapter that heard it, such as `hci0`.
     public var adapter: String
 
-    /// Describes one as somebody heard it.
+    /// Creates a description of a device that was heard.
     public init(
         address: BluetoothAddress, addressIsDurable: Bool, name: String?, strength: Int?, services: [BluetoothUUID],
         adverts: Set<AdvertisedData>, isBonded: Bool, isConnected: Bool, adapter: String
@@ -33,19 +33,19 @@ public struct NearbyDevice: Hashable, Sendable {
 }
 
 extension BlueZSource {
-    /// Lists what is near, strongest first, after listening for that long. Reads nothing of it but its advertisement.
+    /// Listens for this long and returns the devices in range, strongest first. Reads only advertisements.
     public func scan(_ duration: Duration, completion: @escaping ([NearbyDevice]) -> Void) {
         beginScan()
         bus.loop.after(duration) { [weak self] in
             guard let self else { return completion([]) }
-            // What was found is told whatever becomes of stopping the discovery (story 3).
+            // Collect the devices first, so that a failure to stop discovery does not lose them (story 3).
             let found = nearby
             endScan()
             completion(found)
         }
     }
 
-    /// Listens until something near is what is wanted, at most that long.
+    /// Listens until a device in range meets the condition, or until the time limit.
     public func find(
         within limit: Duration, where isWanted: @escaping (NearbyDevice) -> Bool, completion: @escaping (NearbyDevice?) -> Void
     ) {
@@ -61,13 +61,13 @@ extension BlueZSource {
     ) {
         if let device = nearby.first(where: isWanted) { return completion(device) }
         guard bus.loop.clock.uptime < end else { return completion(nil) }
-        // Only a person who waits calls this: some looks a second are no polling that anybody notices.
+        // Only interactive commands call this, so polling a few times a second is acceptable.
         bus.loop.after(.milliseconds(250)) { [weak self] in
             self?.look(until: end, where: isWanted, completion: completion)
         }
     }
 
-    /// What was heard since the last scan began.
+    /// The devices heard since the last scan began.
     public var nearby: [NearbyDevice] {
         let found = tree.objects.compactMap { path, interfaces -> NearbyDevice? in
             guard let properties = interfaces[BlueZ.device],

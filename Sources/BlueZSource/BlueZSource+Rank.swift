@@ -2,7 +2,7 @@ import EventLoopKit
 import Pipeline
 
 extension BlueZSource {
-    /// Whom an object of BlueZ's matters to; nothing where it is part of a device, and goes by that.
+    /// Returns the rank of a BlueZ object, or nil if it belongs to a device and has that device's rank.
     func rank(of interfaces: [String: ObjectTree.Properties]) -> ObjectTree.Rank? {
         if interfaces[BlueZ.adapter] != nil { return .adapter }
         guard let device = interfaces[BlueZ.device] else { return nil }

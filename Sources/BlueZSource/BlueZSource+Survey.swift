@@ -1,15 +1,15 @@
-/// What was heard of one device that nobody reads: what it advertised, what it offers once it is connected, and what it said then.
+/// The result of listening to one device without adopting it: its advertisements, its characteristics, and its notifications.
 public struct DeviceSurvey: Sendable {
-    /// One frame, since the survey began.
+    /// One frame.
     public struct Frame: Hashable, Sendable {
-        /// After the beginning.
+        /// The time since the survey began.
         public var after: Duration
-        /// `advert:FCD2`, `gatt:2A37`, or with a UUID in place of the four digits.
+        /// The channel: `advert:FCD2`, `gatt:2A37`, or a UUID instead of the four digits.
         public var channel: String
-        /// As they came.
+        /// The received bytes.
         public var octets: [UInt8]
 
-        /// A frame of its parts.
+        /// Creates a frame.
         public init(after: Duration, channel: String, octets: [UInt8]) {
             (self.after, self.channel, self.octets) = (after, channel, octets)
         }
@@ -17,39 +17,39 @@ public struct DeviceSurvey: Sendable {
 
     /// One characteristic.
     public struct Characteristic: Hashable, Sendable {
-        /// Its service.
+        /// The UUID of its service.
         public var service: BluetoothUUID
-        /// Itself.
+        /// Its own UUID.
         public var uuid: BluetoothUUID
-        /// What can be done with it, in BlueZ's words, such as `notify`.
+        /// Its operations, in BlueZ's words, such as `notify`.
         public var flags: [String]
     }
 
-    /// What it calls itself.
+    /// The device's name.
     public internal(set) var name: String?
     /// The services that it advertises or offers.
     public internal(set) var services: [BluetoothUUID] = []
-    /// What it offers; empty where it was not connected.
+    /// Its characteristics, or empty if it was not connected.
     public internal(set) var characteristics: [Characteristic] = []
-    /// In the order in which they came.
+    /// The frames in the order in which they arrived.
     public internal(set) var frames: [Frame] = []
-    /// Why it could not be connected.
+    /// The reason why it could not be connected.
     public internal(set) var failure: BusError?
 
-    /// Nothing was heard yet.
+    /// Creates an empty result.
     public init() {}
 
-    /// Frames that are kept: a device that says something a hundred times a second is known after so many.
+    /// The maximum number of frames. Even a device that sends a hundred times a second is known after that.
     static let maximum = 4096
 }
 
 extension BlueZSource {
-    /// Listens to one device, adopted or not, and writes nothing to it beside what it takes to be told its notifications.
+    /// Listens to one device, adopted or not. The only writes are those that enable notifications.
     ///
     /// - Parameters:
-    ///   - duration: of listening to advertisements, and once more to notifications where it is connected.
-    ///   - connects: whether it is connected. It has to be near, and must not be adopted.
-    ///   - completion: gets what was heard; nothing where it was not heard at all.
+    ///   - duration: the time to listen to advertisements, and again to notifications if the device is connected.
+    ///   - connects: whether to connect. The device must be in range and must not be adopted.
+    ///   - completion: receives the result, or nil if the device was not heard.
     public func survey(
         _ address: BluetoothAddress, for duration: Duration, connects: Bool, completion: @escaping (DeviceSurvey?) -> Void
     ) {
@@ -59,7 +59,7 @@ extension BlueZSource {
     }
 }
 
-/// One survey. It is held by what it waits for.
+/// One survey. Its pending callbacks keep it alive.
 private final class SurveyRun {
     private let source: BlueZSource
     private let address: BluetoothAddress
@@ -73,7 +73,7 @@ private final class SurveyRun {
     private var subscriptions: [BusSubscription] = []
 
     private static let look = Duration.milliseconds(100)
-    /// BlueZ gives up by itself before; a table of services is read in seconds.
+    /// BlueZ gives up earlier by itself. Reading a table of services takes seconds.
     private static let connecting = Duration.seconds(40)
     private static let resolving = Duration.seconds(30)
 
@@ -145,7 +145,7 @@ private final class SurveyRun {
                 add(channel, octets)
             }
             if let subscription { subscriptions.append(subscription) }
-            // One that wants a bond says no, and the others go on.
+            // A characteristic that needs a bond refuses, and the others continue.
             source.bus.call(.characteristic(characteristic.path, "StartNotify"), timeout: .seconds(10)) { _ in }
         }
         source.bus.loop.after(duration) { [self] in finish(path, because: nil) }

@@ -2,28 +2,28 @@ import EventLoopKit
 import HealthModel
 import Pipeline
 
-/// What the assembling target decides about the source.
+/// The configuration of the source.
 public struct BlueZConfiguration {
-    /// Addresses of the adapters to use; empty: all.
+    /// The addresses of the adapters to use. Empty means all.
     public var adapters: Set<BluetoothAddress> = []
     /// Whether an adapter that is off is switched on.
     public var powersAdapters = true
-    /// What clocks on the wall here show at an instant, for devices that keep the time.
+    /// Returns the local time at an instant, for devices with a clock.
     public var wallTime: (Instant) -> WallTime
-    /// 0 up to 1, for the jitter of back-offs.
+    /// Returns a random number from 0 up to 1, for the jitter of back-offs.
     public var random: () -> Double
     var limits = ConnectionLimits()
 
     /// - Parameters:
-    ///   - wallTime: what the clocks here show at an instant.
-    ///   - random: 0 up to 1, asked anew for each back-off.
+    ///   - wallTime: returns the local time at an instant.
+    ///   - random: returns a number from 0 up to 1, once for each back-off.
     public init(wallTime: @escaping (Instant) -> WallTime, random: @escaping () -> Double) {
         self.wallTime = wallTime
         self.random = random
     }
 }
 
-/// Bluetooth LE through BlueZ: hands on the frames of adopted devices, and of no others. Knows services and bytes, and no heart rates.
+/// Bluetooth LE through BlueZ. The source passes on the frames of adopted devices only. It handles services and bytes, not their meaning.
 ///
 ///     let loop = EventLoop(clock: clock)
 ///     let source = BlueZSource(bus: SystemBus(loop: loop), configuration: configuration)
@@ -32,11 +32,11 @@ public struct BlueZConfiguration {
 ///     source.start()
 ///     loop.run()
 ///
-/// One thread: everything is called on the loop's, and nothing blocks it.
+/// Everything runs on the loop's thread, and nothing blocks it.
 public final class BlueZSource: SessionHost {
-    /// Who gets the frames and notices, such as the hub; it is not kept alive by the source.
+    /// The receiver of frames and notices, such as the hub. The reference is weak.
     public weak var delegate: (any BlueZSourceDelegate)?
-    /// The connection to D-Bus that all of the source goes through.
+    /// The connection to D-Bus that the whole source uses.
     public let bus: SystemBus
     let configuration: BlueZConfiguration
     let tree: ObjectTree
@@ -51,15 +51,15 @@ public final class BlueZSource: SessionHost {
     private var isStopping = false
     var scanned: Set<String> = []
     let agent: PairingAgent
-    /// The person who is asked while a device is paired, to be set before ``start()``; it is not held.
+    /// The dialogue that asks the user during pairing, to be set before ``start()``. The reference is weak.
     public var dialogue: (any PairingDialogue)? {
         get { agent.dialogue }
         set { agent.dialogue = newValue }
     }
 
-    /// Does nothing before ``start()``.
+    /// Creates a source that does nothing before ``start()``.
     ///
-    /// - Parameter bus: not opened yet; the source opens and closes it.
+    /// - Parameter bus: a bus that is not open yet. The source opens and closes it.
     public init(bus: SystemBus, configuration: BlueZConfiguration) {
         self.bus = bus
         self.configuration = configuration
@@ -69,7 +69,7 @@ public final class BlueZSource: SessionHost {
         tree.rank = { [weak self] in self?.rank(of: $0) }
     }
 
-    /// Opens the bus and waits for BlueZ. A bus that is lost, or a daemon that goes, is waited for again.
+    /// Opens the bus and waits for BlueZ. If the bus or the daemon goes away, waits for it again.
     public func start() {
         bus.onConnected = { [weak self] in
             self?.toldOfLoss = false
@@ -97,13 +97,13 @@ public final class BlueZSource: SessionHost {
 
     // MARK: Devices
 
-    /// Reads a device from now on; what was adopted under its address before is replaced.
+    /// Reads a device from now on. It replaces the device that was adopted under its address before.
     public func adopt(_ description: DeviceDescription, memory: DeviceMemory) {
         release(description.address)
         let session = DeviceSession(description, memory: memory, host: self)
         sessions[description.address] = session
         for path in devicePaths { attach(path) }
-        // Until now it was one of those that nobody had adopted: it, or its services, may have been left out.
+        // The device was not adopted until now, so it or its services may have been omitted from the tree.
         if tree.isCrowded { tree.fill() } else if let path = session.path { tree.rankAnew(path) }
         updateDiscovery()
     }
@@ -118,15 +118,15 @@ public final class BlueZSource: SessionHost {
 
     private func end(_ session: DeviceSession) {
         session.handle(.stop)
-        // It will not say any more what it is, nor what it has.
+        // The device will not identify itself or list its characteristics any more.
         session.handOnEarly(isKnown: false)
         session.handOnHeld()
     }
 
-    /// A person has done something about a device that waits for one.
+    /// Tries again after the user has done something about a device that was waiting for it.
     public func retry(_ address: BluetoothAddress) { sessions[address]?.retry() }
 
-    /// What was handed on before the token was given is durable.
+    /// Confirms that everything passed on before the token was created is durable.
     public func confirm(_ token: CommitToken) {
         guard let session = sessions[token.address], session.pendingToken == token else { return }
         session.committed()
@@ -135,14 +135,14 @@ public final class BlueZSource: SessionHost {
     /// Whether the device delivers now.
     public func isLive(_ address: BluetoothAddress) -> Bool { sessions[address]?.machine.state == .live }
 
-    /// Why the device does not deliver, in words for a person; nil where it does, or where it speaks by advertisements alone.
+    /// Returns the reason why the device does not deliver, for users. It is nil if the device delivers or only advertises.
     public func waitsFor(_ address: BluetoothAddress) -> String? {
         guard let session = sessions[address] else { return nil }
         if adapters.isEmpty { return "a Bluetooth adapter" }
         return session.machine.waitsFor(address)
     }
 
-    /// Whether there is an adapter to work with.
+    /// Whether an adapter is available.
     public var hasAdapter: Bool { !adapters.isEmpty }
 
     // MARK: What sessions ask for
@@ -217,7 +217,7 @@ public final class BlueZSource: SessionHost {
             addAdapter(path)
             updateDiscovery()
         case BlueZ.device:
-            // A hub hears phones that change their address all day: only a scan keeps what it heard.
+            // Phones with changing addresses pass by all day, so heard devices are kept only during a scan.
             if scans > 0 { scanned.insert(path) }
             attach(path)
             paths[path]?.heardAdvert()
@@ -227,8 +227,7 @@ public final class BlueZSource: SessionHost {
         }
     }
 
-    /// The session of the device that a service, or a characteristic of a service, belongs to:
-    /// `…/dev_XX_XX_XX_XX_XX_XX/serviceNNNN/charNNNN`.
+    /// Returns the session of the device that a service or characteristic belongs to: `…/dev_XX_XX_XX_XX_XX_XX/serviceNNNN/charNNNN`.
     private func session(above path: String) -> DeviceSession? {
         path.firstRange(of: "/service").flatMap { paths[String(path[..<$0.lowerBound])] }
     }
@@ -242,7 +241,7 @@ public final class BlueZSource: SessionHost {
             scanned.remove(path)
             guard let session = paths.removeValue(forKey: path) else { return }
             session.gone()
-            // It is found again only by looking for it.
+            // Only discovery can find it again.
             updateDiscovery()
         case BlueZ.characteristic: session(above: path)?.characteristicRemoved(path)
         default: break
@@ -256,7 +255,7 @@ public final class BlueZSource: SessionHost {
             guard let service = path.lastIndex(of: "/"), let device = path[..<service].lastIndex(of: "/") else { return }
             paths[String(path[..<device])]?.characteristicChanged(path)
         case BlueZ.device:
-            // A hub hears phones that change their address all day: only a scan keeps what it heard.
+            // Phones with changing addresses pass by all day, so heard devices are kept only during a scan.
             if scans > 0 { scanned.insert(path) }
             paths[path]?.changed(names)
             if names.contains("Connected") { updateDiscovery() }
@@ -278,7 +277,7 @@ public final class BlueZSource: SessionHost {
         adapter.start()
     }
 
-    /// Only adopted devices have a session; what others advertise goes no further than here (DESIGN, promise 9).
+    /// Only adopted devices have a session. Advertisements of other devices go no further than here (DESIGN, promise 9).
     private func attach(_ path: String) {
         guard paths[path] == nil, let properties = tree[path: path, interface: BlueZ.device],
             let address = properties["Address"]?.text.flatMap({ BluetoothAddress($0) }), let session = sessions[address],
@@ -310,8 +309,8 @@ public final class BlueZSource: SessionHost {
         for adapter in adapters.values { adapter.want(filter(for: adapter)) }
     }
 
-    /// Discovery runs while somebody is missing or speaks by advertisements; filtered by service only where all who are missing
-    /// advertise one.
+    /// Returns the discovery filter, or nil if no device is missing and no device sends by advertisements. Discovery is filtered by service
+    /// only if all missing devices advertise one.
     func filter(for adapter: AdapterKeeper) -> DiscoveryFilter? {
         var filter = DiscoveryFilter()
         if scans > 0 { return filter }
@@ -322,7 +321,7 @@ public final class BlueZSource: SessionHost {
         }
         if missing.isEmpty { return nil }
         filter.duplicates = missing.contains { !$0.description.adverts.isEmpty }
-        // BlueZ compares with the list of services alone: who only carries data of a service would be filtered out.
+        // BlueZ compares only the list of services, so a device that only advertises service data would be filtered out.
         let isFiltered = missing.allSatisfy { !$0.description.services.isEmpty && $0.description.adverts.isEmpty }
         if isFiltered { filter.services = Set(missing.flatMap(\.description.services)).sorted() }
         return filter

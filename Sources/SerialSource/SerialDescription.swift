@@ -1,35 +1,35 @@
 import HealthModel
 import Wire
 
-/// What the source has to know of a device on a serial line.
+/// The description of a device on a serial line.
 public struct SerialDescription: Hashable, Sendable {
-    /// Where it is plugged in: a path that stays the same, such as `/dev/serial/by-id/…`.
+    /// The path of the port, which stays the same, such as `/dev/serial/by-id/…`.
     public var path: String
-    /// What its frames are called.
+    /// The name of the channel for its frames.
     public var channel: String
-    /// How octets are sent.
+    /// The settings of the port.
     public var settings: SerialSettings
-    /// How frames are found in them.
+    /// The framing of the byte stream.
     public var framing: Framing
-    /// Written when the line is open.
+    /// Commands that are written when the line is open.
     public var opening: [[UInt8]] = []
-    /// Written again and again while the line is open, for devices that stop without it; nil for all others.
+    /// Bytes that are written repeatedly while the line is open, for devices that otherwise stop, or nil.
     public var keepAlive: (octets: [UInt8], every: Duration)? {
         get { keepAliveOctets.isEmpty ? nil : (keepAliveOctets, keepAliveInterval) }
         set { (keepAliveOctets, keepAliveInterval) = newValue ?? ([], .zero) }
     }
     private var keepAliveOctets: [UInt8] = []
     private var keepAliveInterval = Duration.zero
-    /// Written before it is closed.
+    /// Commands that are written before the line is closed.
     public var closing: [[UInt8]] = []
-    /// How its memory is asked for, where it has one.
+    /// The protocol for reading its memory, or nil if it has none.
     public var meter: MeterKind?
-    /// Who it is, as far as that is known.
+    /// The device, as far as it is known.
     public var device: Device
 
     /// - Parameters:
-    ///   - path: one that stays the same from plug to plug.
-    ///   - channel: what its frames are called.
+    ///   - path: a path that stays the same each time the device is plugged in.
+    ///   - channel: the name of the channel for its frames.
     public init(path: String, channel: String, settings: SerialSettings, framing: Framing, device: Device) {
         self.path = path
         self.channel = channel
@@ -39,9 +39,9 @@ public struct SerialDescription: Hashable, Sendable {
     }
 }
 
-/// Meters that tell their memory when they are asked.
+/// The kinds of meters that send their memory on request.
 public enum MeterKind: Hashable, Sendable {
-    /// By the protocol that the meter speaks.
+    /// Meters, named by their protocol.
     case oneTouchUltra2, freeStyleOptium
 
     func dialogue() -> any MeterDialogue {

@@ -4,15 +4,15 @@ import HealthModel
 import Pipeline
 import Wire
 
-/// One adopted device on a serial line: opens it when it is plugged in, and hands on what it says until it is pulled out.
+/// One adopted device on a serial line. The session opens the port when it is plugged in, and passes on its frames until it is removed.
 final class SerialSession {
     enum State: String {
         case stopped, unplugged, live
         /// Another program has the port.
         case busy
-        /// A meter has told everything, or its cable has no meter.
+        /// The meter has sent everything, or no meter is connected to its cable.
         case resting
-        /// The line is broken, or not allowed; tried again after a while.
+        /// The line is broken or access is denied. It is tried again later.
         case waiting
     }
 
@@ -25,16 +25,16 @@ final class SerialSession {
     private var device: Device
     private var timer: EventLoop.Timer?
     private var keepAlive: EventLoop.Timer?
-    /// While the port is not there.
+    /// A watch on the path while the port is missing.
     private var missing: PathWatch?
     private var failures = 0
     private var toldOf: SerialPortError?
-    /// Equal frames that were read in one piece are two readings, so no two have the same time of receipt.
+    /// The last time of receipt. Equal frames that were read in one piece are two readings, so each frame needs a different time.
     private var lastReceived = Instant(microseconds: 0)
-    /// Counts openings, so that an answer that belongs to an earlier one is known.
+    /// The number of times the port was opened. It identifies answers that belong to an earlier session.
     private var generation = 0
 
-    /// A cable without its meter is asked again after this long: that the meter is there is nothing that a plug tells.
+    /// The pause before a silent cable is tried again. Plugging a meter into its cable causes no event.
     private static let silenceRest = Duration.seconds(60)
     private static let meterRest = Duration.seconds(300)
 
@@ -58,7 +58,7 @@ final class SerialSession {
         enter(.stopped)
     }
 
-    /// Something was plugged in; it may be this.
+    /// Called when any port was plugged in, which may be this one.
     func plugged() {
         guard port == nil, state != .stopped else { return }
         failures = 0
@@ -102,7 +102,7 @@ final class SerialSession {
         case .missing:
             enter(.unplugged)
             missing = PathWatch(path, loop: loop) { [weak self] in self?.plugged() }
-            // It came while the watch was set.
+            // The port may have appeared while the watch was being set.
             if missing == nil, access(path, F_OK) == 0 { again(after: .seconds(1)) }
             return
         case .taken:
@@ -130,7 +130,7 @@ final class SerialSession {
         timer = loop.after(delay) { [weak self] in self?.open() }
     }
 
-    /// Ends the stream: what was cut by it is told, and nothing of it is taken.
+    /// Ends the stream. A truncated frame is reported, but not accepted.
     private func close() {
         timer?.cancel()
         keepAlive?.cancel()
@@ -151,13 +151,13 @@ final class SerialSession {
         case .octets(let octets):
             var pieces: [Piece] = []
             framer.feed(octets) { pieces.append(Piece($0)) }
-            // What a frame says may end the stream.
+            // Handling a frame may end the stream.
             for piece in pieces where port != nil { take(piece) }
         case .ended:
             close()
             tell(.information, "it was pulled out")
             enter(.unplugged)
-            // A line that broke while it stays plugged in comes back without a word.
+            // A line that breaks but stays plugged in causes no event when it works again.
             failures += 1
             again(after: .seconds(1 << min(failures, 6)))
         }
@@ -174,7 +174,7 @@ final class SerialSession {
 
     // MARK: Frames
 
-    /// What the framer found, to be looked at when it has done its work.
+    /// An event of the framer, copied so that it can be handled after the framer is done.
     private enum Piece {
         case frame([UInt8], offset: Int)
         case skipped(SkippedOctets)
@@ -253,7 +253,7 @@ final class SerialSession {
         rest(failure == .silent ? Self.silenceRest : Self.meterRest)
     }
 
-    /// Lets go of the port for a while.
+    /// Releases the port for a while.
     private func rest(_ time: Duration) {
         close()
         enter(.resting)

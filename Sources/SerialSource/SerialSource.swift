@@ -2,7 +2,8 @@ import EventLoopKit
 import HealthModel
 import Pipeline
 
-/// Devices on serial lines: hands on the frames of adopted devices while they are plugged in, and collects the memory of meters.
+/// Devices on serial lines. The source passes on the frames of adopted devices while they are plugged in, and collects the memory of
+/// meters.
 ///
 ///     let source = SerialSource(loop: loop, plugs: UdevPlugs(loop: loop))
 ///     source.delegate = gateway
@@ -10,22 +11,22 @@ import Pipeline
 ///     source.start()
 ///     loop.run()
 ///
-/// One thread: everything is called on the loop's, and nothing blocks it. While nothing is plugged in, nothing wakes up.
+/// Everything runs on the loop's thread, and nothing blocks it. No timer runs while nothing is plugged in.
 public final class SerialSource {
-    /// Hears of frames, states and notices; it is not held.
+    /// The receiver of frames, states and notices. The reference is weak.
     public weak var delegate: (any SerialSourceDelegate)?
     let loop: EventLoop
     private let plugs: any PlugMonitor
     private var sessions: [String: SerialSession] = [:]
     private var isStarted = false
 
-    /// - Parameter plugs: tells what is plugged in; it is started and stopped with the source.
+    /// - Parameter plugs: reports ports that are plugged in. The source starts and stops it.
     public init(loop: EventLoop, plugs: any PlugMonitor) {
         self.loop = loop
         self.plugs = plugs
     }
 
-    /// - Throws: ``SourceError`` where plugs cannot be heard of.
+    /// - Throws: ``SourceError`` if plugs cannot be monitored.
     public func start() throws(SourceError) {
         guard !isStarted else { return }
         try plugs.start { [weak self] change in self?.handle(change) }
@@ -41,7 +42,7 @@ public final class SerialSource {
         plugs.stop()
     }
 
-    /// Reads a device from now on; what was adopted under its path before is replaced.
+    /// Reads a device from now on. It replaces the device that was adopted under this path before.
     public func adopt(_ description: SerialDescription) {
         release(description.path)
         let session = SerialSession(description, source: self)
@@ -52,7 +53,7 @@ public final class SerialSource {
     /// Stops reading a device.
     public func release(_ path: String) { sessions.removeValue(forKey: path)?.stop() }
 
-    /// `live`, `unplugged`, or what it waits for.
+    /// Returns `live`, `unplugged`, or the reason for waiting.
     public func state(of path: String) -> String { sessions[path]?.state.rawValue ?? "unknown" }
 
     private func handle(_ change: PlugChange) {

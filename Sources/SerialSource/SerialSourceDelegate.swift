@@ -3,26 +3,26 @@ import HealthModel
 import Pipeline
 import Wire
 
-/// What the assembling target does with what the source says. All calls come on the loop's thread; devices go by their paths.
+/// The receiver of the source's events. All calls are made on the loop's thread. Devices are identified by their paths.
 public protocol SerialSourceDelegate: AnyObject {
-    /// A frame of an adopted device; its bytes are valid during the call.
+    /// Receives a frame of an adopted device. Its bytes are valid only during the call.
     func received(_ frame: RawFrame, of path: String)
-    /// Octets that are no frame.
+    /// Receives bytes that are not a frame.
     func skipped(_ octets: SkippedOctets, of path: String)
-    /// A meter has said who it is: its frames come from that device from now on.
+    /// Called when a meter has identified itself. Later frames come from that device.
     func identified(_ device: Device, of path: String)
-    /// A meter's clock was read, before its records.
+    /// Called when a meter's clock was read, before its records.
     func learned(_ shown: WallTime, at received: Instant, of path: String)
-    /// What comes until ``collected(_:done:)`` is a meter's whole memory, in its order.
+    /// Called before a meter's memory. The frames until ``collected(_:done:)`` are the complete memory, in its order.
     func beginsRecords(of path: String)
-    /// The memory has been handed on: make it durable, then call `done`.
+    /// Called after a meter's memory. Make it durable, then call `done`.
     func collected(_ path: String, done: @escaping () -> Void)
-    /// The plug was pulled, or the line is closed: nothing more of this stream comes.
+    /// Called when the adapter was removed or the line was closed. No more frames of this stream follow.
     func ended(_ path: String)
-    /// A serial port was plugged in, whosever it is.
+    /// Called when any serial port was plugged in.
     func plugged(_ plug: SerialPlug)
-    /// For the log, and for a person. Never holds a value.
+    /// Receives a notice for the log and for users. It never contains a value.
     func told(_ notice: SourceNotice)
-    /// ``SerialSource/state(of:)`` has changed.
+    /// Called when ``SerialSource/state(of:)`` has changed.
     func changed()
 }

@@ -2,19 +2,19 @@ import CSystemd
 import EventLoopKit
 import Glibc
 
-/// A received or prepared message, with one reference of sd-bus's own count.
+/// A received or prepared message. It owns one reference in sd-bus.
 final class BusMessage {
     let pointer: OpaquePointer
     private let counters: BusCounters
     private var allowance = Allowance()
 
-    /// How much of a message becomes values: D-Bus allows 128 MiB, and as values they would be many times that.
+    /// The limit on the values read from one message. D-Bus allows 128 MiB, which would take many times that as values.
     private struct Allowance {
         private var values = 65_536
         private var octets = 1 << 20
         var isSpent: Bool { values < 0 || octets < 0 }
 
-        /// Whether so many octets of one value may be copied.
+        /// Whether this many bytes of one value may be copied.
         mutating func takes(_ count: Int) -> Bool {
             values -= 1
             octets -= count
@@ -22,14 +22,14 @@ final class BusMessage {
         }
     }
 
-    /// Takes over a reference.
+    /// Takes ownership of a reference.
     init(owning pointer: OpaquePointer, counters: BusCounters) {
         self.pointer = pointer
         self.counters = counters
         counters.messages += 1
     }
 
-    /// A further reference to a message that sd-bus lends for the time of a callback.
+    /// Adds a reference to a message that sd-bus lends during a callback.
     convenience init?(lent pointer: OpaquePointer?, counters: BusCounters) {
         guard let pointer = sd_bus_message_ref(pointer) else { return nil }
         self.init(owning: pointer, counters: counters)
@@ -48,7 +48,7 @@ final class BusMessage {
     var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
     var isMethodCall: Bool { sd_bus_message_is_method_call(pointer, nil, nil) > 0 }
 
-    /// The error that the message carries, where it is one.
+    /// The error that the message carries, if it is one.
     var error: BusError? {
         guard sd_bus_message_is_method_error(pointer, nil) > 0, let error = sd_bus_message_get_error(pointer) else { return nil }
         return BusError(text(error.pointee.name), text(error.pointee.message))
@@ -58,7 +58,7 @@ final class BusMessage {
 
     // MARK: Reading
 
-    /// All arguments, from the first.
+    /// Returns all arguments, from the first.
     func arguments() throws(BusError) -> [BusValue] {
         allowance = Allowance()
         try check(sd_bus_message_rewind(pointer, 1), "rewind")
@@ -67,8 +67,8 @@ final class BusMessage {
         return values
     }
 
-    /// Reads the one argument, a dictionary, entry by entry: no more than one of them is there as values.
-    /// - Returns: how many entries were passed over since each is larger than any message that is documented.
+    /// Reads a message whose only argument is a dictionary. Only one entry at a time is held as values.
+    /// - Returns: the number of skipped entries, each of which is larger than any documented message.
     func readEntries(_ body: (_ key: BusValue, _ value: BusValue) -> Void) throws(BusError) -> Int {
         try check(sd_bus_message_rewind(pointer, 1), "rewind")
         var type: CChar = 0
@@ -101,19 +101,19 @@ final class BusMessage {
         return values
     }
 
-    /// Goes to the end of the message or container without a value of it.
+    /// Skips to the end of the message or container without reading values.
     private func skipToEnd() throws(BusError) {
         while true {
             let result = sd_bus_message_skip(pointer, nil)
-            // At the end of a structure there is no such type any more; at that of an array no such value.
+            // At the end of a structure, skip reports a missing type (ENXIO). At the end of an array, it returns 0.
             if result == 0 || result == -ENXIO { return }
             try check(result, "skip")
         }
     }
 
-    /// The next value, or `nil` at the end of the message or container.
+    /// Returns the next value, or `nil` at the end of the message or container.
     private func nextValue(depth: Int) throws(BusError) -> BusValue? {
-        // The specification allows 32 arrays and 32 structures inside one another; sd-bus checks it, and recursion is bounded here too.
+        // The specification allows 32 nested arrays and 32 nested structures. sd-bus checks that, but recursion is also limited here.
         guard depth <= 64 else { throw .unexpected }
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?
@@ -134,7 +134,7 @@ final class BusMessage {
         case UInt8(ascii: "o"): return .path(try basicText(type))
         case UInt8(ascii: "g"): return .signature(try basicText(type))
         case UInt8(ascii: "h"):
-            // The message closes its descriptors with itself, so that ours is a copy.
+            // The message closes its descriptors, so make a copy.
             guard let copy = Descriptor(copying: try basic(type, Int32(-1))) else { throw .system(-errno, "descriptor") }
             return .descriptor(copy)
         case UInt8(ascii: "v"):

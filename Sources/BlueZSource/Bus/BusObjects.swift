@@ -1,7 +1,7 @@
 import CSystemd
 import EventLoopKit
 
-/// Which method of which object.
+/// The full name of a method.
 public struct BusMethod: Hashable, Sendable {
     /// The bus name of the service, such as `org.bluez`.
     public var destination: String
@@ -12,7 +12,7 @@ public struct BusMethod: Hashable, Sendable {
     /// The method's own name, such as `StartDiscovery`.
     public var member: String
 
-    /// In the order in which D-Bus names a method: service, object, interface, method.
+    /// Creates a name in D-Bus's order: service, object, interface, method.
     public init(_ destination: String, _ path: String, _ interface: String, _ member: String) {
         self.destination = destination
         self.path = path
@@ -21,9 +21,9 @@ public struct BusMethod: Hashable, Sendable {
     }
 }
 
-/// A signal that was heard.
+/// A received signal.
 public struct BusSignal {
-    /// The bus name of who sent it, to compare with the owner of a service; empty where the message has none.
+    /// The sender's bus name, to compare with the owner of a service, or empty if the message has none.
     public let sender: String
     /// The path of the object that sent it.
     public let path: String
@@ -31,11 +31,11 @@ public struct BusSignal {
     public let interface: String
     /// The signal's own name, such as `PropertiesChanged`.
     public let member: String
-    /// What it carries, all read; a signal whose arguments cannot be read is not told.
+    /// The arguments. A signal whose arguments cannot be read is dropped.
     public let arguments: [BusValue]
 }
 
-/// One reference to a slot: while it lives, sd-bus calls us.
+/// One reference to a slot. sd-bus calls its handler while it lives.
 final class BusSlot {
     private var pointer: OpaquePointer?
     private let counters: BusCounters
@@ -60,7 +60,7 @@ protocol SlotHolder: AnyObject {
     var slot: BusSlot? { get set }
 }
 
-/// A call under way. The bus owns it until it is answered.
+/// A pending call. The bus owns it until it is answered.
 public final class BusCall {
     var slot: BusSlot?
     var timer: EventLoop.Timer?
@@ -72,7 +72,7 @@ public final class BusCall {
         self.completion = completion
     }
 
-    /// Nobody waits for the answer any more; it is not delivered.
+    /// Cancels the call. Its answer is not delivered.
     public func cancel() {
         completion = nil
         finish(.failure(.disconnected))
@@ -90,7 +90,7 @@ public final class BusCall {
         timer = nil
         slot?.release()
         slot = nil
-        // The bus holds the last reference; it goes after the answer is given.
+        // The bus holds the last reference, so keep the call alive until the answer is delivered.
         withExtendedLifetime(self) {
             bus?.forget(self)
             completion?(answer)
@@ -98,7 +98,7 @@ public final class BusCall {
     }
 }
 
-/// Signals are heard as long as this lives.
+/// A subscription to signals. It lasts as long as this object.
 public final class BusSubscription: SlotHolder {
     var slot: BusSlot?
     private let counters: BusCounters
@@ -111,7 +111,7 @@ public final class BusSubscription: SlotHolder {
 
     func received(_ pointer: OpaquePointer?) {
         guard let message = BusMessage(lent: pointer, counters: counters) else { return }
-        // A signal that cannot be read is not what BlueZ documents; there is nobody to answer.
+        // A signal that cannot be read has an undocumented form, and signals have no reply.
         guard let arguments = try? message.arguments() else { return }
         handler(
             BusSignal(
@@ -120,7 +120,7 @@ public final class BusSubscription: SlotHolder {
     }
 }
 
-/// An object of ours answers calls as long as this lives.
+/// An exported object. It answers calls as long as this object lives.
 public final class BusExport: SlotHolder {
     var slot: BusSlot?
     private weak var bus: SystemBus?
@@ -139,17 +139,17 @@ public final class BusExport: SlotHolder {
     }
 }
 
-/// A call to an object of ours. It is answered once; one that is dropped without an answer is refused, so that no caller waits.
+/// A call to an exported object. It is answered once. A call that is dropped without an answer is refused, so that no caller waits.
 public final class IncomingCall {
-    /// The bus name of who calls, to tell BlueZ from strangers; empty where the message has none.
+    /// The caller's bus name, which distinguishes BlueZ from other programs, or empty if the message has none.
     public let sender: String
-    /// The object that is called: the exported one, or one below it.
+    /// The path of the called object: the exported one, or one below it.
     public let path: String
-    /// The interface that has the method; empty where the caller names none.
+    /// The interface that has the method, or empty if the caller names none.
     public let interface: String
     /// The method's own name.
     public let member: String
-    /// What the caller gives, all read; their number and types are not checked yet.
+    /// The arguments. Their number and types are not checked yet.
     public let arguments: [BusValue]
     private let message: BusMessage
     private weak var bus: SystemBus?
@@ -169,19 +169,19 @@ public final class IncomingCall {
         if !answered { fail(BusError("org.freedesktop.DBus.Error.Failed", "not answered")) }
     }
 
-    /// Answers with these values; does nothing where it was answered already or the bus is gone.
+    /// Answers with these values. Does nothing if the call was already answered or the bus is gone.
     public func reply(_ values: [BusValue] = []) {
         guard !answered, let bus else { return }
         answered = true
         var fresh: OpaquePointer?
         guard sd_bus_message_new_method_return(message.pointer, &fresh) >= 0, let fresh else { return }
         let answer = BusMessage(owning: fresh, counters: bus.counters)
-        // A caller that is gone by now wants no answer.
+        // If the caller is gone by now, no answer is needed.
         guard (try? answer.append(values)) != nil else { return }
         try? bus.send(answer)
     }
 
-    /// Refuses the call; does nothing where it was answered already or the bus is gone.
+    /// Refuses the call. Does nothing if the call was already answered or the bus is gone.
     public func fail(_ error: BusError) {
         guard !answered, let bus else { return }
         answered = true

@@ -2,7 +2,7 @@ import EventLoopKit
 
 /// A D-Bus value of any type (D-Bus specification, "Type System").
 public indirect enum BusValue: Equatable {
-    /// `y`: one octet without a sign.
+    /// `y`: one unsigned byte.
     case byte(UInt8)
     /// `b`
     case boolean(Bool)
@@ -24,11 +24,11 @@ public indirect enum BusValue: Equatable {
     case string(String)
     /// `o`: the path of an object, such as `/org/bluez/hci0`.
     case path(String)
-    /// `g`: the signature of a type, as ``signature`` has it.
+    /// `g`: the signature of a type, in the form of ``signature``.
     case signature(String)
-    /// `h`: a received one is a copy of the message's, and stays open without it.
+    /// `h`: a descriptor. A received one is a copy that stays open after its message is gone.
     case descriptor(Descriptor)
-    /// `ay`, which carries every characteristic's value.
+    /// `ay`: bytes, such as the value of a characteristic.
     case bytes([UInt8])
     /// Any other array, with the signature of its elements.
     case array(of: String, [BusValue])
@@ -36,30 +36,30 @@ public indirect enum BusValue: Equatable {
     case dictionary(key: String, value: String, [Entry])
     /// `(…)`: its fields in their order.
     case structure([BusValue])
-    /// `v`: a value that brings its own type.
+    /// `v`: a value with its own type.
     case variant(BusValue)
 
     /// One entry of a dictionary.
     public struct Entry: Equatable {
-        /// Of a basic type; its signature is the dictionary's `key`.
+        /// The key, which has a basic type. Its signature is the dictionary's `key`.
         public var key: BusValue
-        /// Its signature is the dictionary's `value`.
+        /// The value. Its signature is the dictionary's `value`.
         public var value: BusValue
-        /// A key with its value.
+        /// Creates an entry.
         public init(_ key: BusValue, _ value: BusValue) {
             self.key = key
             self.value = value
         }
     }
 
-    /// `a{sv}`, the form of D-Bus options and properties, in the order of the names.
+    /// Returns a dictionary `a{sv}`, the form of D-Bus options and properties, sorted by name.
     public static func options(_ values: [String: BusValue]) -> BusValue {
         .dictionary(
             key: "s", value: "v",
             values.sorted { $0.key < $1.key }.map { Entry(.string($0.key), .variant($0.value)) })
     }
 
-    /// Its type as D-Bus writes it.
+    /// The type in D-Bus notation.
     public var signature: String {
         switch self {
         case .byte: "y"
@@ -84,7 +84,7 @@ public indirect enum BusValue: Equatable {
     }
 }
 
-/// What a value is expected to be; `nil` where the peer sent something else, which is its mistake and not ours to trap on.
+/// Typed access to values. The result is `nil` if the peer sent another type, because a peer's mistake must not cause a trap.
 extension BusValue {
     /// The value inside variants.
     public var unwrapped: BusValue {
@@ -92,7 +92,7 @@ extension BusValue {
         return self
     }
 
-    /// Of a string, a path or a signature.
+    /// The text of a string, a path or a signature.
     public var text: String? {
         switch unwrapped {
         case .string(let text), .path(let text), .signature(let text): text
@@ -100,13 +100,13 @@ extension BusValue {
         }
     }
 
-    /// Of a boolean only; a number is none.
+    /// The value of a boolean. A number gives nil.
     public var truth: Bool? {
         if case .boolean(let value) = unwrapped { return value }
         return nil
     }
 
-    /// Of a whole number of any width; also nil for one above `Int64.max`.
+    /// The value of a whole number of any width, or nil if it exceeds `Int64.max`.
     public var integer: Int64? {
         switch unwrapped {
         case .byte(let value): Int64(value)
@@ -120,19 +120,19 @@ extension BusValue {
         }
     }
 
-    /// Of an array of octets (`ay`), such as a characteristic's value.
+    /// The bytes of a byte array (`ay`), such as a characteristic's value.
     public var octets: [UInt8]? {
         if case .bytes(let value) = unwrapped { return value }
         return nil
     }
 
-    /// Of an array: the elements that are text; others are left out.
+    /// The texts in an array. Other elements are omitted.
     public var texts: [String]? {
         guard case .array(_, let values) = unwrapped else { return nil }
         return values.compactMap(\.text)
     }
 
-    /// The entries of a dictionary whose keys are text; empty where it is none.
+    /// The entries of a dictionary whose keys are text, or empty if the value is not a dictionary.
     public var members: [String: BusValue] {
         guard case .dictionary(_, _, let entries) = unwrapped else { return [:] }
         var members: [String: BusValue] = [:]

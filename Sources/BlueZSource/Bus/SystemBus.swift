@@ -2,31 +2,32 @@ import CSystemd
 import EventLoopKit
 import Glibc
 
-/// How many of sd-bus's objects are held; tests compare it before and after (story 11).
+/// The number of sd-bus objects that are held. Tests compare it before and after (story 11).
 final class BusCounters {
     var messages = 0
     var slots = 0
 }
 
-/// A connection to D-Bus through sd-bus: calls that answer later, signals, exported objects. It opens itself again when the bus goes away.
+/// A connection to D-Bus through sd-bus, with asynchronous calls, signals and exported objects. It reconnects by itself when the bus goes
+/// away.
 ///
 ///     let bus = SystemBus(loop: loop)
 ///     bus.onConnected = { bus.call(.adapter("/org/bluez/hci0", "StartDiscovery")) { answer in … } }
 ///     bus.open()
 public final class SystemBus: EventLoop.Poller {
-    /// Which bus to connect to.
+    /// The bus to connect to.
     public enum Address: Sendable, Equatable {
-        /// The machine's, or what DBUS_SYSTEM_BUS_ADDRESS names.
+        /// The system bus, or the one in DBUS_SYSTEM_BUS_ADDRESS.
         case system
-        /// Such as `unix:path=/run/dbus/system_bus_socket`.
+        /// An address such as `unix:path=/run/dbus/system_bus_socket`.
         case custom(String)
     }
 
-    /// On whose thread everything is called and answered.
+    /// The loop on whose thread everything is called and answered.
     public let loop: EventLoop
-    /// After each connection, also each one that replaces a lost one. What was subscribed and exported before is gone.
+    /// Called after each connection, including reconnections. Earlier subscriptions and exports are gone by then.
     public var onConnected: (() -> Void)?
-    /// The connection went away, or could not be made; it is tried again by itself.
+    /// Called when the connection was lost or failed. The bus tries again by itself.
     public var onLost: ((BusError) -> Void)?
 
     let counters = BusCounters()
@@ -40,10 +41,10 @@ public final class SystemBus: EventLoop.Poller {
     private var processing = false
     private var announced = false
 
-    /// sd-bus invalidates nothing by itself: slots are released before the connection they belong to.
+    /// sd-bus does not invalidate slots by itself, so they are released before their connection.
     struct WeakSlot { weak var slot: BusSlot? }
 
-    /// Does not connect before ``open()``.
+    /// Creates a bus that does not connect before ``open()``.
     public init(loop: EventLoop, address: Address = .system) {
         self.loop = loop
         self.address = address
@@ -51,12 +52,12 @@ public final class SystemBus: EventLoop.Poller {
 
     deinit { sd_bus_close_unref(pointer) }
 
-    /// Messages, slots and calls held, for tests of leaks.
+    /// The numbers of messages, slots and calls that are held, for leak tests.
     public var load: (messages: Int, slots: Int, calls: Int) { (counters.messages, counters.slots, calls.count) }
-    /// Whether the bus has answered and let us in, and was not lost since.
+    /// Whether the bus has accepted the connection and it was not lost since.
     public var isConnected: Bool { pointer != nil && announced }
 
-    /// Our unique name on the bus.
+    /// This program's unique name on the bus.
     public var uniqueName: String? {
         var name: UnsafePointer<CChar>?
         guard sd_bus_get_unique_name(pointer, &name) >= 0, let name else { return nil }
@@ -65,7 +66,7 @@ public final class SystemBus: EventLoop.Poller {
 
     // MARK: The connection
 
-    /// Connects, now or as soon as there is a bus.
+    /// Connects, now or as soon as a bus is available.
     public func open() {
         closed = false
         guard pointer == nil else { return }
@@ -88,7 +89,7 @@ public final class SystemBus: EventLoop.Poller {
         pointer = fresh
         announced = false
         loop.add(self)
-        // The first answer tells that the bus has let us in (Hello is sent by sd-bus).
+        // sd-bus sends Hello. The first answer shows that the bus has accepted the connection.
         call(BusMethod("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")) { [weak self] answer in
             guard let self, case .success = answer else { return }
             attempts = 0
@@ -97,7 +98,7 @@ public final class SystemBus: EventLoop.Poller {
         }
     }
 
-    /// Closes for good.
+    /// Closes the connection permanently.
     public func close() {
         closed = true
         retry?.cancel()
@@ -108,7 +109,7 @@ public final class SystemBus: EventLoop.Poller {
         drop(error)
         onLost?(error)
         guard !closed else { return }
-        // 1, 2, 4 … 60 seconds: dbus-daemon is restarted within seconds, or not before a person comes.
+        // 1, 2, 4 … 60 seconds. dbus-daemon usually restarts within seconds, or not until an administrator acts.
         let delay = Duration.seconds(min(60, 1 << min(attempts, 6)))
         attempts += 1
         retry = loop.after(delay) { [weak self] in self?.open() }
@@ -117,7 +118,7 @@ public final class SystemBus: EventLoop.Poller {
     private func drop(_ error: BusError) {
         announced = false
         loop.remove(self)
-        // Whoever calls again because his call has failed is refused, instead of waiting on a connection that is going.
+        // Calls made from the failure handlers are refused instead of waiting on a connection that is closing.
         let old = pointer
         pointer = nil
         let pending = calls.values
@@ -130,7 +131,7 @@ public final class SystemBus: EventLoop.Poller {
 
     // MARK: The loop
 
-    /// sd-bus's descriptor and the events that it waits for now; nil while there is no connection.
+    /// sd-bus's descriptor and the events it currently waits for, or nil if not connected.
     public var interest: (descriptor: Int32, events: Int16)? {
         guard let pointer else { return nil }
         let descriptor = sd_bus_get_fd(pointer)
@@ -138,24 +139,24 @@ public final class SystemBus: EventLoop.Poller {
         return descriptor >= 0 && events >= 0 ? (descriptor, Int16(truncatingIfNeeded: events)) : nil
     }
 
-    /// A bus that is never silent must not hold the loop: other sources get their turn.
+    /// The maximum number of messages in one turn, so that a busy bus does not block other sources.
     private static let messagesInATurn = 512
     private var hasMore = false
 
-    /// Milliseconds until sd-bus wants to run: 0 where messages are left over, -1 where only the descriptor wakes it.
+    /// Milliseconds until sd-bus wants to run: 0 if messages are left over, -1 if only the descriptor wakes it.
     public var patience: Int32 {
-        // What was read already makes the descriptor readable no more.
+        // The descriptor does not become readable for messages that were already read.
         if hasMore { return 0 }
         var until: UInt64 = 0
         guard let pointer, sd_bus_get_timeout(pointer, &until) >= 0, until != UInt64.max else { return -1 }
-        // sd_bus_get_timeout(3) answers in CLOCK_MONOTONIC whatever clock we go by.
+        // sd_bus_get_timeout(3) always uses CLOCK_MONOTONIC.
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
         let microseconds = UInt64(now.tv_sec) * 1_000_000 + UInt64(now.tv_nsec) / 1000
         return until <= microseconds ? 0 : Int32(clamping: (until - microseconds + 999) / 1000)
     }
 
-    /// Handles at most 512 messages; what is left waits for the next turn. Notices here that the connection is lost.
+    /// Handles at most 512 messages and leaves the rest for the next turn. Detects a lost connection.
     public func process() {
         guard !processing else { return }
         processing = true
@@ -177,7 +178,7 @@ public final class SystemBus: EventLoop.Poller {
 
     // MARK: Calls
 
-    /// Calls a method; the answer comes once, from the loop, also where the bus goes away or the time is over.
+    /// Calls a method. The completion is called once, from the loop, even if the bus goes away or the time runs out.
     @discardableResult
     public func call(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
@@ -188,7 +189,7 @@ public final class SystemBus: EventLoop.Poller {
         }
     }
 
-    /// Calls a method whose answer is read by the caller, since it may be longer than others.
+    /// Calls a method whose answer the caller reads, because it may be longer than usual.
     func ask(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
         completion: @escaping (Result<BusMessage, BusError>) -> Void
@@ -202,7 +203,7 @@ public final class SystemBus: EventLoop.Poller {
             let message = BusMessage(owning: fresh, counters: counters)
             try message.append(arguments)
             var slot: OpaquePointer?
-            // Our own timer ends the wait, since sd-bus knows only the machine's clock.
+            // Use the loop's timer for the timeout, because sd-bus knows only the machine's clock.
             let sent = sd_bus_call_async(
                 pointer, &slot, message.pointer,
                 { reply, data, _ in
@@ -215,7 +216,7 @@ public final class SystemBus: EventLoop.Poller {
             calls[ObjectIdentifier(call)] = call
             call.timer = loop.after(timeout) { [weak call] in call?.finish(.failure(.timeout)) }
         } catch {
-            // Later, so that nobody is answered while he still asks.
+            // Fail later, so that the completion is never called before this function returns.
             call.timer = loop.after(.zero) { call.finish(.failure(error)) }
         }
         return call
@@ -225,12 +226,12 @@ public final class SystemBus: EventLoop.Poller {
 
     // MARK: Signals and objects
 
-    /// Hears signals; ends when the subscription goes, or with the connection.
+    /// Subscribes to signals. The subscription ends with the returned object or with the connection.
     /// - Parameter rule: a match rule of the D-Bus specification.
     public func subscribe(_ rule: String, handler: @escaping (BusSignal) -> Void) -> BusSubscription? {
         let subscription = BusSubscription(counters: counters, handler: handler)
         var slot: OpaquePointer?
-        // Without an answer handler, a bus that refuses the rule ends the connection, and we would hear of it.
+        // Without a reply handler, a refused rule ends the connection, which is reported as a loss.
         let result = sd_bus_add_match_async(
             pointer, &slot, rule,
             { message, data, _ in
@@ -243,7 +244,7 @@ public final class SystemBus: EventLoop.Poller {
         return subscription
     }
 
-    /// Answers calls to an object, and where asked to everything below it.
+    /// Answers calls to an object, and optionally to everything below it.
     public func export(_ path: String, andBelow: Bool = false, handler: @escaping (IncomingCall) -> Void) -> BusExport? {
         let export = BusExport(bus: self, handler: handler)
         var slot: OpaquePointer?
@@ -267,7 +268,7 @@ public final class SystemBus: EventLoop.Poller {
         exports[ObjectIdentifier(slot)] = WeakSlot(slot: slot)
     }
 
-    /// Sends a signal of an object of ours.
+    /// Sends a signal from an exported object.
     public func emit(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]) throws(BusError) {
         var fresh: OpaquePointer?
         let result = sd_bus_message_new_signal(pointer, &fresh, path, interface, member)

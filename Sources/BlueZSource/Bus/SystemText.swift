@@ -1,6 +1,6 @@
 import Glibc
 
-/// What an error number means, for a person.
+/// Returns the text for an error number.
 func errorText(_ code: Int32) -> String {
     guard let text = strerror(code) else { return "error \(code)" }
     return String(cString: text)

@@ -1,17 +1,17 @@
-/// A Bluetooth UUID; the 16-bit ones of the SIG stand for their 128-bit form.
+/// A Bluetooth UUID. A 16-bit UUID of the SIG is expanded to its 128-bit form.
 public struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// 36 characters in lower case, as BlueZ writes them.
+    /// 36 characters in lower case, as in BlueZ.
     public let text: String
 
     private static let base = "-0000-1000-8000-00805f9b34fb"
 
-    /// Of a 16-bit number of the SIG: `BluetoothUUID(0x180D)`.
+    /// Creates a UUID from a 16-bit number of the SIG: `BluetoothUUID(0x180D)`.
     public init(_ short: UInt16) {
         let digits = String(short, radix: 16)
         text = "0000" + String(repeating: "0", count: 4 - digits.count) + digits + Self.base
     }
 
-    /// Reads `2A37`, `00002a37` or the long form, in either case.
+    /// Parses `2A37`, `00002a37` or the long form, in any case.
     public init?(_ text: some StringProtocol) {
         let text = text.lowercased()
         let digits = text.utf8.filter { $0 != UInt8(ascii: "-") }
@@ -24,7 +24,7 @@ public struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConvert
         }
     }
 
-    /// `2A37` where it is a 16-bit one, else the long form in upper case: the name of a channel.
+    /// The name for a channel: `2A37` for a 16-bit UUID, otherwise the long form in upper case.
     public var description: String {
         let isShort = text.hasPrefix("0000") && text.hasSuffix(Self.base)
         return (isShort ? String(text.dropFirst(4).prefix(4)) : text).uppercased()
@@ -35,18 +35,18 @@ public struct BluetoothUUID: Hashable, Sendable, Comparable, CustomStringConvert
 
 /// A characteristic of a service.
 public struct CharacteristicName: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The service that has it.
+    /// The UUID of the service.
     public var service: BluetoothUUID
-    /// Its type within the service.
+    /// The UUID of the characteristic.
     public var characteristic: BluetoothUUID
 
-    /// Of full UUIDs: the service first, then the characteristic.
+    /// Creates a name from full UUIDs.
     public init(_ service: BluetoothUUID, _ characteristic: BluetoothUUID) {
         self.service = service
         self.characteristic = characteristic
     }
 
-    /// Of 16-bit numbers: `CharacteristicName(0x180D, 0x2A37)`.
+    /// Creates a name from 16-bit numbers: `CharacteristicName(0x180D, 0x2A37)`.
     public init(_ service: UInt16, _ characteristic: UInt16) {
         self.init(BluetoothUUID(service), BluetoothUUID(characteristic))
     }
@@ -60,10 +60,10 @@ public struct CharacteristicName: Hashable, Sendable, Comparable, CustomStringCo
 
 /// A device's address, in upper case with colons.
 public struct BluetoothAddress: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// Six pairs of hexadecimal digits, such as `00:11:22:AA:BB:CC`, as BlueZ writes it.
+    /// Six pairs of hexadecimal digits, such as `00:11:22:AA:BB:CC`, as in BlueZ.
     public let description: String
 
-    /// Reads six pairs of hexadecimal digits with colons, in either case; nil for all else.
+    /// Parses six pairs of hexadecimal digits with colons, in any case. Returns nil for any other text.
     public init?(_ text: some StringProtocol) {
         let parts = text.uppercased().split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6, parts.allSatisfy({ $0.count == 2 && UInt8($0, radix: 16) != nil && $0.first != "+" }) else {

@@ -1,20 +1,20 @@
-/// What the machine hears and says.
+/// The machine's events and commands.
 extension ConnectionMachine {
     enum State: Equatable {
         /// Not wanted, or no adapter.
         case stopped
-        /// Waits to be seen.
+        /// Waits for an advertisement.
         case idle
-        /// Waits for its time.
+        /// Waits until a time.
         case waiting
-        /// Waits for its turn: an adapter makes one connection at a time.
+        /// Waits for its turn, because an adapter makes one connection at a time.
         case queued
         case connecting
         case resolving
         case working(Step)
         case live
         case leaving
-        /// Only a person can help.
+        /// Waits for the user to act.
         case blocked(ConnectionNotice)
     }
 
@@ -25,14 +25,14 @@ extension ConnectionMachine {
         case unsubscribe(CharacteristicName)
         case subscribe(CharacteristicName)
         case write(OpeningWrite)
-        /// The device's own dialogue, up to where it is found to be in use.
+        /// The device's own dialogue, up to the point at which the device is in use.
         case converse
         case collect
         /// Waits until the caller has made the records durable.
         case commit
         case setClock
 
-        /// What is waited for, in a person's words.
+        /// The thing that the step waits for, for users.
         var waitedFor: String {
             switch self {
             case .information: "what it says about itself"
@@ -55,24 +55,24 @@ extension ConnectionMachine {
     enum Event: Equatable {
         case start
         case stop
-        /// An advertisement was heard.
+        /// An advertisement was received.
         case seen
         case turn
-        /// The link is up, whoever asked for it (BlueZ connects bonded devices by itself).
+        /// The link is up. BlueZ may have connected a bonded device by itself.
         case connected
         case connectFailed(LinkFailure)
-        /// The services are known, or others than before on the same link: `kept` are where they were.
+        /// The services are known, or changed on the same link. `kept` are the unchanged ones.
         case resolved(Set<CharacteristicName>, kept: Set<CharacteristicName> = [])
         case linkLost
         case finished(Step, Outcome)
         /// One of a step's several requests was answered.
         case progress(Step)
-        /// Something of the profile arrived.
+        /// A frame of the profile arrived.
         case frame
-        /// BlueZ took services away that are used; it may show them at another place.
+        /// BlueZ removed services that are in use. It may add them again at another path.
         case servicesGone
         case bonded
-        /// The bond is gone, or was never kept.
+        /// The bond was removed, or was never kept.
         case unbonded
         case tick
     }
@@ -84,9 +84,9 @@ extension ConnectionMachine {
         case disconnect
         case perform(Step)
         case tell(ConnectionNotice)
-        /// BlueZ is to forget the device, and its table of services with it.
+        /// Make BlueZ forget the device and its table of services.
         case dropCache
-        /// For the recovery, which sees all devices of an adapter.
+        /// For the recovery, which observes all devices of an adapter.
         case observe(Recovery.Observation)
     }
 }

@@ -1,6 +1,6 @@
-/// While the link lives: silence, and its end.
+/// The machine's behavior on a live link: silence, and the end of the link.
 extension ConnectionMachine {
-    /// After how long without a frame something is done.
+    /// The time without a frame after which the machine acts.
     var quietLimit: Duration? {
         if case .leave(let quiet, _) = description.presence { return quiet }
         guard let expected = description.expectedInterval, !subscribed.isDisjoint(with: description.allSubscriptions) else {
@@ -19,14 +19,14 @@ extension ConnectionMachine {
         return [.observe(.worked)]
     }
 
-    /// ATT limits the time of each request, not of all that a step asks for (Core specification, vol 3, part F, 3.3.3).
+    /// ATT limits the time of each request, not of a whole step (Core specification, vol 3, part F, 3.3.3).
     mutating func progress(_ step: Step, _ now: Duration) -> [Command] {
         guard state == .working(step), deadline != nil else { return [] }
         deadline = now + limits.step
         return tellIfSlow(now)
     }
 
-    /// A person who looks why nothing comes from a device that answers slowly shall find it.
+    /// Reports a slow device, so that users can find out why no data arrives.
     mutating func tellIfSlow(_ now: Duration) -> [Command] {
         guard let asksSince, now - asksSince > limits.patience else { return [] }
         return tell(.slow)
@@ -42,21 +42,21 @@ extension ConnectionMachine {
         case .connecting: return fail(.noAnswer, now)
         case .resolving: return tell(.notResolved) + fail(.other, now)
         case .working(let step):
-            // Either a pause before a repetition, or the step got no answer.
+            // Either a pause before a repetition is over, or the step got no answer.
             if steps.first == step { return next(now) }
             giveUpAccompaniment()
             return fail(.noAnswer, now)
         case .live: return quiet(now)
         case .leaving:
-            // Disconnect was not answered by a change of Connected; it is asked once more.
+            // The Disconnect had no effect on Connected, so repeat it.
             deadline = now + limits.step
             return [.disconnect]
         case .stopped, .idle, .queued, .blocked: return []
         }
     }
 
-    /// Nothing came for long: the next tier (stories 5, 6). It ends at the link; an idle device is no reason to restart what
-    /// others use (story 12).
+    /// Handles silence with the next measure (stories 5, 6). The strongest one is to end the link. An idle device is not a reason to
+    /// restart anything that other devices use (story 12).
     mutating func quiet(_ now: Duration) -> [Command] {
         if case .leave = description.presence {
             state = .leaving

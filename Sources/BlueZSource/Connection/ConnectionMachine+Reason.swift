@@ -1,6 +1,6 @@
-/// What a device waits for, for a person who asks.
+/// The reason why a device does not deliver, for users.
 extension ConnectionMachine {
-    /// `nil` while it delivers, or has nothing to wait for but its next advertisement.
+    /// Returns the reason, or `nil` while the device delivers or only its next advertisement is missing.
     func waitsFor(_ address: BluetoothAddress) -> String? {
         switch state {
         case .live: told.contains(.silent) ? ConnectionNotice.silent.text(for: address) : nil
@@ -26,7 +26,7 @@ extension ConnectionMachine {
 }
 
 extension LinkFailure {
-    /// For people.
+    /// The text for users.
     var words: String {
         switch self {
         case .noAnswer: "no answer came"

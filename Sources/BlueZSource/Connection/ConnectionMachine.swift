@@ -1,38 +1,39 @@
-/// What to do about one device, decided from events alone: no I/O, no clock, no bus.
+/// The decisions about one device's connection. Pure: it has no I/O, no clock and no bus.
 ///
 ///     idle ─seen─▶ queued ─turn─▶ connecting ─▶ resolving ─▶ working(step…) ─▶ live ─▶ leaving ─▶ waiting ─▶ idle
 ///                                   └────────────┴──────────────┴── failure ────┴────▶ waiting (back-off) │ blocked
 ///
-/// The steps, in this order: the subscriptions of a stream, Device Information once, the clock read (evidence before anything is set), the listed reads, subscriptions,
-/// stored records, their commit confirmed, and only then the clock set: a clock set earlier would change what stored records say.
+/// The steps, in this order: the subscriptions of a stream, Device Information (once), reading the clock (as evidence before anything is
+/// set), the listed reads, subscriptions, stored records, and the confirmation of their commit. The clock is set last, because setting it
+/// earlier would change the meaning of stored records.
 struct ConnectionMachine {
     let description: DeviceDescription
     let limits: ConnectionLimits
     var state: State = .stopped
-    /// When `tick` is wanted next.
+    /// The time of the next `tick`.
     var deadline: Duration?
     var informationKnown: Bool
     var hadGoodSession: Bool
-    /// What is enabled now.
+    /// The characteristics whose notifications are enabled now.
     private(set) var subscribed: Set<CharacteristicName> = []
 
     private let random: () -> Double
     var steps: [Step] = []
-    /// What was done on this link and stands.
+    /// The steps that were done on this link and are still valid.
     private var done: Set<Step> = []
-    /// BlueZ keeps the keys of a bond; forgetting the device would lose them.
+    /// Whether the device is bonded. BlueZ keeps the keys, and forgetting the device would lose them.
     var isBonded = false
-    /// Anybody can speak under an address. Where the profile wants a bond, only the bond tells that it is the device.
+    /// Whether a required bond is missing. Any device can use an address, so only the bond proves the device's identity.
     var lacksBond: Bool { description.needsBond && !isBonded }
-    /// What nobody needs and what ended a link, or could not be had: it is not asked for again.
+    /// Optional characteristics that were unavailable or ended a link. They are not requested again.
     private var givenUp: Set<CharacteristicName> = []
-    /// Links that ended while it was asked for.
+    /// The number of links that ended while a characteristic was requested.
     private var strikes: [CharacteristicName: Int] = [:]
-    /// Why the last attempt came to nothing.
+    /// The reason why the last attempt failed.
     private(set) var lastFailure: LinkFailure?
-    /// What BlueZ's table was dropped for.
+    /// The characteristics for which BlueZ's table was dropped.
     private var distrusted: Set<CharacteristicName> = []
-    /// Since when the device is asked, while its measurements wait for its answers.
+    /// The time since which the device's measurements wait for its answers.
     var asksSince: Duration?
     private var available: Set<CharacteristicName> = []
     var failures = 0
@@ -47,13 +48,13 @@ struct ConnectionMachine {
     private var holdsTurn = false
 
     struct Silence {
-        /// 0: all well; 1: resubscribed.
+        /// 0: no measure taken. 1: resubscribed.
         var tier = 0
-        /// Reconnections in a row without a frame.
+        /// Consecutive reconnections without a frame.
         var rounds = 0
     }
 
-    /// - Parameter random: 0 up to 1, for the jitter.
+    /// - Parameter random: returns a number from 0 up to 1, for the jitter.
     init(
         _ description: DeviceDescription, memory: DeviceMemory = DeviceMemory(), limits: ConnectionLimits = ConnectionLimits(),
         random: @escaping () -> Double
@@ -81,7 +82,7 @@ struct ConnectionMachine {
         case .progress(let step): return progress(step, now)
         case .frame: return frame(now)
         case .servicesGone:
-            // The device is silent until BlueZ shows them again. That is no reason to hang up.
+            // The device is silent until BlueZ shows the services again. That is not a reason to disconnect.
             if state == .live || isWorking { deadline = now + limits.resolve + limits.pause }
             return []
         case .bonded:
@@ -95,7 +96,7 @@ struct ConnectionMachine {
     }
 
     var isBlocked: Bool { if case .blocked = state { true } else { false } }
-    /// It waits, over its link, for services that are gone.
+    /// Whether the machine waits, with its link open, for services that were removed.
     var hasMoved: Bool { if case .blocked(.moved) = state { true } else { false } }
     private var isWorking: Bool { if case .working = state { true } else { false } }
     private var hasLink: Bool { state == .resolving || state == .live || state == .leaving || isWorking }
@@ -166,7 +167,7 @@ struct ConnectionMachine {
         case .connecting, .idle, .waiting, .queued, .resolving:
             if lacksBond { return awaitBond() }
             done = []
-        // Its services moved (Service Changed): what still stands stays, and the rest is done again.
+        // The services moved (Service Changed). Steps on unchanged services stay done, and the others are repeated.
         case .live, .working, .blocked(.moved): done = done.filter { $0.stands(on: kept, of: description) }
         case .stopped, .leaving, .blocked: return []
         }
@@ -179,9 +180,9 @@ struct ConnectionMachine {
             description, available: names, informationKnown: informationKnown, givenUp: givenUp)
         steps = plan.filter { !done.contains($0) }
         if distrusts(missing) { return dropCache(now) }
-        // To hang up and connect again would have BlueZ keep the wrong table for good, so that not even forgetting the device helps.
+        // After a reconnection BlueZ would keep the wrong table permanently, and not even forgetting the device would help.
         if isLiving, isBonded, let name = missing.first { return block(.moved(name), disconnects: false) }
-        // The first table may be incomplete, as where the link was lost while BlueZ bonded: only what is missing again is missing.
+        // The first table may be incomplete, for example if the link was lost while BlueZ bonded. So report only what is missing twice.
         let again = missing.filter { missingBefore.contains($0) }
         missingBefore = Set(missing)
         return release() + again.flatMap { tell(.missing($0)) } + next(now)
@@ -193,7 +194,7 @@ struct ConnectionMachine {
         guard !steps.isEmpty else { return goLive(now) }
         let step = steps.removeFirst()
         state = .working(step)
-        // Records and dialogues have time limits of their own, and a commit is the caller's to make.
+        // Records and dialogues have their own time limits, and the commit depends on the caller.
         let takesItsTime = step == .converse || step == .collect || step == .commit
         deadline = takesItsTime ? nil : now + limits.step
         let slow = tellIfSlow(now)
@@ -223,7 +224,7 @@ struct ConnectionMachine {
         }
     }
 
-    /// A battery that wants a bond, or a service that is not what it says, is no reason to do without the device.
+    /// Gives up an optional characteristic. A battery that needs a bond, or a broken service, must not cost the rest of the device.
     mutating func giveUpAccompaniment() {
         guard case .working(let step) = state, let name = accompaniment(step) else { return }
         strikes[name, default: 0] += 1
@@ -252,7 +253,7 @@ struct ConnectionMachine {
         case .noAnswer, .authentication, .notConnected, .notReady, .accessDenied, .unknownObject, .absent:
             return fail(failure, now)
         case .inProgress, .procedureRunning:
-            // BlueZ has not finished what came before, often an earlier client's StopNotify: a moment later it has.
+            // BlueZ has not finished an earlier operation, often another client's StopNotify. It will be done in a moment.
             guard repeats < limits.repeats else { break }
             repeats += 1
             steps.insert(step, at: 0)
@@ -261,7 +262,7 @@ struct ConnectionMachine {
         case .stale, .other: break
         }
         repeats = 0
-        // Records that were not collected were written by the device's clock as it is; setting it would change what they say.
+        // The uncollected records depend on the clock as it is, so setting it would change their meaning.
         if step == .collect { steps.removeAll { $0 == .setClock } }
         guard case .subscribe(let name) = step else { return next(now) }
         if failure == .stale {
@@ -273,14 +274,14 @@ struct ConnectionMachine {
         return tell(.notEnabled(name)) + next(now)
     }
 
-    /// BlueZ forgets the device over the link on which the table was found wrong, and hangs up itself. After another link it would keep that
-    /// table (seen with 5.66). It is found anew when it is heard.
+    /// Makes BlueZ forget the device over the link whose table was wrong. BlueZ then disconnects by itself. After another link it would
+    /// keep that table (seen with 5.66). The device is discovered again when it advertises.
     private mutating func dropCache(_ now: Duration) -> [Command] {
         [.dropCache] + wait(limits.resolve, now)
     }
 
-    /// Whether the table that BlueZ keeps is to be dropped for the sake of these: once, until they work, and never at the price of a
-    /// bond, which only a person can make again.
+    /// Whether to drop BlueZ's table because of these characteristics. This is done once until they work, and never if it costs a bond,
+    /// which only the user can restore.
     private mutating func distrusts(_ names: [CharacteristicName]) -> Bool {
         guard !isBonded, !names.isEmpty, !distrusted.isSuperset(of: names) else { return false }
         distrusted.formUnion(names)
@@ -288,7 +289,7 @@ struct ConnectionMachine {
     }
 
     private mutating func goLive(_ now: Duration) -> [Command] {
-        // Nothing of what is wanted could be enabled: the link is of no use.
+        // None of the subscriptions could be enabled, so the link is useless.
         if !description.allSubscriptions.isEmpty, subscribed.isDisjoint(with: description.allSubscriptions) {
             return fail(.other, now)
         }
@@ -312,13 +313,14 @@ struct ConnectionMachine {
         switch failure {
         case .authentication:
             authenticationFailures += 1
-            // Without a bond there is nothing to retry. With one, a device that was busy or out of range may refuse once or twice;
-            // after that only a new bond helps, and trying for ever would drain its battery (story 8).
+            // Without a bond, retrying is useless. With one, a device that is busy or out of range may refuse once or twice. After that
+            // only a new bond helps, and endless retries would drain its battery (story 8).
             let bond: ConnectionNotice = hadGoodSession ? .bondRefused : .needsPairing
             if bond == .needsPairing || authenticationFailures > limits.authenticationRetries { return block(bond) }
         case .accessDenied: return block(.accessDenied)
         case .noAnswer where state == .connecting:
-            // BlueZ ends each attempt by itself; where it does not, it is stuck. A step without an answer may be the device's fault.
+            // BlueZ normally ends each attempt by itself. If it does not, BlueZ is stuck. A step without an answer may be the device's
+            // fault.
             return [.observe(.noAnswer)] + leave(after: backOff(), now)
         case .noAnswer:
             if case .working(let step) = state { return tell(.unanswered(step.waitedFor)) + leave(after: backOff(), now) }
@@ -327,7 +329,7 @@ struct ConnectionMachine {
         return leave(after: backOff(), now)
     }
 
-    /// Only a person makes a bond. A link that another program holds may be the one over which it is made.
+    /// Waits for the user to create a bond. Keeps a link of another program, because the bond may be made over it.
     private mutating func awaitBond() -> [Command] {
         block(.needsPairing, disconnects: hasLink || state == .connecting)
     }
@@ -341,7 +343,7 @@ struct ConnectionMachine {
     }
 
     mutating func leave(after delay: Duration, _ now: Duration) -> [Command] {
-        // Disconnect also cancels a Connect that was not answered (BlueZ, org.bluez.Device1, Disconnect).
+        // Disconnect also cancels an unanswered Connect (BlueZ, org.bluez.Device1, Disconnect).
         wait(delay, now) + [.disconnect]
     }
 
@@ -353,7 +355,7 @@ struct ConnectionMachine {
         return release()
     }
 
-    /// 1, 2, 4 … seconds up to the limit, the upper half of it by chance, so that twenty devices do not come at once.
+    /// 1, 2, 4 … seconds up to the limit. The upper half is random, so that twenty devices do not reconnect at once.
     func backOff() -> Duration {
         let doubled = limits.backOff * Int(1 << min(max(failures - 1, 0), 12))
         return min(doubled, limits.longestBackOff) * (0.5 + 0.5 * random())

@@ -1,31 +1,31 @@
 import EventLoopKit
 
-/// What a person has to know about a device; each is told once, until it is over.
+/// A problem with a device that the user should know about. Each is reported once until it is resolved.
 public enum ConnectionNotice: Hashable, Sendable {
-    /// The device answers only a bonded hub, and there is no bond.
+    /// The device answers only a bonded hub, and it has no bond with this one.
     case needsPairing
-    /// It was bonded and no longer accepts us (story 8).
+    /// The device was bonded and does not accept the bond any more (story 8).
     case bondRefused
-    /// The table of services is another one than the cached (story 7).
+    /// The table of services differs from the cached one (story 7).
     case staleCache(CharacteristicName)
     /// The profile expects a characteristic that the device does not have.
     case missing(CharacteristicName)
-    /// It was there on this link, and is not any more; the bond is a person's, so that nothing is removed.
+    /// A characteristic disappeared during this link. Nothing is removed, because the bond belongs to the user.
     case moved(CharacteristicName)
-    /// It could not be enabled, for another reason.
+    /// A characteristic could not be enabled, for another reason.
     case notEnabled(CharacteristicName)
-    /// Connected and enabled, and nothing comes, again and again.
+    /// The device is connected and enabled, but repeatedly sends nothing.
     case silent
-    /// D-Bus does not let us.
+    /// D-Bus denies access.
     case accessDenied
-    /// Services are never resolved.
+    /// The services are never resolved.
     case notResolved
-    /// Its answers take long, and its measurements come after them.
+    /// The device answers slowly, and its measurements wait for the answers.
     case slow
-    /// This was asked for and never came.
+    /// A request was never answered.
     case unanswered(String)
 
-    /// Most need a person; slowness and a lost answer may pass.
+    /// The weight. Most notices need the user to act, but slowness and a lost answer may pass.
     public var weight: SourceNotice.Weight {
         switch self {
         case .slow: .information
@@ -36,7 +36,7 @@ public enum ConnectionNotice: Hashable, Sendable {
 
     static let accessDeniedText = "D-Bus denies it: `sudo usermod -aG bluetooth $USER` and log in again; see `vitalgate doctor`"
 
-    /// What it means and what mends it.
+    /// The text for users, with the remedy.
     public func text(for address: BluetoothAddress) -> String {
         switch self {
         case .needsPairing:

@@ -1,26 +1,26 @@
-/// The time limits of a connection, in one place.
+/// The time limits of a connection.
 struct ConnectionLimits: Sendable {
-    /// BlueZ itself gives up after about 41 s; past this it is stuck.
+    /// BlueZ itself gives up after about 41 s. After this limit it is stuck.
     var connect: Duration = .seconds(60)
     var resolve: Duration = .seconds(30)
-    /// For each request: BlueZ waits 30 s for an ATT answer (Core specification, vol 3, part F, 3.3.3).
+    /// The limit for each request. BlueZ waits 30 s for an ATT answer (Core specification, vol 3, part F, 3.3.3).
     var step: Duration = .seconds(35)
-    /// Between a failure of the moment and its repetition.
+    /// The pause after a temporary failure.
     var pause: Duration = .seconds(1)
-    /// How long a device may be asked before a person is told that it is slow.
+    /// The time after which a device is reported as slow.
     var patience: Duration = .seconds(15)
     var repeats = 3
     var backOff: Duration = .seconds(1)
     var longestBackOff: Duration = .seconds(300)
-    /// How long an advertisement means that the device is there.
+    /// The time for which an advertisement means that the device is in range.
     var seenFor: Duration = .seconds(60)
-    /// No link is called silent sooner.
+    /// The minimum time before a link counts as silent.
     var silence: Duration = .seconds(5)
     var longestSilence: Duration = .seconds(600)
     var authenticationRetries = 2
 }
 
-/// What is done after the services are known, and in which order.
+/// The steps after the services are known, and their order.
 enum ConnectionPlan {
     static let deviceInformation = BluetoothUUID(0x180A)
 
@@ -45,13 +45,13 @@ enum ConnectionPlan {
         let collects = description.recordAccess.map { available.contains($0.controlPoint) } ?? false
         if collects { steps += [.collect, .commit] }
         if let clock, clock.isSet { steps.append(.setClock) }
-        // What a profile lists may be optional in its service; a device that has nothing of it is another matter.
+        // A profile's characteristics may be optional in its service. They count as missing only if the device has none of them.
         return (steps, subscriptions.isEmpty ? wanted : [])
     }
 }
 
 extension ConnectionMachine.Step {
-    /// Whether it need not be done again on the same link when only these characteristics are where they were.
+    /// Whether the step stays done on the same link if only these characteristics are unchanged.
     func stands(on kept: Set<CharacteristicName>, of description: DeviceDescription) -> Bool {
         switch self {
         case .information: true

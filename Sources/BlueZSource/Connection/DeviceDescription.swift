@@ -1,67 +1,67 @@
 import HealthModel
 
-/// An adopted device as the source sees it: what to ask and how to stay. The assembling target fills it from profiles.
+/// The source's description of an adopted device. The assembling target creates it from profiles.
 ///
 ///     var strap = DeviceDescription(address: address, profile: "sig-heart-rate")
 ///     strap.services = [BluetoothUUID(0x180D)]
 ///     strap.subscriptions = [CharacteristicName(0x180D, 0x2A37)]
 ///     strap.expectedInterval = .seconds(1)
 public struct DeviceDescription: Hashable, Sendable {
-    /// When a link to the device is made and kept.
+    /// The rule for when to connect to the device.
     public enum Presence: Hashable, Sendable {
-        /// Connected as long as the device lets us.
+        /// Stay connected as long as the device allows.
         case stay
-        /// Leaves when nothing came for `quiet`, and comes back no sooner than `rest` later: devices that are switched on to measure
-        /// keep advertising for a while after they have told everything.
+        /// Disconnect after `quiet` without data, and reconnect after `rest` at the earliest. Devices that are switched on for a
+        /// measurement advertise for a while after they have sent everything.
         case leave(quiet: Duration, rest: Duration)
-        /// Never connected: everything is in its advertisements.
+        /// Never connect, because the advertisements contain everything.
         case adverts
     }
 
-    /// By which it is found among BlueZ's devices (org.bluez.Device1, Address).
+    /// The address in BlueZ (org.bluez.Device1, Address).
     public var address: BluetoothAddress
-    /// Of the profile, for the log.
+    /// The profile's id, for the log.
     public var profile: String
-    /// The adapter's address, where only one of several is meant.
+    /// The adapter's address, if only one of several may be used.
     public var adapter: BluetoothAddress?
-    /// What the device advertises; empty where it advertises no service, so that discovery cannot filter.
+    /// The services that the device advertises. If empty, discovery cannot filter for it.
     public var services: [BluetoothUUID] = []
-    /// Read after each connection and handed on as frames, where the device has them.
+    /// Characteristics that are read after each connection and passed on as frames, if the device has them.
     public var reads: [CharacteristicName] = []
-    /// Enabled after each connection, where the device has them.
+    /// Characteristics that are enabled after each connection, if the device has them.
     public var subscriptions: [CharacteristicName] = []
-    /// Read and enabled where the device has them, whatever it advertises, and missed where it has not: its battery.
+    /// Optional characteristics, such as the battery, that are read and enabled if the device has them.
     public var accompaniments: [CharacteristicName] = []
-    /// Of the reads, those that say something of what other characteristics send: where the sensor sits, when its session began.
+    /// The reads that describe the data of other characteristics, for example the sensor's location or the start of its session.
     public var descriptions: Set<CharacteristicName> = []
-    /// Written once what is wanted is enabled, in this order: what makes a device begin.
+    /// Values that are written in this order after notifications are enabled, to make a device start.
     public var writes: [OpeningWrite] = []
-    /// Stored records.
+    /// The access to stored records.
     public var recordAccess: RecordAccessDescription?
-    /// What is talked about with the device, where it wants more than to be asked; nil for most.
+    /// The dialogue with the device, or nil (for most devices).
     public var dialogue: DialogueDescription?
-    /// The clock that is read, and where allowed set; nil where there is none.
+    /// The clock that is read, and set if allowed, or nil if the device has none.
     public var clock: DeviceClock?
-    /// When it is connected; as long as it lets us where nothing else is said.
+    /// The rule for when to connect to the device.
     public var presence: Presence = .stay
-    /// Frames come about this often while all is well; none where they come when they come.
+    /// The usual time between two frames, or nil if they come irregularly.
     public var expectedInterval: Duration?
-    /// Advertised data that is handed on as frames.
+    /// Advertised data that is passed on as frames.
     public var adverts: [AdvertisedData] = []
-    /// The device is read only while BlueZ keeps a bond with it.
+    /// Whether the device is read only while BlueZ has a bond with it.
     public var needsBond = false
 
-    /// A device to stay connected with, of which nothing is asked yet.
+    /// Creates a description of a device that stays connected and is not asked for anything yet.
     public init(address: BluetoothAddress, profile: String) {
         self.address = address
         self.profile = profile
     }
 
-    /// Whether what it measures is gone when nobody hears it: it is heard before it is asked what it is. A device that keeps readings
-    /// waits with them until it is subscribed; what its clock shows has to be known by then.
+    /// Whether measurements are lost if the hub does not receive them. Then notifications are enabled before Device Information is read. A
+    /// device that stores readings keeps them until it is subscribed, and its clock must be read before that.
     public var isStream: Bool { presence == .stay && expectedInterval != nil && recordAccess == nil && clock == nil }
 
-    /// Everything to be enabled: what was listed, and what the record access needs.
+    /// All characteristics to enable: the listed ones and those that the record access needs.
     public var allSubscriptions: [CharacteristicName] {
         var names = subscriptions
         if let recordAccess {
@@ -72,23 +72,23 @@ public struct DeviceDescription: Hashable, Sendable {
     }
 }
 
-/// Octets that a device has to be told before it tells anything.
+/// Bytes that a device needs before it sends data.
 public struct OpeningWrite: Hashable, Sendable {
-    /// Where they are written.
+    /// The characteristic to write.
     public var name: CharacteristicName
-    /// As they are written.
+    /// The bytes to write.
     public var octets: [UInt8]
 
-    /// - Parameter octets: 512 at most, as an attribute has.
+    /// - Parameter octets: at most 512 bytes, the size of an attribute.
     public init(name: CharacteristicName, octets: [UInt8]) {
         self.name = name
         self.octets = octets
     }
 }
 
-/// Where a device keeps the time.
+/// The clock of a device.
 public struct DeviceClock: Hashable, Sendable {
-    /// How the time is written in octets (GATT Specification Supplement).
+    /// The byte layout of the time (GATT Specification Supplement).
     public enum Layout: Hashable, Sendable {
         /// 2A2B: date time, day of week, fractions, reason.
         case currentTime
@@ -96,14 +96,14 @@ public struct DeviceClock: Hashable, Sendable {
         case dateTime
     }
 
-    /// The characteristic that shows the time.
+    /// The characteristic with the time.
     public var name: CharacteristicName
-    /// How its value is read and written.
+    /// The layout of its value.
     public var layout: Layout
-    /// Whether the profile allows to set it.
+    /// Whether the profile allows setting it.
     public var isSet: Bool
 
-    /// - Parameter name: where nothing else is said, the characteristic 2A2B of the service 1805.
+    /// - Parameter name: the characteristic, by default 2A2B of the service 1805.
     public init(name: CharacteristicName = CharacteristicName(0x1805, 0x2A2B), layout: Layout = .currentTime, isSet: Bool) {
         self.name = name
         self.layout = layout
@@ -111,16 +111,16 @@ public struct DeviceClock: Hashable, Sendable {
     }
 }
 
-/// Data in an advertisement.
+/// A kind of data in an advertisement.
 public enum AdvertisedData: Hashable, Sendable {
     /// `advert:FCD2`
     case service(BluetoothUUID)
     /// `advert:manufacturer:0157`
     case manufacturer(UInt16)
-    /// `advert:manufacturer`: of whatever company, whose number stands in front; for devices that put readings where that number belongs.
+    /// `advert:manufacturer`: data of any company, after the company's number. For devices that send readings instead of that number.
     case anyManufacturer
 
-    /// What its frames are called, as shown at each case; the digits are in upper case.
+    /// The name of the channel for its frames, as shown at each case. The digits are in upper case.
     public var channel: String {
         switch self {
         case .service(let uuid): return "advert:\(uuid)"
@@ -131,7 +131,7 @@ public enum AdvertisedData: Hashable, Sendable {
         }
     }
 
-    /// What a channel of this name hands on; nil for one of no advertisements.
+    /// Parses a channel's name. Returns nil if the channel is not for advertisements.
     public init?(channel: String) {
         guard channel.hasPrefix("advert:") else { return nil }
         let name = channel.dropFirst(7)
@@ -146,12 +146,12 @@ public enum AdvertisedData: Hashable, Sendable {
         }
     }
 
-    /// A frame of ``anyManufacturer``: the company's number, least significant octet first as it was sent, and its data.
+    /// Returns a frame of ``anyManufacturer``: the company's number, least significant byte first as sent, and the data.
     public static func frame(company: UInt16, _ data: [UInt8]) -> [UInt8] {
         [UInt8(truncatingIfNeeded: company), UInt8(company >> 8)] + data
     }
 
-    /// The frames of this channel in what was advertised.
+    /// Returns the frames of this channel in the advertised data.
     public func frames(in data: [AdvertisedData: [UInt8]]) -> [[UInt8]] {
         guard self == .anyManufacturer else { return data[self].map { [$0] } ?? [] }
         return data.compactMap { part, octets in
@@ -160,35 +160,35 @@ public enum AdvertisedData: Hashable, Sendable {
     }
 }
 
-/// What was learned about a device and has to be known the next time. The caller keeps it in the store, with the samples.
+/// The facts about a device that are needed the next time. The caller keeps them in the store, with the samples.
 public struct DeviceMemory: Hashable, Sendable {
-    /// From Device Information (180A), read once.
+    /// The device, from Device Information (180A), read once.
     public var device: Device?
-    /// How far the stored records were collected and committed.
+    /// The position up to which stored records were collected and committed.
     public var records: RecordCursor?
-    /// There was a session that delivered: later failures to authenticate are a broken bond, not a missing one (story 8).
+    /// Whether a session has delivered data. If so, a later authentication failure means a broken bond, not a missing one (story 8).
     public var hadGoodSession = false
 
-    /// Of a device that nothing was learned about yet.
+    /// Creates the memory of an unknown device.
     public init() {}
 }
 
-/// The device's clock, compared with ours before anything was set (DESIGN, promise 7).
+/// A comparison of the device's clock with the hub's, made before anything was set (DESIGN, promise 7).
 public struct ClockEvidence: Hashable, Sendable {
-    /// What the device showed.
+    /// The time on the device's clock.
     public var shown: WallTime
-    /// When we heard it, by our clock.
+    /// The time of receipt, by the hub's clock.
     public var received: Instant
-    /// What a right clock in our zone would have shown.
+    /// The time that a correct clock in the local time zone would have shown.
     public var expected: WallTime
 
-    /// All three at the same moment; equal `shown` and `expected` where the clock has just been set.
+    /// Creates a comparison for one moment. `shown` and `expected` are equal if the clock was just set.
     public init(shown: WallTime, received: Instant, expected: WallTime) {
         self.shown = shown
         self.received = received
         self.expected = expected
     }
 
-    /// How far the device is ahead, in microseconds.
+    /// The number of microseconds that the device is ahead.
     public var ahead: Int64 { shown.microseconds &- expected.microseconds }
 }

@@ -1,19 +1,19 @@
-/// What a failed operation tells about the link.
+/// The meaning of a failed operation for the link.
 enum LinkFailure: Hashable, Sendable {
-    /// No answer at all: BlueZ, or the device behind it, is stuck.
+    /// No answer at all. BlueZ or the device is stuck.
     case noAnswer
     /// The device did not answer the connection attempt.
     case absent
-    /// BlueZ does the same thing already, or has not finished the last.
+    /// BlueZ is already doing this, or has not finished the last operation.
     case inProgress
     /// The adapter is off.
     case notReady
     case notConnected
     /// A bond is missing or no longer valid.
     case authentication
-    /// D-Bus policy, not the device.
+    /// D-Bus policy denies access. This is not the device's fault.
     case accessDenied
-    /// The attribute is not where the cached table says (story 7).
+    /// The attribute is not at the place in the cached table (story 7).
     case stale
     /// A record access procedure is already running (ATT 0xFE).
     case procedureRunning
@@ -26,11 +26,11 @@ enum LinkFailure: Hashable, Sendable {
         let text = error.message.lowercased()
         switch error.name {
         case "org.bluez.Error.NotPermitted" where text.contains("not paired"):
-            // src/gatt-client.c answers so for insufficient authentication and encryption (ATT 0x05, 0x0F, 0x0C).
+            // src/gatt-client.c returns this for insufficient authentication and encryption (ATT 0x05, 0x0F, 0x0C).
             self = .authentication
         case "org.bluez.Error.Failed":
             if text.contains("att error: 0x01") || text.contains("att error: 0x0a") {
-                // Invalid Handle, Attribute Not Found: the table is another one than when it was cached.
+                // Invalid Handle or Attribute Not Found: the table differs from the cached one.
                 self = .stale
             } else if text.contains("att error: 0x05") || text.contains("att error: 0x0f") {
                 self = .authentication

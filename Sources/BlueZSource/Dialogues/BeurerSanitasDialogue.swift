@@ -1,27 +1,28 @@
-/// Beurer's and Sanitas' scales of the first kind (BF700, BF710, BF800, SBF70, SBF75, Runtastic Libra), which tell a weighing piece by piece to who
-/// takes each piece.
+/// Beurer's and Sanitas' scales of the first kind (BF700, BF710, BF800, SBF70, SBF75, Runtastic Libra). They send a weighing in parts, each
+/// of which must be acknowledged.
 ///
 ///     hub                              scale
-///     n6 01                            n6 …                                         it is there; n is E or F, another with each kind
+///     n6 01                            n6 …                                         ready, n is E or F, depending on the model
 ///     n9 <seconds since 1970, u32>                                                  its clock, which counts in UTC
-///                                      n7 58 <flag> <weight u16>                    moving, or not: the sources do not agree on the flag
-///                                      n7 59 <parts> <part 1> ? <user 8>            a weighing: whose
-///     n7 F1 59 <parts> <part>          n7 59 <parts> <part> …                       the others in a row, as below
-///     n7 F1 <34, 42> <parts> <part>    n7 34 …, n7 42 …                             its users, and what it stored; both stay there
+///                                      n7 58 <flag> <weight u16>                    moving or stable, the sources disagree on the flag
+///                                      n7 59 <parts> <part 1> ? <user 8>            the start of a weighing, with its user
+///     n7 F1 59 <parts> <part>          n7 59 <parts> <part> …                       the other parts in order, as below
+///     n7 F1 <34, 42> <parts> <part>    n7 34 …, n7 42 …                             its users and stored weighings, not deleted
 ///
 ///     time u32 · weight u16, 0.05 kg · impedance u16, Ω · fat, water, muscle u16, 0.1 % · bone u16, 0.05 kg · 3 of u16 that are not read
 ///
-/// All numbers have the highest octet first. What is handed on of a weighing is the last octet of the user's number and the 12 octets from the weight
-/// on. Of somebody whom the scale does not know it tells zeros. A weighing that is older than the conversation was told before, by whatever clock:
-/// the hub sets the clock first.
+/// All numbers are big-endian. The frame for a weighing consists of the last byte of the user's number and the 12 bytes from the weight on.
+/// The user number of an unknown user is all zeros. A weighing older than the conversation is skipped, because it was sent before or has
+/// the time of a clock that was not set yet. The hub sets the clock first.
 ///
-/// Sources: openScale's BeurerSanitasHandler.kt; ble-scale-sync's beurer-sanitas.ts and its tests, of which the pieces of a weighing are.
+/// Sources: openScale's BeurerSanitasHandler.kt, and ble-scale-sync's beurer-sanitas.ts and its tests, which contain the parts of a
+/// weighing.
 struct BeurerSanitasDialogue: DeviceDialogue {
     static let name = CharacteristicName(0xFFE0, 0xFFE1)
-    /// The scale of ble-scale-sync's issue wanted to be greeted every five seconds.
+    /// The scale in ble-scale-sync's issue needed a greeting every five seconds.
     static let patience: Duration = .seconds(5)
     private static let greetings = 3
-    /// In seconds: somebody steps on the scale first, and it is heard then.
+    /// In seconds. A person steps on the scale before the hub receives it.
     private static let early: Int64 = 300
     private static let mostParts = 8
     private static let size = 16
@@ -32,14 +33,14 @@ struct BeurerSanitasDialogue: DeviceDialogue {
     private var isReady = false
     /// Seconds since 1970 at which the clock was set.
     private var since: Int64?
-    /// Of the weighing that is being told, by part.
+    /// The user and the received parts of the current weighing.
     private var user: UInt8?
     private var parts: [UInt8: [UInt8]] = [:]
-    /// A part that comes again was not heard to be taken.
+    /// The delivered weighing. If the scale repeats a part, it did not receive the acknowledgement.
     private var delivered: [UInt8] = []
     private var hasToldOfParts = false
 
-    /// - Parameter high: the upper half of all first octets, `E0` (BF710, SBF70) or `F0` (BF700, BF800, Libra).
+    /// - Parameter high: the upper half of all first bytes, `E0` (BF710, SBF70) or `F0` (BF700, BF800, Libra).
     init(high: UInt8) { self.high = high }
 
     mutating func handle(_ event: DialogueEvent, at now: DialogueTime) -> [DialogueCommand] {
@@ -49,7 +50,7 @@ struct BeurerSanitasDialogue: DeviceDialogue {
         case .tick:
             guard let due = deadline, now.uptime >= due else { return [] }
             deadline = nil
-            // It may be heard all the same: its answers to what comes later say so.
+            // The scale may have received it, as its later answers will show.
             return greeted < Self.greetings ? greet(now) : begin(now)
         case .refused(_, let failure):
             guard !isReady else { return [] }

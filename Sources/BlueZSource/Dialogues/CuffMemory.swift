@@ -1,31 +1,31 @@
 import HealthModel
 
-/// Where an Omron cuff keeps what in its EEPROM, which is another place in each model.
+/// The layout of an Omron cuff's EEPROM, which differs between models.
 public struct CuffMemory: Hashable, Sendable {
-    /// How a record is packed.
+    /// The packing of a record.
     public enum Form: String, Hashable, Sendable, CaseIterable {
-        /// 14 octets, the highest bit first (HEM-7322T, HEM-7600T).
+        /// 14 bytes, the highest bit first (HEM-7322T, HEM-7600T).
         case big
-        /// 16 octets, the other way round (HEM-7361T).
+        /// 16 bytes in reverse order (HEM-7361T).
         case little
     }
 
-    /// Stand in front of all that is handed on, so that a frame tells which model it is of: two octets, such as 73 22.
+    /// Two bytes before each frame that identify the model, such as 73 22.
     public var mark: [UInt8]
-    /// Of its records.
+    /// The packing of its records.
     public var form: Form
-    /// Where the records of each user begin.
+    /// The address of each user's records.
     public var users: [UInt16]
-    /// How many each user has.
+    /// The number of records for each user.
     public var records: Int
-    /// How many octets are read at once, 56 at most.
+    /// The number of bytes in one read, at most 56.
     public var block: Int
-    /// Where eight octets tell which record was written last; nil where that is not known, and all is read each time.
+    /// The address of eight bytes with the index of the last written record. If nil, everything is read each time.
     public var index: UInt16?
-    /// Where month, year, hour, day, second and minute stand; nil where that is not known.
+    /// The address of month, year, hour, day, second and minute, or nil if it is not known.
     public var clock: UInt16?
 
-    /// A memory of its parts.
+    /// Creates a layout.
     public init(
         mark: [UInt8], form: Form, users: [UInt16], records: Int, block: Int, index: UInt16? = nil, clock: UInt16? = nil
     ) {
@@ -35,7 +35,7 @@ public struct CuffMemory: Hashable, Sendable {
 
     static let clockSize = 6
 
-    /// `month, year since 2000, hour, day, second, minute`; nil where that is no time.
+    /// Parses `month, year since 2000, hour, day, second, minute`. Returns nil if that is not a valid time.
     static func clock(_ octets: [UInt8]) -> WallTime? {
         guard octets.count == clockSize else { return nil }
         let year = 2000 + Int(octets[1])
@@ -45,15 +45,15 @@ public struct CuffMemory: Hashable, Sendable {
 }
 
 extension CuffMemory.Form {
-    /// Octets of a record.
+    /// The size of a record in bytes.
     var size: Int { self == .big ? 14 : 16 }
 
-    /// `systolic u16, diastolic u16, pulse u16, state u8, date and time 7`, whatever the form.
+    /// Returns the record as `systolic u16, diastolic u16, pulse u16, state u8, date and time 7`, for both packings.
     ///
-    ///     big, bits from the highest:     0 diastolic 8 · systolic less 25, 8 · year 8 · pulse 8 · moved · irregular · month 4 · day 5 · hour 5 ·
-    ///                                     52 minute 6 · second 6
-    ///     little, octets turned round:    68 minute 6 · second 6 · moved · irregular · month 4 · day 5 · hour 5 · 98 year 6 · pulse 8 ·
-    ///                                     diastolic 8 · systolic less 25, 8
+    ///     big, highest bit first:         0 diastolic 8 · systolic - 25, 8 · year 8 · pulse 8 · moved · irregular · month 4 · day 5 ·
+    ///                                     hour 5 · 52 minute 6 · second 6
+    ///     little, bytes reversed:         68 minute 6 · second 6 · moved · irregular · month 4 · day 5 · hour 5 · 98 year 6 · pulse 8 ·
+    ///                                     diastolic 8 · systolic - 25, 8
     func told(_ record: [UInt8]) -> [UInt8] {
         let octets = self == .big ? record : record.reversed()
         func bits(_ range: ClosedRange<Int>) -> Int {
@@ -69,7 +69,7 @@ extension CuffMemory.Form {
         let day = bits(isBig ? 38...42 : 86...90)
         let hour = bits(isBig ? 43...47 : 91...95)
         let minute = bits(isBig ? 52...57 : 68...73)
-        // It was seen to count on to 63.
+        // Seconds up to 63 were observed.
         let second = min(bits(isBig ? 58...63 : 74...79), 59)
         let values = [systolic, diastolic, pulse].flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         let date = [year & 0xFF, year >> 8, month, day, hour, minute, second].map { UInt8($0) }

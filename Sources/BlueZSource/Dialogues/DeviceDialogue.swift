@@ -1,85 +1,85 @@
 import HealthModel
 
-/// A maker's own conversation with a device, as decisions only: octets in, octets out, no I/O and no clock.
+/// A proprietary protocol of a device, as decisions only: bytes in, bytes out, without I/O or a clock.
 ///
-/// It lives as long as the link: it hears every notification from the first on, and decides which of them are handed on, and as what. What a
-/// device keeps until it is told that it may forget is acknowledged behind ``DialogueEvent/committed``, and never before.
+/// It lives as long as the link. It receives every notification and decides which ones are passed on, and in which form. If a device keeps
+/// data until it is acknowledged, the acknowledgement is sent after ``DialogueEvent/committed``, never before.
 protocol DeviceDialogue {
-    /// When `tick` is wanted, by the clock that nobody sets.
+    /// The uptime of the next `tick`.
     var deadline: Duration? { get }
     /// - Parameter now: the time of the event.
     mutating func handle(_ event: DialogueEvent, at now: DialogueTime) -> [DialogueCommand]
 }
 
-/// The time of an event, by all the clocks that a device may want to be told.
+/// The time of an event, by all clocks that a device may need.
 struct DialogueTime: Equatable {
-    /// By the clock that nobody sets.
+    /// The monotonic time.
     var uptime: Duration
-    /// By ours.
+    /// The hub's time.
     var now: Instant
-    /// What a clock on the wall shows.
+    /// The local time.
     var wall: WallTime
 }
 
-/// What a dialogue hears.
+/// The events for a dialogue.
 enum DialogueEvent: Equatable {
-    /// All that it listens to is enabled.
+    /// All required notifications are enabled.
     case start
-    /// A notification or an indication.
+    /// A notification or an indication arrived.
     case received(CharacteristicName, [UInt8])
-    /// What was asked for was read.
+    /// A requested value was read.
     case read(CharacteristicName, [UInt8])
-    /// The oldest write that had no answer was taken.
+    /// The oldest pending write was accepted.
     case written(CharacteristicName)
-    /// The oldest write or read that had no answer was not taken.
+    /// The oldest pending write or read was refused.
     case refused(CharacteristicName, LinkFailure)
-    /// All that was handed on before ``DialogueCommand/commit`` is durable.
+    /// Everything passed on before ``DialogueCommand/commit`` is durable.
     case committed
     case tick
 }
 
-/// What a dialogue says. Writes and reads are made one after the other, in their order.
+/// The commands of a dialogue. Writes and reads are made one at a time, in their order.
 enum DialogueCommand: Equatable {
     case write(CharacteristicName, [UInt8])
     case read(CharacteristicName)
-    /// Wait so long before the next write or read.
+    /// Wait this long before the next write or read.
     case pause(Duration)
-    /// Hand this on as a frame of the characteristic.
+    /// Pass this on as a frame of the characteristic.
     case deliver(CharacteristicName, [UInt8])
-    /// Make all that was handed on durable, then say `committed`. One at a time.
+    /// Make everything passed on durable, then send `committed`. Only one commit at a time.
     case commit
-    /// Keep this with the next commit, and give it to the next dialogue with the device.
+    /// Keep this with the next commit, and pass it to the next dialogue with the device.
     case remember(RecordCursor)
-    /// This is what the device's clock shows.
+    /// The time on the device's clock.
     case clock(WallTime)
-    /// For a person; never with a value.
+    /// Notify the user. Never contains a value.
     case tell(DialogueNotice)
-    /// The device is in use from now on: it is found to be live, and may be left when it is quiet.
+    /// The device is in use from now on. It counts as live and may be left when it is quiet.
     case ready
-    /// It cannot go on, for this reason.
+    /// The dialogue cannot continue for this reason.
     case fail(LinkFailure)
 }
 
-/// What a person has to know of a conversation.
+/// The problems in a dialogue that the user should know about.
 enum DialogueNotice: Hashable {
-    /// The device keeps its weighings for users who consent, and nobody has told who they are.
+    /// The device keeps its weighings for users who consent, and no users are configured.
     case needsUsers
-    /// It does not take the code of this user.
+    /// The device does not accept the code of this user.
     case consentRefused(user: UInt8)
-    /// It said nothing when this user consented.
+    /// The device did not answer when this user consented.
     case consentUnanswered(user: UInt8)
-    /// It has another hub's key, or none.
+    /// The device has another hub's key, or none.
     case needsPairingMode
-    /// Its memory was not read to its end.
+    /// The memory was not read completely.
     case memoryUnread
-    /// It speaks the protocol in a form that nobody has described.
+    /// The device uses an undocumented form of the protocol.
     case unknownForm
-    /// So many of its nights could not be read.
+    /// The number of nights that could not be read.
     case nightsUnread(Int)
-    /// Of a weighing that it sent in parts, not all came.
+    /// Some parts of a weighing did not arrive.
     case weighingIncomplete
 
-    /// What it means and what mends it.
+    /// The text for users, with the remedy.
     func text(for address: BluetoothAddress) -> String {
         switch self {
         case .needsUsers:

@@ -1,22 +1,22 @@
-/// Which conversation a device wants, and what has to be known for it.
+/// The dialogue that a device needs, and its parameters.
 public enum DialogueDescription: Hashable, Sendable {
-    /// The User Data service: the device tells measurements of those users who consent.
+    /// The User Data service: the device sends measurements of users who consent.
     case userData([ConsentingUser])
-    /// Scales of QN's make, Renpho's and others.
+    /// Scales made by QN, such as Renpho's.
     case qnScale
-    /// Omron's cuffs: what they keep in their memory, and the key that they let us in with, 16 octets.
+    /// Omron's cuffs: the layout of their memory, and the key of 16 bytes that unlocks it.
     case omronCuff(CuffMemory, key: [UInt8])
     /// Viatom's and Wellue's rings.
     case o2Ring
-    /// Beurer's and Sanitas' scales of the first kind; the upper half of all first octets tells the two apart, `E0` or `F0`.
+    /// Beurer's and Sanitas' scales of the first kind. The upper half of all first bytes distinguishes the two variants, `E0` and `F0`.
     case beurerSanitas(high: UInt8)
 
-    /// The key that is used where a person has given none: omblepy's, so that a cuff that was read with it before is read at once.
+    /// The default key. It is omblepy's, so that a cuff that was already read with omblepy can be read at once.
     public static let usualKey: [UInt8] = [
         0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34, 0xDE, 0xAD, 0xBE, 0xAF, 0x12, 0x34, 0x12, 0x34,
     ]
 
-    /// Whether it tells what a device stored, and its clock with it: nothing of that is believed while nobody knows the clock.
+    /// Whether the dialogue returns stored records together with the device's clock. Records are not accepted until the clock is known.
     public var tellsRecords: Bool {
         switch self {
         case .omronCuff(let memory, _): memory.clock != nil
@@ -25,9 +25,9 @@ public enum DialogueDescription: Hashable, Sendable {
         }
     }
 
-    /// The dialogue with a device that has these characteristics; nil where it cannot be led with it.
+    /// Returns the dialogue with a device that has these characteristics, or nil if they are not sufficient.
     ///
-    /// - Parameter cursor: what was remembered at the last commit.
+    /// - Parameter cursor: the cursor of the last commit.
     func begin(_ available: Set<CharacteristicName>, from cursor: RecordCursor? = nil) -> (any DeviceDialogue)? {
         switch self {
         case .userData(let users):
@@ -43,14 +43,14 @@ public enum DialogueDescription: Hashable, Sendable {
     }
 }
 
-/// A user of a device that keeps its measurements for those who consent.
+/// A user of a device that keeps its measurements for users who consent.
 public struct ConsentingUser: Hashable, Sendable {
     /// The device's number of the user.
     public var number: UInt8
-    /// What the user was registered with, 0 to 9999 on most devices.
+    /// The code with which the user was registered, 0 to 9999 on most devices.
     public var code: UInt16
 
-    /// - Parameter number: as the device shows it, from 1 on.
+    /// - Parameter number: the number on the device, from 1.
     public init(number: UInt8, code: UInt16) {
         self.number = number
         self.code = code

@@ -1,28 +1,31 @@
 import HealthModel
 
-/// Viatom's and Wellue's rings (O2Ring, CheckO2, SleepO2 and others of that protocol): the nights that they stored, each read once and left there.
+/// Viatom's and Wellue's rings (O2Ring, CheckO2, SleepO2 and others with this protocol). Each stored night is read once and stays on the
+/// ring.
 ///
 ///     request                                                             answer
 ///     AA <cmd> <cmd^FF> <block u16> <length u16> <data> <crc8>            55 <status> <status^FF> <block u16> <length u16> <data> <crc8>
 ///
-///     14 information           JSON: "CurTIME", "FileList": names of 14 digits, the date and time of each, some with ".vld" behind them
+///     14 information           JSON: "CurTIME", "FileList": names of 14 digits, the date and time of each, some followed by ".vld"
 ///     03 open, <name> 00       size u32
-///     04 read, block           octets; the answer repeats the block's number
+///     04 read, block           bytes, the answer repeats the block's number
 ///     05 close
 ///
 ///     file   0 version 3 or 5 · 1 mode · 2 date and time 7 · 9 size u32 · 13 seconds u16 · … · 40 records: SpO2 u8, pulse u16, motion u8, ?
 ///
-/// Answers come in as many notifications as they need; requests are written in pieces of 20 octets. A record is of 2 or 4 seconds: the file's seconds
-/// by its records, which need not be a multiple. Octets after the last whole record are none. A ring whose clock was never set writes a head
-/// without a date: the file's name has it. Some files contain each record twice, and their head has the size that they would have without that. What is
-/// handed on of a record is SpO2 u8, pulse u16, motion u8, date and time 7; one without a finger (FF) is none.
+/// Answers come in as many notifications as they need. Requests are written in pieces of 20 bytes. A record covers 2 or 4 seconds: the
+/// file's seconds divided by its records, which is not always exact. Bytes after the last whole record are ignored. A ring whose clock was
+/// never set writes a header without a date, but the file's name contains it. Some files contain each record twice, and their header has
+/// the size without the duplicates. The frame for a record is SpO2 u8, pulse u16, motion u8, date and time 7. A record without a finger
+/// (FF) is skipped.
 ///
-/// A file is remembered by its name once it is durable, and not read again. One that could not be read is asked for once more in each conversation.
-/// The cursor has the newest name that was read, how many names are not after it, and in ``RecordCursor/number`` a bit for each of these that was
-/// not read, the newest first.
+/// A file's name is remembered when the file is durable, and the file is not read again. A file that could not be read is requested once
+/// more in each conversation. The cursor contains the newest name that was read and the number of names up to it. ``RecordCursor/number``
+/// has a bit for each of these that was not read, the newest first.
 ///
-/// Sources: viatom-o2ring-ble (protocol.py, client.py, file.py, const.py), which follows the maker's own LepuBle, o2r and wellue-o2ring-protocol;
-/// OSCAR's viatom_loader.cpp (version 5, odd sizes and durations, records twice); SomnoTrace's pull request 162 (the head without a date).
+/// Sources: viatom-o2ring-ble (protocol.py, client.py, file.py, const.py), which follows the maker's own LepuBle, o2r and
+/// wellue-o2ring-protocol. OSCAR's viatom_loader.cpp (version 5, odd sizes and durations, duplicate records). SomnoTrace's pull request 162
+/// (the header without a date).
 struct O2RingDialogue: DeviceDialogue {
     static let service = BluetoothUUID("14839AC4-7D7E-415C-9A42-167340CF2339") ?? BluetoothUUID(0)
     static let answers = CharacteristicName(
@@ -31,7 +34,7 @@ struct O2RingDialogue: DeviceDialogue {
         service, BluetoothUUID("8B00ACE7-EB0B-49B0-BBE9-9AEE0A26E1A3") ?? BluetoothUUID(0))
     static let patience: Duration = .seconds(5)
     private static let tries = 5
-    /// A night of twelve hours is a fifth of this.
+    /// A night of twelve hours has a fifth of this size.
     private static let longest = 512 * 1024
     private static let longestAnswer = 8192
     private static let headSize = 40
@@ -43,17 +46,17 @@ struct O2RingDialogue: DeviceDialogue {
     private var request: [UInt8] = []
     private var attempts = 0
     private var buffer: [UInt8] = []
-    /// No answer says which question it answers: the one that was taken last, heard again, is none.
+    /// The last answer. Answers do not identify their request, so a repetition of it is ignored.
     private var last: [UInt8] = []
-    /// Names that are on the ring, and those that are still to be read, both by time.
+    /// The names on the ring, and those still to be read, both sorted by time.
     private var names: [UInt64] = []
     private var waiting: [UInt64] = []
     /// Names that end in ".vld".
     private var suffixed: Set<UInt64> = []
-    /// All names up to this one were asked for before.
+    /// All names up to this one were requested before.
     private var floor: UInt64 = 0
     private var unread: Set<UInt64> = []
-    /// The link was silent during the file before.
+    /// Whether the link was silent during the previous file.
     private var wasSilent = false
     private var file = File()
 
@@ -67,13 +70,13 @@ struct O2RingDialogue: DeviceDialogue {
         var size = 0
         var got = 0
         var block: UInt16 = 0
-        /// Octets that are no whole head or record yet.
+        /// Bytes that are not a complete header or record yet.
         var rest: [UInt8] = []
         var start: WallTime?
-        /// Seconds of a record.
+        /// The seconds in a record.
         var step: Int64 = 0
         var records = 0
-        /// Each record may be there twice; the first one of a pair.
+        /// Whether each record may be duplicated, and the first record of a pair.
         var isTwice = false
         var first: [UInt8] = []
         var isUnknown = false
@@ -124,14 +127,14 @@ struct O2RingDialogue: DeviceDialogue {
         return [notice, nights].compactMap { $0.map { .tell($0) } } + [.ready]
     }
 
-    /// The ring does not answer. One file that it does not give out must not keep those after it.
+    /// The ring does not answer. A file that it does not return must not block the files after it.
     private mutating func gaveUp(_ now: DialogueTime) -> [DialogueCommand] {
         guard state != .asking, !wasSilent, !waiting.isEmpty else { return finish(.memoryUnread) }
         wasSilent = true
         return leave(now)
     }
 
-    /// Goes on without the file, which is asked for again the next time.
+    /// Continues without the file, which is requested again the next time.
     private mutating func leave(_ now: DialogueTime) -> [DialogueCommand] {
         unread.insert(file.name)
         return openNext(now)
@@ -153,7 +156,7 @@ struct O2RingDialogue: DeviceDialogue {
         guard buffer.count >= 8 else { return [] }
         let size = 7 + (Int(buffer[5]) | Int(buffer[6]) << 8) + 1
         guard buffer[0] == 0x55, buffer[1] == buffer[2] ^ 0xFF, size <= Self.longestAnswer else {
-            // It is asked again when its time is over.
+            // The request is repeated after its timeout.
             buffer = []
             return []
         }
@@ -199,10 +202,10 @@ struct O2RingDialogue: DeviceDialogue {
         waiting = names
         if let cursor {
             let older = Array(names.prefix { $0 <= cursor.fingerprint })
-            // More than there were then: its clock was set back, and all is read again.
+            // If there are more names than before, the clock was set back, and everything is read again.
             if older.count <= cursor.count ?? 0 {
                 floor = cursor.fingerprint
-                // If some were deleted, no bit tells any more which ones were not read.
+                // If some files were deleted, the bits do not identify the unread ones any more.
                 let again = cursor.number != 0 && older.count < cursor.count ?? 0 ? older : Self.unread(cursor.number, of: older)
                 waiting = again + names.dropFirst(older.count)
             }
@@ -233,7 +236,7 @@ struct O2RingDialogue: DeviceDialogue {
                     file.first = Array(record)
                     if isSecond { continue }
                 }
-                // OSCAR: the third octet is FF where the ring measured nothing, and no pulse has it.
+                // OSCAR: the third byte is FF if the ring measured nothing. No pulse has that value.
                 guard record.first != 0xFF, record.dropFirst(2).first != 0xFF else { continue }
                 commands.append(.deliver(Self.answers, Array(record.prefix(4)) + DeviceTime.octets(time, layout: .dateTime)))
             }
@@ -264,10 +267,10 @@ struct O2RingDialogue: DeviceDialogue {
         guard !file.isUnknown, file.got == file.size, file.start != nil else { return leave(now) }
         state = .committing
         deadline = nil
-        // After a clock that was set back the newest name stays the newest.
+        // If the clock was set back, the newest name stays the newest.
         let newest = max(file.name, floor, waiting.isEmpty ? cursor?.fingerprint ?? 0 : 0)
         let older = names.prefix { $0 <= newest }
-        // What waits and is not after the newest name was not read either.
+        // Waiting files up to the newest name were not read either.
         let missing = unread.union(waiting)
         return [
             .remember(RecordCursor(number: Self.bits(of: missing, in: older), fingerprint: newest, count: older.count)), .commit,
@@ -276,7 +279,7 @@ struct O2RingDialogue: DeviceDialogue {
 
     // MARK: Nights that were not read
 
-    /// A bit for each name that is missing, the newest name's first; the last bit means all that are older, too.
+    /// Returns a bit for each missing name, the newest name first. The last bit covers all older names.
     private static func bits(of missing: Set<UInt64>, in names: ArraySlice<UInt64>) -> UInt16 {
         names.reversed().enumerated().reduce(0) { bits, name in
             missing.contains(name.element) ? bits | 1 << UInt16(min(name.offset, UInt16.bitWidth - 1)) : bits
@@ -291,12 +294,13 @@ struct O2RingDialogue: DeviceDialogue {
     // MARK: Heads
 
     private static let versions: Set<UInt8> = [3, 5]
-    /// OSCAR takes no others, and no ring is older.
+    /// OSCAR accepts no other years, and no ring is older.
     private static let years = 2015...2059
-    /// A head and its name tell one time; one of them that is further from the other is garbage.
+    /// A header and its name contain the same time. If they differ by more than this, one of them is garbage.
     private static let day: Int64 = 86_400_000_000
 
-    /// Where the head has no date, or another one than its name, the name is right (SomnoTrace's pull request 162).
+    /// Returns the start. If the header has no date, or one that differs from the name, the name is correct (SomnoTrace's pull request
+    /// 162).
     private static func start(_ head: [UInt8], name: UInt64) -> WallTime? {
         func time(_ octets: [UInt8]) -> WallTime? {
             years.contains(Int(octets[0]) | Int(octets[1]) << 8) ? DeviceTime.read(octets, layout: .dateTime) : nil
@@ -309,7 +313,7 @@ struct O2RingDialogue: DeviceDialogue {
         return abs(told.microseconds - named.microseconds) <= day ? told : named
     }
 
-    /// Seconds of a record: 2 or 4, whatever is nearer. The ends of a night may lack or add two records, and no more.
+    /// Returns the seconds in a record, 2 or 4, whichever is closer. A night may differ by at most two records.
     private static func step(seconds: Int, records: Int) -> Int? {
         guard records > 0 else { return 4 }
         let near = [4, 2].filter { abs(seconds - $0 * records) <= 2 * $0 }
@@ -318,7 +322,7 @@ struct O2RingDialogue: DeviceDialogue {
 
     // MARK: Words
 
-    /// `"KEY": "…"`; all values are texts.
+    /// Returns a value in `"KEY": "…"`. All values are texts.
     private static func value(_ key: String, in text: String) -> String? {
         guard let found = text.firstRange(of: "\"\(key)\"") else { return nil }
         let rest = text[found.upperBound...].drop { $0 == " " || $0 == ":" }
@@ -326,7 +330,7 @@ struct O2RingDialogue: DeviceDialogue {
         return String(rest.dropFirst().prefix { $0 != "\"" })
     }
 
-    /// `2026-11-20,08:31:15`
+    /// Parses `2026-11-20,08:31:15`.
     private static func time(_ text: String) -> WallTime? {
         let parts = text.split { "-,: ".contains($0) }.compactMap { Int($0) }
         guard parts.count == 6, (2000...2100).contains(parts[0]), parts.dropFirst().allSatisfy({ (0...99).contains($0) }) else {
@@ -336,7 +340,7 @@ struct O2RingDialogue: DeviceDialogue {
         return DeviceTime.read(octets.map { UInt8($0) }, layout: .dateTime)
     }
 
-    /// CRC-8 with the polynomial 07.
+    /// Returns the CRC-8 with the polynomial 07.
     static func check(_ octets: ArraySlice<UInt8>) -> UInt8 {
         var check: UInt8 = 0
         for octet in octets {

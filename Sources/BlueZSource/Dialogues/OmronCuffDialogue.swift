@@ -1,22 +1,24 @@
 import HealthModel
 
-/// Omron's cuffs that keep measurements in an EEPROM and speak a protocol of their own. Their memory is read and never written.
+/// Omron's cuffs with an EEPROM and a proprietary protocol. Their memory is read and never written.
 ///
 ///     unlock (B305B680-…)        01 <key 16>                        81 00 the key is right
-///     in pairing mode            02 <16 zeros>, then 00 <key 16>    82 00, then 80 00: the cuff has this key from now on
+///     in pairing mode            02 <16 zeros>, then 00 <key 16>    82 00, then 80 00: the cuff uses this key from now on
 ///
 ///     request                                                      answer
 ///     08 00 00 0000 10 00 18                begin                   … 80 00 …
 ///     08 01 00 <address u16> <count> 00 <x> read                    <size> 81 00 <address u16> <count> <octets> 00 <x>
 ///     08 0F 00 0000 00 00 07                end                     … 8F 00 …
 ///
-/// Requests go to the first of four characteristics. An answer of up to 64 octets comes in pieces of 16 over four others, the first of which begins
-/// with its size; <x> makes the exclusive or of all octets 0. An answer that does not come is asked for again.
+/// Requests go to the first of four characteristics. An answer of up to 64 bytes comes in pieces of 16 over four other characteristics. The
+/// first piece begins with the size. <x> makes the exclusive or of all bytes 0. A request without an answer is repeated.
 ///
-/// What is handed on of a record is the same whatever the model: the model's mark, user u8, systolic u16, diastolic u16, pulse u16, state u8 (b0 moved, b1 irregular),
-/// date and time 7 octets as the SIG's. An empty place is all FF. Where the index of the memory is what it was at the last commit, nothing is read.
+/// The frame for a record is the same for all models: the model's mark, user u8, systolic u16, diastolic u16, pulse u16, state u8 (b0
+/// moved, b1 irregular), and date and time in the SIG's 7 bytes. An empty slot is all FF. If the memory's index has not changed since the
+/// last commit, nothing is read.
 ///
-/// Source: omblepy (omblepy.py, sharedDriver.py, deviceSpecific/hem-7322t.py, hem-7361t.py, hem-7600t.py), which was made with such cuffs.
+/// Source: omblepy (omblepy.py, sharedDriver.py, deviceSpecific/hem-7322t.py, hem-7361t.py, hem-7600t.py), which was developed with such
+/// cuffs.
 struct OmronCuffDialogue: DeviceDialogue {
     static let service = BluetoothUUID("ECBE3980-C9A2-11E1-B1BD-0002A5D5C51B") ?? BluetoothUUID(0)
     static let unlock = name("B305B680-AEE7-11E1-A730-0002A5D5C51B")
@@ -37,7 +39,7 @@ struct OmronCuffDialogue: DeviceDialogue {
     private var request: [UInt8] = []
     private var attempts = 0
     private var pieces: [[UInt8]?] = [nil, nil, nil, nil]
-    /// Octets of the user whose records are being read, that are no whole record yet.
+    /// Bytes of the current user's records that are not a complete record yet.
     private var rest: [UInt8] = []
     private var index: UInt64?
 
@@ -45,7 +47,7 @@ struct OmronCuffDialogue: DeviceDialogue {
         case idle, unlocking, entering, programming
         case beginning(isNew: Bool)
         case readingIndex, readingClock
-        /// Of the user of this place, so many octets are read.
+        /// The index of the user, and the number of bytes already read.
         case reading(Int, Int)
         case committing
         case ending, ended
@@ -127,11 +129,11 @@ struct OmronCuffDialogue: DeviceDialogue {
         guard octets.count >= 2 else { return [] }
         switch (state, octets[0], octets[1]) {
         case (.unlocking, 0x81, 0x00): return begin(isNew: false, now)
-        // Another key, or none: in pairing mode it takes ours.
+        // The cuff has another key, or none. In pairing mode it accepts ours.
         case (.unlocking, 0x81, _): return ask([0x02] + [UInt8](repeating: 0, count: 16), .entering, now)
         case (.entering, 0x82, 0x00): return ask([0x00] + key, .programming, now)
         case (.entering, 0x82, _): return finish(.needsPairingMode)
-        // A cuff that was paired with nobody wants a beginning and an end before it gives out its memory, the next time.
+        // A newly paired cuff needs one begin and end before it returns its memory the next time.
         case (.programming, 0x80, 0x00): return begin(isNew: true, now)
         case (.programming, 0x80, _): return finish(.needsPairingMode)
         default: return []
@@ -142,7 +144,7 @@ struct OmronCuffDialogue: DeviceDialogue {
         ask([0x08, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x18], .beginning(isNew: isNew), now)
     }
 
-    /// Puts the pieces of an answer together.
+    /// Assembles the pieces of an answer.
     private mutating func received(_ octets: [UInt8], _ place: Int, _ now: DialogueTime) -> [DialogueCommand] {
         guard octets.count <= 64 else { return [] }
         pieces[place] = octets
@@ -163,7 +165,7 @@ struct OmronCuffDialogue: DeviceDialogue {
             return memory.index.map { read($0, Self.indexSize, .readingIndex, now) } ?? clock(now)
         case .ending where kind == 0x8F00: return finish()
         case .readingIndex, .readingClock, .reading:
-            // What was asked for, and not an answer to the question before.
+            // Accept only the answer to the current request, not to the previous one.
             guard kind == 0x8100, answer[3...4] == request[3...4], answer[5] == request[5], answer.count >= Int(answer[5]) + 8
             else {
                 return []
@@ -203,7 +205,7 @@ struct OmronCuffDialogue: DeviceDialogue {
         memory.clock.map { read($0, CuffMemory.clockSize, .readingClock, now) } ?? records(of: 0, from: 0, now)
     }
 
-    /// The next octets of a user's records, or the next user's; all of it is made durable before the conversation ends.
+    /// Requests the next bytes of a user's records, or the next user's. Everything is made durable before the conversation ends.
     private mutating func records(of user: Int, from offset: Int, _ now: DialogueTime) -> [DialogueCommand] {
         let size = memory.records * memory.form.size
         guard user < memory.users.count else {

@@ -1,30 +1,31 @@
-/// Scales of QN's make (Renpho, FITINDEX, Sencor, SEB, GE and others), which want to be answered before they weigh.
+/// Scales made by QN (Renpho, FITINDEX, Sencor, SEB, GE and others), which need answers before they weigh.
 ///
 ///     scale                                   answer
 ///     12 <length> <type> … <10: 1 hundredths> 13 09 <type> 01 10 00 00 00 <sum>          kilograms are shown
 ///     14 …                                    20 08 <type> <seconds since 2000, u32> <sum>
 ///     21 …                                    A0 0D 04 FE 00… <sum>, A0 0D 02 01 00 08 00 21 06 B8 04 02 <sum>, 22 06 <type> 00 03 <sum>
-///     10 … a weight, final                    1F 05 <type> 10 <sum>                       behind the commit
-///     23 … one that was stored                none; it stays in the scale
+///     10 … a weight, final                    1F 05 <type> 10 <sum>                       after the commit
+///     23 … a stored weight                    no answer, it stays in the scale
 ///
-/// Whether a weight counts hundredths or tenths of a kilogram, the frame 12 alone tells. So what is handed on of a weight is one octet in front of
-/// the scale's own: 1 for hundredths, 0 for tenths. Before a frame 12 no weight is taken. Two forms of a weight are known well enough: 11 octets
-/// of any type but FF, and 15 of type FF, which count hundredths. Frames of 14 octets and type FF (ES-26M, ES-30M) were seen with both, and no octet tells
-/// which: as openScale and ble-scale-sync do, one that would be more than any scale weighs in tenths counts hundredths, which is any weight
-/// from 30 kg on. Below that it is not taken, and a person hears of it.
+/// Only frame 12 contains whether a weight is in hundredths or tenths of a kilogram. So the frame for a weight is one byte (1 for
+/// hundredths, 0 for tenths) and the scale's own frame. No weight is accepted before a frame 12. Two forms of a weight are known: 11 bytes
+/// of any type but FF, and 15 bytes of type FF, which are in hundredths. Frames of 14 bytes and type FF (ES-26M, ES-30M) were seen with
+/// both units, and no byte distinguishes them. As in openScale and ble-scale-sync, such a frame is in hundredths if tenths would exceed any
+/// scale's capacity, which is true for all weights from 30 kg on. A lower weight is not accepted, and the user is notified.
 ///
-/// Each frame ends with the sum of all octets before it. Sources: openScale's QNHandler and its test with a capture of a GE CS 10 G;
-/// ble-scale-sync's qn-scale. Where they differ: seconds are counted from 2000-01-01 in UTC here, which only the scale's own clock goes by.
+/// Each frame ends with the sum of all bytes before it. Sources: openScale's QNHandler and its test with a capture of a GE CS 10 G, and
+/// ble-scale-sync's qn-scale. The two differ on the time. This dialogue counts seconds since 2000-01-01 in UTC, which affects only the
+/// scale's own clock.
 struct QNScaleDialogue: DeviceDialogue {
     private(set) var deadline: Duration?
     private let notify: [CharacteristicName]
     private let writing: CharacteristicName
-    /// Of FFE0 the time has a place of its own.
+    /// The characteristic for the time, which is a separate one in service FFE0.
     private let writingTime: CharacteristicName
-    /// What the scale calls its protocol; every answer repeats it.
+    /// The protocol type in the scale's frames, which every answer repeats.
     private var type: UInt8?
     private var hundredths = false
-    /// Its frame 12 is one of the long ones.
+    /// Whether its frame 12 has the long form.
     private var isLong = false
     private var hasStarted = false
     private var isReady = false
@@ -32,23 +33,23 @@ struct QNScaleDialogue: DeviceDialogue {
     private var hasConfigured = false
     private var hasToldTime = false
     private var hasBegun = false
-    /// Final weights: what the scale was told that it may forget, what is on its way to the store, and what comes after that.
+    /// Final weights: the one that the scale may forget, the one that is being committed, and the next one.
     private var durable: [UInt8]?
     private var committing: [UInt8]?
     private var following: [UInt8]?
 
-    /// No scale takes longer to say what it is.
+    /// No scale takes longer to identify itself.
     static let patience: Duration = .seconds(10)
-    /// Between answers in a row, as the makers' apps leave.
+    /// The pause between consecutive answers, as in the makers' apps.
     static let gap: Duration = .milliseconds(200)
-    /// Shorter ones tell in octet 10 how a weight counts.
+    /// Shorter frames contain the unit of weights in byte 10.
     private static let longInformation = 18
-    /// Of 14 octets, in hundredths of a kilogram: 300 kg, if it were tenths.
+    /// For 14-byte frames, in hundredths of a kilogram. As tenths it would be 300 kg.
     private static let surelyHundredths = 3000
     /// 2000-01-01T00:00:00Z, in seconds.
     private static let epoch: Int64 = 946_684_800
 
-    /// - Returns: nil where the device has neither of the two services.
+    /// - Returns: nil if the device has neither of the two services.
     init?(_ available: Set<CharacteristicName>) {
         let (newer, older) = (CharacteristicName(0xFFF0, 0xFFF1), CharacteristicName(0xFFE0, 0xFFE1))
         if available.isSuperset(of: [newer, CharacteristicName(0xFFF0, 0xFFF2)]) {
@@ -70,7 +71,7 @@ struct QNScaleDialogue: DeviceDialogue {
             deadline = now.uptime + Self.patience
             return []
         case .received(let name, let octets):
-            // A frame that was damaged or cut says nothing.
+            // Ignore damaged or truncated frames.
             guard notify.contains(name), octets.count >= 4, Self.isWhole(octets) else { return [] }
             return heard(name, octets, now)
         case .committed:
@@ -82,7 +83,7 @@ struct QNScaleDialogue: DeviceDialogue {
         case .tick:
             guard let due = deadline, now.uptime >= due else { return [] }
             deadline = nil
-            // It may say what it is when somebody steps on it.
+            // The scale may identify itself when a person steps on it.
             return ready()
         case .refused(_, let failure): return isReady ? [] : [.fail(failure)]
         case .written, .read: return []
@@ -118,16 +119,16 @@ struct QNScaleDialogue: DeviceDialogue {
         guard type != nil else { return [] }
         let isNewForm = octets[2] == 0xFF
         let isShortForm = isNewForm && octets.count == 14
-        // What moves is of no use to anybody.
+        // A moving weight is useless.
         if isShortForm, octets[4] != 2 { return [] }
         let isKnown = isShortForm && Int(octets[5]) << 8 | Int(octets[6]) >= Self.surelyHundredths
         guard isKnown || (isNewForm ? octets.count == 15 && isLong : octets.count == 11) else {
             return unknownForm()
         }
         let delivery = DialogueCommand.deliver(name, [isNewForm || hundredths ? 1 : 0] + octets)
-        // Octet 4 is the state, 2 at the end; of the older form octet 5 is 1.
+        // Byte 4 is the state, 2 at the end. In the older form byte 5 is 1.
         guard isNewForm ? octets[4] == 2 : octets[5] == 1 else { return [delivery] }
-        // What the scale repeats it was not told of, or did not hear.
+        // If the scale repeats a weight, it did not receive the acknowledgement.
         if octets == durable, committing == nil { return [delivery] + acknowledgement() }
         guard let committing else {
             self.committing = octets

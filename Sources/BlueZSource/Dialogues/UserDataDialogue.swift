@@ -1,26 +1,28 @@
-/// The User Data service with several users on one scale: each consents in turn, and the scale tells what it keeps for that user.
+/// The User Data service of a scale with several users. Each user consents in turn, and the scale sends the stored measurements of that
+/// user.
 ///
 ///     request to 2A9F               answer, indicated by 2A9F
 ///     02 <user> <code u16>          20 02 01     consent is given · 05 the code is another · 02 03 04 not possible
 ///     read 2A85 2A8C 2A8E FFF3,     (date of birth, sex, height, activity): written back as they are, after which
 ///     write them, 2A99 01 00 00 00  scales of Beurer's tell a body composition that is not all zeros
 ///
-/// What a user's consent brought is durable before the next user is asked for. With several users it goes round three times, so that somebody who
-/// is being weighed while another's turn it is comes as well; then it rests, lest it keep the link for ever. Nothing is ever registered or deleted.
+/// A user's data is durable before the next user consents. With several users there are three rounds, so that a person who is weighed
+/// during another user's turn is included. After that the dialogue rests, so that the link does not stay up forever. No user is ever
+/// registered or deleted.
 ///
-/// Source: Bluetooth User Data Service 1.0, User Control Point; the order of the profile's fields and the increment as Beurer's app writes them
-/// (capture of a BF788 described in ble-scale-sync, issue 229).
+/// Sources: Bluetooth User Data Service 1.0, User Control Point. The order of the profile's fields and the increment are those of Beurer's
+/// app (capture of a BF788 described in ble-scale-sync, issue 229).
 struct UserDataDialogue: DeviceDialogue {
     static let controlPoint = CharacteristicName(0x181C, 0x2A9F)
     static let increment = CharacteristicName(0x181C, 0x2A99)
-    /// Date of birth, sex, height, and the activity that Beurer's scales want beside them.
+    /// Date of birth, sex, height, and the activity that Beurer's scales also need.
     static let fields = [
         CharacteristicName(0x181C, 0x2A85), CharacteristicName(0x181C, 0x2A8C), CharacteristicName(0x181C, 0x2A8E),
         CharacteristicName(0xFFF0, 0xFFF3),
     ]
     /// No answer comes later than this.
     static let patience: Duration = .seconds(10)
-    /// After so long without a measurement a user's are told.
+    /// After this time without a measurement, the user's data is complete.
     static let quiet: Duration = .seconds(4)
     static let rounds = 3
 
@@ -30,18 +32,18 @@ struct UserDataDialogue: DeviceDialogue {
     private let fields: [CharacteristicName]
     private let hasIncrement: Bool
     private var isReady = false
-    /// Something came that is not durable yet.
+    /// Whether data arrived that is not durable yet.
     private var hasNews = false
     private var turns = 0
-    /// Of the user who has consented: fields that are being read, what they hold, and writes without an answer. The next user is not asked for
-    /// meanwhile, lest one's fields be written into another's.
+    /// The fields of the current user that are being read, their values, and pending writes. The next user consents only after these are
+    /// done, so that the fields of one user are never written to another.
     private var reading: Set<CharacteristicName> = []
     private var values: [CharacteristicName: [UInt8]] = [:]
     private var writing: [CharacteristicName] = []
 
     private enum State: Equatable {
         case idle
-        /// The user of this place was asked for consent.
+        /// The user with this index was asked for consent.
         case consenting(Int)
         case listening(Int)
         case committing(Int)
@@ -70,7 +72,7 @@ struct UserDataDialogue: DeviceDialogue {
             return [.deliver(name, octets)]
         case .read(let name, let octets):
             guard reading.remove(name) != nil else { return [] }
-            // A field that is empty is not written: what is there stays as it is.
+            // An empty field is not written, so the value on the scale stays.
             if !octets.isEmpty { values[name] = octets }
             return writeBack()
         case .written(let name):
@@ -78,11 +80,11 @@ struct UserDataDialogue: DeviceDialogue {
             return []
         case .refused(Self.controlPoint, let failure):
             guard case .consenting(let place) = state else { return [] }
-            // A missing bond is the connection's to speak of.
+            // The connection reports a missing bond.
             if !isReady, failure == .authentication { return [.fail(failure)] }
             return [.tell(.consentUnanswered(user: users[place].number))] + next(after: place, now)
         case .refused(let name, _):
-            // What may not be read is not written.
+            // A field that cannot be read is not written.
             if reading.remove(name) != nil { return writeBack() }
             isAnswered(name)
             return []
@@ -115,7 +117,7 @@ struct UserDataDialogue: DeviceDialogue {
         return [.write(Self.controlPoint, [0x02, user.number, UInt8(user.code & 0xFF), UInt8(user.code >> 8)])]
     }
 
-    /// `20 02 <value>`; what answers another request is not ours.
+    /// Handles `20 02 <value>`. Answers to other requests are ignored.
     private mutating func answered(_ octets: [UInt8], _ now: DialogueTime) -> [DialogueCommand] {
         guard case .consenting(let place) = state, octets.count >= 3, octets[0] == 0x20, octets[1] == 0x02 else { return [] }
         guard octets[2] == 0x01 else {
@@ -128,7 +130,7 @@ struct UserDataDialogue: DeviceDialogue {
         return ready() + (fields.isEmpty ? writeBack() : fields.map { .read($0) })
     }
 
-    /// Once all is read: each field as it was, in the order of the maker's app, and then the increment.
+    /// When all fields are read, writes each one back unchanged in the order of the maker's app, and then the increment.
     private mutating func writeBack() -> [DialogueCommand] {
         guard reading.isEmpty else { return [] }
         var commands: [DialogueCommand] = fields.compactMap { name in values[name].map { .write(name, $0) } }
@@ -145,7 +147,7 @@ struct UserDataDialogue: DeviceDialogue {
         if let place = writing.firstIndex(of: name) { writing.remove(at: place) }
     }
 
-    /// A user's turn is over: what came is made durable, and then the next one's begins.
+    /// Ends a user's turn. Received data is made durable before the next turn begins.
     private mutating func next(after place: Int, _ now: DialogueTime) -> [DialogueCommand] {
         guard hasNews else { return consentNext(after: place, now) }
         hasNews = false
@@ -159,7 +161,7 @@ struct UserDataDialogue: DeviceDialogue {
         turns += 1
         let most = users.count == 1 ? 1 : Self.rounds * users.count
         guard turns < most else {
-            // The last one stays the one whose weighings come as they are taken.
+            // The last user stays active, so that new weighings of that user arrive.
             state = .resting
             deadline = nil
             return commands

@@ -1,7 +1,7 @@
 import EventLoopKit
 import Pipeline
 
-/// What is wrong with Bluetooth here, from the kernel upwards; each finding with the command that mends it.
+/// Finds Bluetooth problems on this machine, from the kernel upward. Each finding contains the command that fixes it.
 ///
 ///     BluetoothDoctor(bus: bus).examine { findings in … }
 public final class BluetoothDoctor {
@@ -13,7 +13,7 @@ public final class BluetoothDoctor {
     private var timer: EventLoop.Timer?
     private var completion: (([Finding]) -> Void)?
 
-    /// - Parameter bus: not opened yet.
+    /// - Parameter bus: a bus that is not open yet.
     public convenience init(bus: SystemBus) {
         self.init(bus: bus, radios: .ofThisMachine(), version: .installed(), user: .current())
     }
@@ -25,7 +25,7 @@ public final class BluetoothDoctor {
         self.user = user
     }
 
-    /// Looks, for at most that long, and closes the bus.
+    /// Examines the machine within the time limit, and closes the bus.
     public func examine(within limit: Duration = .seconds(20), completion: @escaping ([Finding]) -> Void) {
         self.completion = completion
         let tree = ObjectTree(bus: bus)
@@ -56,7 +56,7 @@ public final class BluetoothDoctor {
         guard let completion else { return }
         self.completion = nil
         timer?.cancel()
-        // What a callback of the bus decides is carried out after it.
+        // Act after the bus's callback has returned.
         bus.loop.after(.zero) { [self] in
             tree?.onChange = nil
             tree?.stop()

@@ -1,30 +1,30 @@
 import Glibc
 import Pipeline
 
-/// Who asks bluetoothd, and whether the group that Debian's policy lets in has him.
+/// The user who calls bluetoothd, and their membership in the group that Debian's policy allows.
 public struct BusUser: Hashable, Sendable {
-    /// What the system says of the user and the group `bluetooth`.
+    /// The user's membership in the group `bluetooth`.
     public enum Membership: Hashable, Sendable {
         /// The process has the group.
         case member
-        /// The account is in the group since it logged in; the process is not.
+        /// The account is in the group, but the process is not. The user must log in again.
         case afterLogin
-        /// Neither the process nor the account is in it, or there is no such group.
+        /// Neither the process nor the account is in the group, or it does not exist.
         case none
     }
 
-    /// The account's name; its number where it has no name.
+    /// The account's name, or its number if it has no name.
     public var name: String
-    /// In the group `bluetooth`.
+    /// The membership in the group `bluetooth`.
     public var membership: Membership
 
-    /// Tests have their own; the program asks ``current()``.
+    /// Creates a user for tests. The program uses ``current()``.
     public init(name: String, membership: Membership) {
         self.name = name
         self.membership = membership
     }
 
-    /// The user that this process acts as (its effective user).
+    /// Returns the effective user of this process.
     public static func current() -> BusUser {
         let name = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
         guard let group = getgrnam("bluetooth")?.pointee else { return BusUser(name: name, membership: .none) }
@@ -41,7 +41,7 @@ public struct BusUser: Hashable, Sendable {
         return BusUser(name: name, membership: .none)
     }
 
-    /// What to do where the policy of D-Bus refuses.
+    /// The finding for a refusal by the policy of D-Bus.
     var refusal: Finding {
         let text = "its policy does not let \(name) speak to bluetoothd"
         return switch membership {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The version of the bluetoothd that is installed. BlueZ does not tell it over D-Bus, so its program is asked.
+/// The version of the installed bluetoothd. BlueZ does not report it over D-Bus, so its program is run.
 struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
     var major: Int
     var minor: Int
@@ -14,17 +14,17 @@ struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
         (major, minor) = (parts[0], parts[1])
     }
 
-    /// Where distributions keep it: Debian 12 and later, before, and Fedora.
+    /// The paths in Debian 12 and later, in older Debian versions, and in Fedora.
     private static let paths = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
     static var program: String? { paths.first { access($0, X_OK) == 0 } }
 
-    /// What is wrong with versions that are known to be wrong, and where that was told.
+    /// The known fault of this version and its source, or nil.
     var fault: String? {
         switch (major, minor) {
-        // Before 5.49 there is no AcquireNotify; 5.50 is the oldest that a supported Debian ever had.
+        // Before 5.49 there is no AcquireNotify. 5.50 is the oldest version in a supported Debian.
         case (...4, _), (5, ..<50): "is older than any that was tried (5.66 was)"
         case (5, 64): "drops links, and loses notifications (bluez/bluez#509)"
         case (5, 71): "does not load the bonds that it kept (bluez/bluez#686)"
@@ -32,7 +32,7 @@ struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
         }
     }
 
-    /// Runs `bluetoothd --version`; tests run something else.
+    /// Runs `bluetoothd --version`, or another program in tests.
     static func installed(program: String? = program, arguments words: [String] = ["--version"]) -> DaemonVersion? {
         guard let program else { return nil }
         var ends: [Int32] = [-1, -1]
@@ -53,7 +53,7 @@ struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
         guard result == 0 else { return nil }
         var octets = [UInt8](repeating: 0, count: 64)
         let count = read(ends[0], &octets, octets.count)
-        // A program that has said more than its version, and would wait to say the rest, is not waited for.
+        // Kill the program, so that one with more output cannot block.
         kill(process, SIGKILL)
         waitpid(process, nil, 0)
         return count > 0 ? DaemonVersion(String(decoding: octets[..<count], as: UTF8.self)) : nil

@@ -1,49 +1,49 @@
 import CBluetooth
 import Glibc
 
-/// The kernel's Bluetooth controllers and switches, asked without bluetoothd, so that it works when that does not.
+/// The kernel's Bluetooth controllers and switches. They are read without bluetoothd, so that it may be broken.
 public struct Radios: Sendable {
-    /// A Bluetooth adapter as the kernel has it.
+    /// A Bluetooth adapter in the kernel.
     public struct Controller: Hashable, Sendable {
         /// The kernel's name, such as `hci0`.
         public var name: String
-        /// Whether the kernel has it running (HCI_UP).
+        /// Whether the kernel has started it (HCI_UP).
         public var isUp: Bool
-        /// Whether the controller says so among its features (Core specification, vol 2, part C, 3.3).
+        /// Whether the controller's features include low energy (Core specification, vol 2, part C, 3.3).
         public var supportsLowEnergy: Bool
     }
 
-    /// A switch of rfkill that is for Bluetooth.
+    /// An rfkill switch for Bluetooth.
     public struct Switch: Hashable, Sendable {
-        /// The kernel's name, from sysfs; that of its folder, such as `rfkill0`, where it has none.
+        /// The kernel's name from sysfs, or the name of its folder, such as `rfkill0`, if it has none.
         public var name: String
-        /// By a program: `rfkill unblock bluetooth`.
+        /// Whether it is blocked by software: `rfkill unblock bluetooth`.
         public var isSoftBlocked: Bool
-        /// By a key or a pin of the board.
+        /// Whether it is blocked by a key or a pin of the board.
         public var isHardBlocked: Bool
     }
 
-    /// Those that answered, in the order of their numbers.
+    /// The controllers that answered, in the order of their numbers.
     public var controllers: [Controller]
-    /// Sorted by name; empty where the kernel shows none for Bluetooth.
+    /// The switches sorted by name, or empty if the kernel has none for Bluetooth.
     public var switches: [Switch]
-    /// Why the controllers could not be asked.
+    /// The reason why the controllers could not be read, or nil.
     public var failure: String?
 
-    /// Tests have their own; the program asks ``ofThisMachine(root:)``.
+    /// Creates radios for tests. The program uses ``ofThisMachine(root:)``.
     public init(controllers: [Controller], switches: [Switch], failure: String? = nil) {
         self.controllers = controllers
         self.switches = switches
         self.failure = failure
     }
 
-    /// Asks this machine.
-    /// - Parameter root: of the sysfs tree; tests have their own.
+    /// Reads the radios of this machine.
+    /// - Parameter root: the root of the sysfs tree, which tests replace.
     public static func ofThisMachine(root: String = "/sys") -> Radios {
         var radios = Radios(controllers: [], switches: switches(root))
         for number in 0..<Int32(HCI_MAX_DEV) {
             var information = hci_dev_info()
-            // hci_devinfo (libbluetooth) opens a raw HCI socket, which needs no privilege to ask.
+            // hci_devinfo (libbluetooth) opens a raw HCI socket. Reading from it needs no privilege.
             if hci_devinfo(number, &information) >= 0 {
                 radios.controllers.append(Controller(number, information))
             } else if errno != ENODEV {
@@ -86,7 +86,7 @@ extension Radios.Controller {
     init(_ number: Int32, _ information: hci_dev_info) {
         name = "hci\(number)"
         isUp = information.flags >> UInt32(HCI_UP) & 1 == 1
-        // Core specification, vol 2, part C, 3.3: octet 4, bit 6 is LE Supported (Controller).
+        // Core specification, vol 2, part C, 3.3: byte 4, bit 6 is LE Supported (Controller).
         supportsLowEnergy = withUnsafeBytes(of: information.features) { $0[4] & UInt8(LMP_LE) != 0 }
     }
 }

@@ -1,4 +1,4 @@
-/// What the dialogue hears and says.
+/// The states, events and commands of the dialogue.
 extension RecordAccess {
     enum State: Equatable {
         case idle
@@ -11,9 +11,9 @@ extension RecordAccess {
     }
 
     enum Ending: Equatable {
-        /// All that was asked for came, and is committed.
+        /// All requested records arrived and are committed.
         case complete(records: Int)
-        /// What came is delivered; the rest is collected the next time. Why.
+        /// The received records are delivered. The rest is collected the next time, for this reason.
         case incomplete(String)
     }
 
@@ -34,11 +34,11 @@ extension RecordAccess {
 
     enum Command: Equatable {
         case write([UInt8])
-        /// Hand on a record, with its context where it has one.
+        /// Pass on a record, with its context if it has one.
         case deliver(measurement: [UInt8], context: [UInt8]?)
-        /// A context whose measurement did not come.
+        /// Pass on a context whose measurement did not arrive.
         case deliverContext([UInt8])
-        /// Everything came: commit it together with this cursor, then say `committed`.
+        /// Everything arrived. Commit it together with this cursor, then send `committed`.
         case commit(RecordCursor?)
         case end(Ending)
     }

@@ -1,9 +1,9 @@
-/// What a device reports, put together: a measurement waits for the context that it announces.
+/// The reported records. A measurement waits for the context that it announces.
 extension RecordAccess {
     mutating func measured(_ bytes: [UInt8]) -> [Command] {
         let numbers = RecordNumber.numbers(in: bytes, description)
         if state == .lookingAtLast {
-            // It comes again with the report; here it only tells where the device has got to.
+            // The record comes again with the report. Here it only shows the device's last number.
             last = numbers.last
             return []
         }
@@ -27,7 +27,7 @@ extension RecordAccess {
         return deliver(waiting.bytes, bytes)
     }
 
-    /// Hands on a measurement whose announced context did not come.
+    /// Passes on a measurement whose announced context did not arrive.
     mutating func flush() -> [Command] {
         guard let waiting = pending else { return [] }
         pending = nil

@@ -1,9 +1,9 @@
-/// A dialogue with the Record Access Control Point, as decisions only: bytes in, bytes out, no I/O and no clock.
+/// A dialogue with the Record Access Control Point, as decisions only: bytes in, bytes out, without I/O or a clock.
 ///
-/// The device is asked how many records it has, then for the last one, then for all from the last collected one on, that one included:
-/// its fingerprint shows whether the device is still counting as it did. Where it is not (sequence numbers that wrapped, run
-/// backwards or began anew, stories 24, 25), all records are asked for; what is stored already is found to be a duplicate. Nothing is
-/// ever deleted on the device, and the cursor moves only after the caller has committed.
+/// The device is asked for the number of its records, then for the last one, then for all from the last collected one on. The fingerprint
+/// of the last collected record shows whether the device's numbers continue. If they do not (sequence numbers that wrapped, ran backwards
+/// or restarted, stories 24, 25), all records are requested, and the store recognizes duplicates. Nothing is ever deleted on the device,
+/// and the cursor moves only after the caller has committed.
 ///
 ///     request               answer
 ///     04 01                 05 00 <count>              number of stored records
@@ -12,10 +12,10 @@
 ///     01 01                 records, 06 00 01 01       report all
 ///     03 00                 06 00 03 01                abort
 ///
-/// Source: Bluetooth GATT Specification Supplement, Record Access Control Point; operators and response codes in the same table.
+/// Source: Bluetooth GATT Specification Supplement, Record Access Control Point. Operators and response codes are in the same table.
 struct RecordAccess {
     var state: State = .idle
-    /// When `tick` is wanted.
+    /// The time of the next `tick`.
     private(set) var deadline: Duration?
 
     let description: RecordAccessDescription
@@ -28,12 +28,12 @@ struct RecordAccess {
     var reported = 0
     var pending: (bytes: [UInt8], number: UInt16?)?
     private var restarted = false
-    /// The request that was made last, and how often it was put off.
+    /// The last request, and the number of times it was delayed.
     private var lastRequest: [UInt8] = []
     private var delays = 0
     private var isPutOff = false
 
-    /// Without traffic for this long the procedure is given up.
+    /// The procedure is abandoned after this time without traffic.
     static let patience: Duration = .seconds(30)
 
     init(_ description: RecordAccessDescription, from cursor: RecordCursor?) {
@@ -62,7 +62,7 @@ struct RecordAccess {
             return end(.complete(records: delivered))
         case .abort: return isRunning ? abort(again: false, now) : []
         case .linkLost:
-            // Half a record is not handed on; the cursor stays, so that it comes again whole (story 9).
+            // An incomplete record is dropped. The cursor stays, so that the whole record is sent again (story 9).
             pending = nil
             return isRunning || isAborting ? end(.incomplete("the link was lost")) : []
         case .tick: return tick(now)
@@ -127,15 +127,15 @@ struct RecordAccess {
         }
     }
 
-    /// Another procedure is running, as after a hub that died in the middle of one: it is aborted, and ours begins again, once. After that
-    /// it can only be one that the device has answered and not quite ended.
+    /// Handles another running procedure, for example after a hub crashed in the middle of one. It is aborted and this one restarts, but
+    /// only once. After that, the device has answered the procedure and only has to finish it.
     private mutating func startAnew(_ now: Duration) -> [Command] {
         if restarted { return putOff(now) }
         restarted = true
         return abort(again: true, now)
     }
 
-    /// The same request is made a little later.
+    /// Delays the same request.
     private mutating func putOff(_ now: Duration) -> [Command] {
         guard delays < Self.maximumDelays else { return end(.incomplete("the device is busy")) }
         delays += 1
@@ -183,7 +183,7 @@ struct RecordAccess {
     }
 
     private mutating func noRecords(_ now: Duration) -> [Command] {
-        // From the last known number on there is nothing, though there are records: the device counts anew.
+        // No records from the last known number on, although there are records, mean that the device's numbers restarted.
         if case .reporting(all: false) = state { return reportAll(now) }
         return commit(cursor)
     }
@@ -208,7 +208,7 @@ struct RecordAccess {
         }
     }
 
-    /// The last record of the device is known, or the device does not tell it.
+    /// Decides on the next request when the last record is known or the device does not report it.
     private mutating func decide(_ now: Duration) -> [Command] {
         guard let cursor else { return reportAll(now) }
         guard let last else { return reportFrom(cursor.number, now) }
@@ -216,7 +216,7 @@ struct RecordAccess {
         return last.number >= cursor.number ? reportFrom(cursor.number, now) : reportAll(now)
     }
 
-    /// Whether what was reported from the cursor on continues what was collected before.
+    /// Whether the reported records continue the ones collected before.
     private var agrees: Bool {
         guard let cursor, let first = firstReported, first.matches(cursor) else { return false }
         if let last, lastReported != last { return false }

@@ -1,11 +1,11 @@
-/// A record's number and what tells it from another record with that number.
+/// A record's number, and a fingerprint that distinguishes it from other records with that number.
 struct RecordNumber: Equatable {
     var number: UInt16
     var fingerprint: UInt64
 
     func matches(_ cursor: RecordCursor) -> Bool { number == cursor.number && fingerprint == cursor.fingerprint }
 
-    /// The records of one notification. A CGM notification holds several, each with its size in front.
+    /// Returns the records of one notification. A CGM notification contains several, each after its size.
     static func numbers(in bytes: [UInt8], _ description: RecordAccessDescription) -> [RecordNumber] {
         switch description.filter {
         case .none: return []
@@ -17,7 +17,7 @@ struct RecordNumber: Equatable {
         case .timeOffset:
             var numbers: [RecordNumber] = []
             var start = 0
-            // 6 octets are the smallest record (CGM Service): a size of 0 must not go round for ever.
+            // 6 bytes are the smallest record (CGM Service). A size of 0 must not cause an endless loop.
             while start < bytes.count, bytes[start] >= 6, start + Int(bytes[start]) <= bytes.count {
                 let record = bytes[start..<start + Int(bytes[start])]
                 guard let number = number(in: record, at: description.numberOffset) else { break }
@@ -34,17 +34,17 @@ struct RecordNumber: Equatable {
         return UInt16(bytes[start]) | UInt16(bytes[start + 1]) << 8
     }
 
-    /// FNV-1a, 64 bits: it has to tell one device's records apart, not to withstand anybody.
+    /// Returns the 64-bit FNV-1a hash. It only has to distinguish the records of one device, not to resist attacks.
     static func hash(_ bytes: ArraySlice<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }
 
-/// A response code of the control point, by what it means for us.
+/// The meaning of a response code from the control point.
 enum RecordResponse: Equatable {
     case success
     case noRecords
-    /// Op code, operator or operand: the device cannot answer this question.
+    /// Op code, operator or operand not supported: the device cannot answer this request.
     case notSupported
     case busy
     case failed

@@ -1,24 +1,26 @@
-/// What discovery is asked to report (BlueZ, org.bluez.Adapter1, SetDiscoveryFilter).
+/// The filter for discovery (BlueZ, org.bluez.Adapter1, SetDiscoveryFilter).
 public struct DiscoveryFilter: Hashable, Sendable {
-    /// Empty: devices of any service.
+    /// The services, or empty for devices with any service.
     public var services: [BluetoothUUID] = []
-    /// Each advertisement is told, also one that repeats the last; it costs work, so only where adverts carry readings.
+    /// Whether each advertisement is reported, even if it repeats the last one. This costs work, so it is set only if adverts contain
+    /// readings.
     public var duplicates = false
 
-    /// Devices of any service, without repetitions.
+    /// Creates a filter for devices with any service, without repetitions.
     public init() {}
 }
 
-/// Keeps discovery as it is wanted, whatever BlueZ claims: pure, answers and properties in, calls out.
+/// Keeps discovery in the wanted state despite contradictory reports from BlueZ. Pure: answers and properties in, calls out.
 ///
-/// BlueZ may say that it discovers when it does not, refuse to start what is not running and to stop what is (stories 2, 3). So the
-/// property alone is never believed, a failed stop is never an error of what was found, and contradictions go to the recovery.
+/// BlueZ may report discovery when it is not running, refuse to start it when it is stopped, and refuse to stop it when it is running
+/// (stories 2, 3). So the property alone is never trusted, a failed stop never invalidates the devices found, and contradictions go to the
+/// recovery.
 struct DiscoveryMachine {
     enum State: Equatable {
         case off
         case configuring
         case starting
-        /// Start said "in progress": whatever session there is, is stopped first.
+        /// The start returned "in progress", so any existing session is stopped first.
         case clearing
         case startingAgain
         case on
@@ -37,7 +39,7 @@ struct DiscoveryMachine {
         /// The property.
         case discovering(Bool)
         case restart
-        /// The adapter or the daemon is gone, and with it every session.
+        /// The adapter or the daemon is gone, and every session with it.
         case lost
         case tick
     }
@@ -57,7 +59,7 @@ struct DiscoveryMachine {
     private var stopTries = 0
     private var startTries = 0
 
-    /// BlueZ pauses discovery while it connects, so that a false claim has to last.
+    /// BlueZ pauses discovery while it connects, so a wrong report counts only if it lasts this long.
     private let tolerance: Duration = .seconds(60)
     private let pause: Duration = .seconds(5)
 
@@ -122,7 +124,7 @@ struct DiscoveryMachine {
             switch failure {
             case .notReady?, .unknownObject?, .accessDenied?: return wait(pause, now)
             case .noAnswer?: return [.observe(.noAnswer)] + wait(pause * 6, now)
-            // A filter only spares work: discovery goes without.
+            // A filter only saves work, so discovery continues without one.
             default: return start(.starting)
             }
         case (.starting, .start), (.startingAgain, .start): return started(failure, now)
@@ -149,7 +151,7 @@ struct DiscoveryMachine {
             let report: [Command] = wasRestart ? [.observe(.carriedOut(.restartDiscovery, succeeded: true))] : []
             return report + (wanted == nil ? stop() : [])
         case .inProgress? where state == .starting && startTries < 3:
-            // BlueZ answers so while it ends another operation, as after its own start or while it connects.
+            // BlueZ returns this while it ends another operation, for example after its own start or while it connects.
             startTries += 1
             deadline = now + .seconds(2)
             return []
@@ -158,7 +160,7 @@ struct DiscoveryMachine {
             state = .clearing
             return [.stop]
         case .inProgress?:
-            // Nothing to stop, and nothing can be started: the daemon lies to itself (story 2).
+            // BlueZ can neither stop nor start discovery, so the daemon's state is inconsistent (story 2).
             return [.observe(.contradiction)] + wait(pause * 6, now)
         case .noAnswer?: return [.observe(.noAnswer)] + wait(pause * 6, now)
         default: return wait(pause, now)
@@ -171,7 +173,7 @@ struct DiscoveryMachine {
             deadline = now + .seconds(1)
             return []
         }
-        // "No discovery started" is as good as stopped.
+        // "No discovery started" counts as stopped.
         stopTries = 0
         state = .off
         deadline = nil
@@ -195,7 +197,7 @@ struct DiscoveryMachine {
         case .stopping: return [.stop]
         case .starting: return [.start]
         case .on:
-            // It was started, and BlueZ has said for long that it does not discover.
+            // Discovery was started, but BlueZ has reported for a long time that it does not run.
             restarting = true
             return stop()
         case .off, .configuring, .clearing, .startingAgain: return []

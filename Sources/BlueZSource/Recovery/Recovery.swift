@@ -1,16 +1,16 @@
-/// Which layer is stuck, and what is tried: from the least disturbing to asking a person. Pure: observations in, decisions out.
+/// The decisions about stuck layers, from the least disruptive measure to notifying the user. Pure: observations in, decisions out.
 ///
-/// A hub on which nothing happens is healthy: silence alone never reaches the layers that devices share (story 12). Those are touched
-/// only where something was asked and never answered, or answered with a contradiction (stories 1, 2).
+/// A hub without events is healthy, so silence alone never affects the layers that devices share (story 12). Those are restarted only if a
+/// request was never answered, or was answered with a contradiction (stories 1, 2).
 struct Recovery {
     enum Layer: String, Equatable, Sendable {
         case subscription, link, discovery, adapter, daemon
     }
 
     enum Observation: Equatable {
-        /// Something arrived or was answered as it should be.
+        /// Data arrived, or a request was answered correctly.
         case worked
-        /// A device says nothing; up to which layer that device's own machine has gone.
+        /// A device is silent. Its own machine has acted up to this layer.
         case silent(Layer)
         /// A call was never answered.
         case noAnswer
@@ -28,20 +28,20 @@ struct Recovery {
         case tellPerson
     }
 
-    /// What was decided, for the log.
+    /// A decision, for the log.
     struct Decision: Equatable {
         var layer: Layer
         var action: Action
         var reason: String
-        /// Whether the source has to do it; the others a device's machine does by itself.
+        /// Whether the source must carry it out. A device's machine does the other actions by itself.
         var isOurs: Bool { action == .restartDiscovery || action == .powerCycle || action == .tellPerson }
     }
 
-    /// This many unanswered calls in a row before a layer that is shared is touched; one may be a device's own fault.
+    /// The number of consecutive unanswered calls before a shared layer is restarted. One may be a device's own fault.
     private let evidenceNeeded = 2
-    /// Within this time they count as being in a row.
+    /// The time within which calls count as consecutive.
     private let window: Duration = .seconds(600)
-    /// At least this long between two tries of one tier, doubling up to the longest.
+    /// The minimum time between two tries of one tier. It doubles up to `longestPause`.
     private let pause: Duration = .seconds(120)
     private let longestPause: Duration = .seconds(21_600)
 
@@ -57,7 +57,7 @@ struct Recovery {
     mutating func note(_ observation: Observation, at now: Duration) -> Decision? {
         switch observation {
         case .worked:
-            // Whatever was stuck is not: all tiers start anew.
+            // Nothing is stuck any more, so reset all tiers.
             self = Recovery()
             lastWorked = now
             return nil
@@ -67,7 +67,7 @@ struct Recovery {
         case .noAnswer: return escalate("a call to BlueZ was never answered", needed: evidenceNeeded, now)
         case .contradiction: return escalate("BlueZ contradicts itself about discovery", needed: 1, now)
         case .carriedOut(_, let succeeded):
-            // What fails to restart is stuck itself.
+            // A layer that cannot be restarted is stuck itself.
             return succeeded ? nil : escalate("the restart failed", needed: 1, now)
         }
     }
@@ -76,7 +76,7 @@ struct Recovery {
         evidence.removeAll { now - $0 > window }
         evidence.append(now)
         guard evidence.count >= needed, now >= notBefore else { return nil }
-        // A device that talks shows that the adapter works: then at most discovery is restarted, which disturbs nobody.
+        // Data from a device proves that the adapter works. Then at most discovery is restarted, which affects no device.
         let isHealthy = lastWorked.map { now - $0 < .seconds(30) } ?? false
         if isHealthy, tier > 0 { return nil }
         evidence.removeAll()

@@ -1,6 +1,6 @@
 import EventLoopKit
 
-/// One adapter: its power, its discovery, whose turn it is to connect, and its recovery.
+/// One adapter: its power, its discovery, its queue of connections, and its recovery.
 final class AdapterKeeper {
     let path: String
     private(set) var recovery = Recovery()
@@ -12,7 +12,7 @@ final class AdapterKeeper {
     private var cycling = false
     private var toldOff = false
 
-    /// - Parameter source: it owns this, and takes it away with the adapter.
+    /// - Parameter source: the owner, which removes this object together with the adapter.
     init(path: String, source: BlueZSource) {
         self.path = path
         self.source = source
@@ -33,7 +33,7 @@ final class AdapterKeeper {
         current = nil
     }
 
-    /// Switched off by nobody's wish: on again, once; a person who switches it off means it (rfkill is asked by `doctor`).
+    /// Switches the adapter on again, once. An adapter that a user switches off later stays off (`doctor` checks rfkill).
     private func power() {
         guard source.configuration.powersAdapters, !cycling else { return }
         source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
@@ -94,7 +94,7 @@ final class AdapterKeeper {
     func requestTurn(_ session: DeviceSession) {
         guard !queue.contains(where: { $0 === session }), current !== session else { return }
         queue.append(session)
-        // Later, so that a session is not handed its turn while it still asks for it.
+        // Later, so that a session does not get its turn while it is still requesting it.
         loop.after(.zero) { [weak self] in self?.giveTurn() }
     }
 
@@ -134,7 +134,7 @@ final class AdapterKeeper {
         source.bus.set(path, BlueZ.adapter, "Powered", .boolean(false)) { [weak self] answer in
             guard let self else { return }
             let failed = answer.failure != nil
-            // The controller takes a moment to forget what it was doing.
+            // The controller needs a moment to reset.
             loop.after(.seconds(2)) { [weak self] in
                 guard let self else { return }
                 source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in

@@ -1,5 +1,5 @@
 extension AdvertisedData {
-    /// What a device advertised, from its properties ServiceData (a{sv}) and ManufacturerData (a{qv}).
+    /// Returns a device's advertised data from its properties ServiceData (a{sv}) and ManufacturerData (a{qv}).
     static func all(in properties: ObjectTree.Properties) -> [AdvertisedData: [UInt8]] {
         var parts: [AdvertisedData: [UInt8]] = [:]
         for (name, value) in properties["ServiceData"]?.members ?? [:] {

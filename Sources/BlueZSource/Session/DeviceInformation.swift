@@ -1,29 +1,29 @@
 import HealthModel
 
-/// The Device Information Service (180A), put together to a device and its most durable name.
+/// The Device Information Service (180A), combined into a device and its most durable name.
 public struct DeviceInformation: Sendable {
-    /// Its characteristics.
+    /// The characteristics of the service.
     public static let fields: [BluetoothUUID] = [
         BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25), BluetoothUUID(0x2A27), BluetoothUUID(0x2A26),
         BluetoothUUID(0x2A28), BluetoothUUID(0x2A23), BluetoothUUID(0x2B00),
     ]
 
-    /// Those of which ``device(name:address:addressIsDurable:profile:)`` makes a key from a serial number.
+    /// The fields from which ``device(name:address:addressIsDurable:profile:)`` makes a key with a serial number.
     static let keyFields: [BluetoothUUID] = [BluetoothUUID(0x2A29), BluetoothUUID(0x2A24), BluetoothUUID(0x2A25)]
 
-    /// Whether there is a serial number that tells devices apart.
+    /// Whether there is a serial number that identifies the device.
     var hasKey: Bool { texts[BluetoothUUID(0x2A25)].map(Self.tellsApart) ?? false }
 
     private var texts: [BluetoothUUID: String] = [:]
     private var systemIdentifier: String?
 
-    /// Nothing is known yet.
+    /// Creates an empty description.
     public init() {}
 
-    /// Takes the value of one of the ``fields``.
+    /// Adds the value of one of the ``fields``.
     public mutating func add(_ field: BluetoothUUID, _ bytes: [UInt8]) {
         if field == BluetoothUUID(0x2A23) {
-            // EUI-64, least significant octet first; all alike means that nobody filled it in.
+            // EUI-64, least significant byte first. Equal bytes mean that the maker did not set it.
             guard bytes.count == 8, Set(bytes).count > 1 else { return }
             systemIdentifier = bytes.reversed().map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
             return
@@ -34,7 +34,7 @@ public struct DeviceInformation: Sendable {
         if !trimmed.isEmpty { texts[field] = String(trimmed) }
     }
 
-    /// The device; its key is what does not change with a new bond, a new battery or another hub (DESIGN, section 4).
+    /// Returns the device. Its key does not change with a new bond, a new battery or another hub (DESIGN, section 4).
     public func device(name: String?, address: BluetoothAddress, addressIsDurable: Bool, profile: String) -> Device {
         let text = { (number: UInt16) in texts[BluetoothUUID(number)] }
         let (manufacturer, model, serial) = (text(0x2A29), text(0x2A24), text(0x2A25))
@@ -53,11 +53,11 @@ public struct DeviceInformation: Sendable {
             firmware: text(0x2A26), software: text(0x2A28))
     }
 
-    /// Makers who do not number their devices write 0, 0000 or a word.
+    /// Whether a serial number is a real one. Makers who do not number their devices use 0, 0000 or a word.
     private static func tellsApart(_ serial: String) -> Bool { serial.contains { $0.isNumber && $0 != "0" } }
 
-    /// A public or a static random address lasts; a resolvable or non-resolvable private one changes every few minutes (Core
-    /// specification, vol 6, part B, 1.3.2). For a bonded device BlueZ shows the identity address.
+    /// Whether an address is durable. A public or static random address is, but a resolvable or non-resolvable private one changes every
+    /// few minutes (Core specification, vol 6, part B, 1.3.2). For a bonded device BlueZ reports the identity address.
     public static func isDurable(_ address: BluetoothAddress, type: String?, bonded: Bool) -> Bool {
         if type != "random" || bonded { return true }
         return UInt8(address.description.prefix(2), radix: 16).map { $0 >= 0xC0 } ?? false

@@ -1,11 +1,11 @@
-/// What nobody adopts a device for, and is read where it is there: the battery.
+/// The battery level, which is read from every device that has one.
 ///
-/// One level arrives in up to three ways: as the answer to a read with its echo (``ReadEchoes``), as a notification, and as the property
-/// `Percentage` of org.bluez.Battery1, which BlueZ's own reader of the service keeps (profiles/battery). It is handed on once.
+/// One level can arrive in three ways: as the answer to a read with its echo (``ReadEchoes``), as a notification, and as the property
+/// `Percentage` of org.bluez.Battery1, which BlueZ's own reader of the service updates (profiles/battery). It is passed on once.
 extension DeviceSession {
     static let batteryLevel = CharacteristicName(0x180F, 0x2A19)
 
-    /// BlueZ's reading of the level counts where the service itself says nothing on this link.
+    /// Uses BlueZ's reading of the level if the service itself reports nothing on this link.
     func batteryChanged() {
         guard isRead(Self.batteryLevel), machine.state == .live, let path,
             let level = host.tree[path: path, interface: BlueZ.battery]?["Percentage"]?.integer, let octet = UInt8(exactly: level)
@@ -17,7 +17,8 @@ extension DeviceSession {
         description.reads.contains(name) || description.subscriptions.contains(name) || description.accompaniments.contains(name)
     }
 
-    /// Within this time one level is one telling, in however many ways it comes (220 ms between the answer and a signal of it were seen).
+    /// The time within which equal levels count as one report, however they arrive. Up to 220 ms between the answer and its signal were
+    /// observed.
     private static let together = Duration.seconds(2)
 
     func tellBattery(_ value: [UInt8], isOfService: Bool) {
@@ -27,7 +28,7 @@ extension DeviceSession {
                 self.battery?.isOfService = battery.isOfService || isOfService
                 return
             }
-            // The other way tells the same again; the service itself may tell a level twice.
+            // The other way repeats the level. Only the service itself may report a level twice.
             if !isOfService { return }
             if !battery.isOfService {
                 self.battery?.isOfService = true

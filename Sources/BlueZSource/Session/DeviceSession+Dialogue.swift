@@ -1,19 +1,19 @@
 import EventLoopKit
 import HealthModel
 
-/// Carrying out what a ``DeviceDialogue`` decides: one write or read at a time, and commits.
+/// Carries out the decisions of a ``DeviceDialogue``: one write or read at a time, and commits.
 extension DeviceSession {
-    /// What a link's dialogue has under way.
+    /// The dialogue of a link, with its pending commands.
     final class Conversation {
         var dialogue: any DeviceDialogue
-        /// Decided and not carried out yet.
+        /// The commands that are not carried out yet.
         var commands: [DialogueCommand] = []
         var isCarryingOut = false
-        /// Writes, reads and pauses that wait for the one before.
+        /// Writes, reads and pauses that wait for the previous one.
         var requests: [DialogueCommand] = []
         var isAsking = false
         var awaitsCommit = false
-        /// What the next commit keeps.
+        /// The cursor for the next commit.
         var cursor: RecordCursor?
         var timer: EventLoop.Timer?
         var pause: EventLoop.Timer?
@@ -21,10 +21,10 @@ extension DeviceSession {
         init(_ dialogue: any DeviceDialogue) { self.dialogue = dialogue }
     }
 
-    /// More than any dialogue asks for at once; a device that makes one ask without end is not answered any more.
+    /// More than any dialogue requests at once. A device that triggers endless requests gets no more answers.
     private static let mostRequests = 256
 
-    /// A new table of services: the dialogue hears all from here on.
+    /// Begins the dialogue for a new table of services. It receives all events from here on.
     func beginConversation() {
         endConversation()
         conversation = description.dialogue?.begin(Set(table.characteristics.keys), from: memory.records).map { Conversation($0) }
@@ -36,7 +36,7 @@ extension DeviceSession {
         conversation = nil
     }
 
-    /// The step of the connection in which the dialogue has its say; it goes on after that, as long as the link lives.
+    /// Runs the dialogue's step of the connection. The dialogue then continues as long as the link lives.
     func converse() {
         guard conversation != nil else { return handle(.finished(.converse, .done)) }
         dialogueEvent(.start)
@@ -51,7 +51,7 @@ extension DeviceSession {
             loop.after(max(.zero, deadline - loop.clock.uptime)) { [weak self] in self?.dialogueEvent(.tick) }
         }
         conversation?.commands += commands
-        // What one command brings about, such as a commit that is confirmed at once, comes behind those before it.
+        // The results of a command, such as an immediate confirmation of a commit, come after the commands before it.
         guard conversation?.isCarryingOut == false else { return }
         conversation?.isCarryingOut = true
         while let command = conversation?.commands.first {
@@ -84,7 +84,7 @@ extension DeviceSession {
         }
     }
 
-    /// Makes the next request, once the one before is answered.
+    /// Makes the next request when the previous one is answered.
     private func askNext() {
         guard conversation?.isAsking == false, let request = conversation?.requests.first else { return }
         conversation?.requests.removeFirst()
@@ -134,7 +134,7 @@ extension DeviceSession {
         }
     }
 
-    /// The commit that the dialogue waits for is durable. Returns whether there was one.
+    /// Confirms the commit that the dialogue waits for. Returns whether there was one.
     func committedConversation() -> Bool {
         guard conversation?.awaitsCommit == true else { return false }
         conversation?.awaitsCommit = false

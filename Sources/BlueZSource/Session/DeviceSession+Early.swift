@@ -1,23 +1,23 @@
 import EventLoopKit
 
-/// Values that BlueZ hands on before the hub knows the device's services. After a link loss BlueZ enables notifications again by itself, and
-/// confirms what the device kept: the device does not send it again.
+/// Values that BlueZ delivers before the hub knows the device's services. After a link loss BlueZ enables notifications again by itself and
+/// confirms stored values, which the device then does not send again.
 extension DeviceSession {
     struct EarlyValue {
         var path: String
-        /// What BlueZ's table had there when it came.
+        /// The characteristic at this path in BlueZ's table when the value arrived.
         var name: CharacteristicName?
         var value: [UInt8]
         var heard: Duration
     }
 
-    /// More than a device keeps. What is more is handed on as doubtful, at once.
+    /// More than a device stores. Further values are passed on as doubtful at once.
     private static let mostEarly = 1024
 
     func cameEarly(_ path: String, _ value: [UInt8]) {
         guard machine.state != .stopped, !machine.lacksBond else { return }
         let name = host.tree.characteristic(at: path)
-        // What no program of ours asked for is another's.
+        // A value that no profile requested belongs to another program.
         if let name, !isWanted(name) { return }
         early.append(EarlyValue(path: path, name: name, value: value, heard: loop.clock.uptime))
         if early.count >= Self.mostEarly { return handOnEarly(isKnown: false) }
@@ -25,8 +25,8 @@ extension DeviceSession {
         earlyTimer = loop.after(Self.longestHold) { [weak self] in self?.handOnEarly(isKnown: false) }
     }
 
-    /// Hands on what came before: where the table is known, as what the table says. Otherwise, and where the table has something else in
-    /// its place, it is marked as doubtful, and the hub keeps it in quarantine.
+    /// Passes on the early values. If the table is known, it determines their characteristics. If it is not, or if it has another
+    /// characteristic at that path, a value is marked as doubtful and the hub quarantines it.
     func handOnEarly(isKnown: Bool) {
         earlyTimer?.cancel()
         earlyTimer = nil
@@ -43,12 +43,12 @@ extension DeviceSession {
         }
     }
 
-    /// Ends the channel of a frame that may not be what its name says.
+    /// The end of the channel's name for a frame that may belong to another characteristic.
     static let doubtful = "?"
 }
 
 extension ObjectTree {
-    /// What the characteristic at a path is.
+    /// Returns the characteristic at a path.
     func characteristic(at path: String) -> CharacteristicName? {
         guard let properties = self[path: path, interface: BlueZ.characteristic],
             let uuid = properties["UUID"]?.text.flatMap({ BluetoothUUID($0) }), let service = properties["Service"]?.text,

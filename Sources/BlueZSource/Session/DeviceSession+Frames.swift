@@ -2,26 +2,26 @@ import EventLoopKit
 import HealthModel
 import Pipeline
 
-/// Handing frames on, each under the device that it is of.
+/// Passes on frames, each with its device.
 extension DeviceSession {
     struct HeldFrame {
         var channel: String
         var bytes: [UInt8]
         var continues: Bool
-        /// By the clock that nobody sets.
+        /// The monotonic time of receipt.
         var heard: Duration
     }
 
-    /// More than an hour of a beat a second. What is more is not thrown away: it is handed on under what is known.
+    /// More than an hour of one beat a second. Further frames are not dropped but passed on with the device known so far.
     private static let mostHeld = 4096
-    /// As long as a stream's readings may wait for a commit (Decisions/0020): a power cut takes no more than that.
+    /// The time for which a stream's readings may wait for a commit (Decisions/0020), which limits the loss in a power cut.
     static let longestHold = Duration.seconds(30)
 
-    /// Hands a frame on, or keeps it until the device has said what it is: its readings are of one device, from the first on.
+    /// Passes on a frame, or keeps it until the device has identified itself, so that all its readings belong to one device.
     /// - Parameters:
-    ///   - continues: it belongs to the frame before it, and has its place.
-    ///   - isAhead: it says something of frames that are kept, and is handed on before them.
-    ///   - heard: where that was not just now.
+    ///   - continues: whether it belongs to the previous frame and shares its place.
+    ///   - isAhead: whether it describes held frames and is passed on before them.
+    ///   - heard: the time of receipt, or nil for now.
     func deliver(_ channel: String, _ bytes: [UInt8], continues: Bool = false, isAhead: Bool = false, heard: Duration? = nil) {
         if machine.lacksBond { return }
         var frame = HeldFrame(channel: channel, bytes: bytes, continues: continues, heard: heard ?? loop.clock.uptime)
@@ -41,18 +41,18 @@ extension DeviceSession {
         }
     }
 
-    /// Hands on what was kept, where nothing is waited for any more.
+    /// Passes on the held frames if they have nothing more to wait for.
     func releaseHeld() {
         guard !held.isEmpty else { return }
         switch machine.state {
         case .live, .working: if !isHeldBack { handOnHeld() }
-        // What came on a link that is gone is of the device that the next one describes.
+        // Frames from an ended link belong to the device that identifies itself on the next one.
         case .stopped, .idle, .waiting, .queued, .connecting, .resolving, .leaving, .blocked:
             if memory.device != nil { handOnHeld() }
         }
     }
 
-    /// Hands on what was kept, under the device as far as it is known.
+    /// Passes on the held frames with the device as far as it is known.
     func handOnHeld() {
         holdTimer?.cancel()
         holdTimer = nil
@@ -63,7 +63,7 @@ extension DeviceSession {
 
     private func handOn(_ frame: HeldFrame) {
         if !frame.continues { frames += 1 }
-        // The time of day may have been set while the frame was kept.
+        // The clock may have been set while the frame was held.
         let (seconds, attoseconds) = (loop.clock.uptime - frame.heard).components
         let received = Instant(microseconds: loop.clock.now.microseconds - seconds * 1_000_000 - attoseconds / 1_000_000_000_000)
         frame.bytes.withUnsafeBytes { raw in
@@ -75,14 +75,14 @@ extension DeviceSession {
         }
     }
 
-    /// Whether the device will say what it is, how its clock goes or where its sensor sits, and has not yet.
+    /// Whether the device's identity, clock or sensor location is still to be read.
     private var isHeldBack: Bool {
         if holdsNoMore { return false }
         switch machine.state {
         case .live: return false
         case .working(let step): return isAwaited(step) || machine.steps.contains(where: isAwaited)
         case .stopped, .idle, .waiting, .queued, .connecting, .resolving, .leaving, .blocked:
-            // Of what came on a link that is gone, the next one tells.
+            // For frames from an ended link, the next link identifies the device.
             guard memory.device == nil else { return false }
             return held.count > 1 || table.characteristics.keys.contains { $0.service == ConnectionPlan.deviceInformation }
         }

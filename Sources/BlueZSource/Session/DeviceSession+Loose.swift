@@ -1,6 +1,6 @@
 import EventLoopKit
 
-/// A stored record that a device sends by itself, outside a collection: a glucose meter's measurement and the context that follows it.
+/// A stored record that a device sends outside a collection: a glucose meter's measurement and the context that follows it.
 extension DeviceSession {
     struct LooseRecord {
         var name: CharacteristicName
@@ -12,7 +12,7 @@ extension DeviceSession {
     /// The context is the next notification (Glucose Service 1.0.1, 3.3.1).
     private static let contextPatience = Duration.seconds(5)
 
-    /// Keeps a measurement that announces a context, until that comes.
+    /// Keeps a measurement that announces a context until the context arrives.
     func keepsLoose(_ name: CharacteristicName, _ value: [UInt8], _ heard: Duration?) -> Bool {
         guard let access = description.recordAccess, name == access.measurement, access.context != nil,
             let bit = access.contextBit, let flags = value.first, flags >> UInt8(bit) & 1 == 1
@@ -24,7 +24,7 @@ extension DeviceSession {
         return true
     }
 
-    /// Hands on a measurement with its context, which goes first: it is known then when the measurement becomes a sample.
+    /// Passes on a measurement after its context, so that the context is known when the measurement becomes a sample.
     func joinsLoose(_ name: CharacteristicName, _ value: [UInt8]) -> Bool {
         guard let access = description.recordAccess, name == access.context, let record = loose,
             RecordNumber.number(in: value[...], at: access.numberOffset) == record.number
@@ -36,7 +36,7 @@ extension DeviceSession {
         return true
     }
 
-    /// Hands on a measurement whose context did not come. What a later collection says of it completes it in the store.
+    /// Passes on a measurement whose context did not arrive. A later collection can add the context in the store.
     func handOnLoose() {
         looseTimer?.cancel()
         guard let record = loose else { return }

@@ -1,19 +1,19 @@
 import EventLoopKit
 
-/// The device's services: found when the link comes up, and moved while it lives (Service Changed, 2A05).
+/// The device's services: discovered when the link comes up, and moved during the link (Service Changed, 2A05).
 extension DeviceSession {
     func resolve() {
         rearrangement?.cancel()
         let gone = lost
         lost = []
-        // A link that is being ended needs no plan, and its last values still come.
+        // A link that is being closed needs no plan, and its last values still arrive.
         guard machine.state != .leaving, let path, host.tree[path: path, interface: BlueZ.device] != nil else { return }
         let found = GattTable(of: path, in: host.tree)
         let kept = found.kept(from: table)
         if hasServices, gone.isEmpty, found.characteristics.keys.filter(isUsed).allSatisfy(kept.contains),
             table.characteristics.keys.filter(isUsed).allSatisfy(kept.contains)
         {
-            // Said again on the same link, or something moved that is not used: to start over would lose what is on its way.
+            // The services were only repeated, or only unused ones moved. Starting over would lose pending data.
             table = found
             return handOnEarly(isKnown: true)
         }
@@ -27,8 +27,8 @@ extension DeviceSession {
         handOnEarly(isKnown: true)
     }
 
-    /// BlueZ shows a further characteristic, or says that the services are known. On a living link it is not certain to say so, the
-    /// objects come one by one, and reading a moved service from the device takes seconds.
+    /// Handles another characteristic or a report that the services are known. On a live link BlueZ may not report that, the objects appear
+    /// one by one, and reading a moved service from the device takes seconds.
     func servicesChanged() {
         guard let path, hasServices else { return resolve() }
         let isWhole = lost.isSubset(of: GattTable(of: path, in: host.tree).characteristics.keys)
@@ -42,7 +42,7 @@ extension DeviceSession {
         if hasServices || machine.hasMoved { servicesChanged() }
     }
 
-    /// BlueZ has taken a characteristic away, and its subscription with it, though another may come at the same place.
+    /// Handles a characteristic that BlueZ removed, with its subscription. Another may appear at the same path.
     func characteristicRemoved(_ path: String) {
         guard hasServices else { return }
         if let name = table.remove(path) {
@@ -52,7 +52,7 @@ extension DeviceSession {
         servicesChanged()
     }
 
-    /// BlueZ reads the table from the device when it meets it anew.
+    /// Drops BlueZ's table. BlueZ reads it again when it discovers the device again.
     func dropCache() {
         guard let path, let adapter = host.tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else { return }
         host.delegate?.told(
@@ -64,13 +64,13 @@ extension DeviceSession {
         }
     }
 
-    /// Hands on what came before the end.
+    /// Passes on the remaining values and closes the pipe.
     private func endPipe(_ name: CharacteristicName) {
         pipes[name]?.drain()
         pipes[name] = nil
     }
 
-    /// Whether the services of a living link are known.
+    /// Whether the services of a live link are known.
     private var hasServices: Bool {
         switch machine.state {
         case .working, .live: true

@@ -1,7 +1,7 @@
 import EventLoopKit
 import HealthModel
 
-/// The steps of a connection, each ending in one `finished`.
+/// The steps of a connection. Each ends with one `finished` event.
 extension DeviceSession {
     func perform(_ step: ConnectionMachine.Step) {
         switch step {
@@ -19,7 +19,7 @@ extension DeviceSession {
         }
     }
 
-    /// Ends the step unless the link it belonged to is gone.
+    /// Ends the step, unless its link is gone.
     private func finish(_ step: ConnectionMachine.Step, _ generation: Int, _ error: BusError?) {
         guard generation == self.generation else { return }
         if let error { host.delegate?.told(SourceNotice(.detail, address.description, "\(step) failed: \(error.name)")) }
@@ -60,7 +60,7 @@ extension DeviceSession {
                 if let value = values.first?.octets { information.add(field, value) }
                 said.insert(field)
             case .failure(let error):
-                // A field that is not readable is as good as absent; a link that fails is not.
+                // An unreadable field counts as absent, but a link failure does not.
                 let failure = LinkFailure(error)
                 guard failure == .other || failure == .stale else { return finish(.information, generation, error) }
             }
@@ -73,7 +73,7 @@ extension DeviceSession {
         let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
         memory.device = information.device(
             name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
-        // What was handed on already is of the same device. Another hub may know it by its serial number.
+        // Earlier frames belong to the same device, so keep their key. Another hub may know the device by its serial number.
         if let firstKey, hasDurableAddress { memory.device?.key = firstKey }
         host.delegate?.remember(memory, for: address)
         handle(.finished(.information, .done))
@@ -93,7 +93,7 @@ extension DeviceSession {
     }
 
     private func setClock() {
-        // A clock that is right is left alone: each write is a chance to harm one, and some devices beep.
+        // A correct clock is not set, because each write is a risk, and some devices beep.
         guard let clock = description.clock, let characteristic = table.characteristics[clock.name],
             evidence.map({ abs($0.ahead) > 2_000_000 }) ?? true
         else { return handle(.finished(.setClock, .done)) }
@@ -102,7 +102,7 @@ extension DeviceSession {
         write(characteristic.path, octets) { [weak self] error in
             guard let self else { return }
             if error == nil, generation == self.generation {
-                // What the device says from now on goes by the clock as it is now.
+                // From now on the device's times follow the new clock.
                 let now = loop.clock.now
                 let right = host.configuration.wallTime(now)
                 host.delegate?.learned(ClockEvidence(shown: right, received: now, expected: right), for: address)
@@ -118,7 +118,8 @@ extension DeviceSession {
         ) { completion($0.failure) }
     }
 
-    /// As the characteristic allows: some take a write only where no answer is asked for (org.bluez.GattCharacteristic1, WriteValue).
+    /// Writes in the mode that the characteristic allows. Some accept only writes without a response (org.bluez.GattCharacteristic1,
+    /// WriteValue).
     private func begin(_ write: OpeningWrite) {
         guard let characteristic = table.characteristics[write.name] else {
             return handle(.finished(.write(write), .failed(.stale)))
@@ -133,12 +134,12 @@ extension DeviceSession {
     // MARK: Notifications
 
     private func subscribe(_ name: CharacteristicName) {
-        // It is on its way to another place: it is enabled when it is there, or missed when it does not come.
+        // The characteristic is moving to another path. It is enabled when it appears, or reported as missing.
         if lost.contains(name) { return handle(.servicesGone) }
         guard let characteristic = table.characteristics[name] else {
             return handle(.finished(.subscribe(name), .failed(.stale)))
         }
-        // Records and the answers about them come in one order on D-Bus; two descriptors would lose it.
+        // Records and their responses arrive in order on D-Bus. Two descriptors would lose that order.
         let access = description.recordAccess
         let isOfRecords = access.map { [$0.measurement, $0.controlPoint].contains(name) || $0.context == name } ?? false
         if characteristic.offersDescriptor, !isOfRecords {
@@ -162,7 +163,7 @@ extension DeviceSession {
             guard let self, generation == self.generation else { return }
             guard case .success(let values) = answer, case .descriptor(let descriptor)? = values.first else {
                 let failure = answer.failure.map { LinkFailure($0) }
-                // Not offered after all, or acquired by another program: D-Bus signals are shared.
+                // The descriptor is not available or another program has acquired it. D-Bus signals can be shared.
                 if failure == nil || failure == .stale || failure == .other
                     || answer.failure?.name == "org.bluez.Error.NotPermitted"
                 {
@@ -191,7 +192,7 @@ extension DeviceSession {
         let generation = generation
         host.bus.call(.characteristic(characteristic.path, "StopNotify"), timeout: host.configuration.limits.step) {
             [weak self] answer in
-            // "No notify session started" is what was wanted; only a link that is gone is a failure here.
+            // "No notify session started" is the wanted result. Only a lost link is a failure here.
             let failure = answer.failure.map { LinkFailure($0) }
             let isFatal = failure == .noAnswer || failure == .notConnected || failure == .unknownObject
             self?.finish(.unsubscribe(name), generation, isFatal ? answer.failure : nil)
@@ -229,7 +230,7 @@ extension DeviceSession {
             }
         case .deliver(let measurement, let context):
             guard let access = description.recordAccess else { return }
-            // The context first: it is known then when the measurement becomes a sample.
+            // The context comes first, so that it is known when the measurement becomes a sample.
             let hasContext = context != nil
             if let context, let name = access.context { deliver("gatt:\(name.characteristic)", context) }
             deliver("gatt:\(access.measurement.characteristic)", measurement, continues: hasContext)
@@ -258,10 +259,10 @@ extension DeviceSession {
         }
     }
 
-    /// The caller has committed.
+    /// Called when the caller has committed.
     func committed() {
         pendingToken = nil
-        // All that was handed on is durable, whoever asked for it.
+        // Everything passed on is durable, whichever part requested the commit.
         let hadConversation = committedConversation()
         guard machine.state == .working(.commit) || !hadConversation else { return }
         memory.records = pendingCursor

@@ -1,7 +1,7 @@
 import EventLoopKit
 import HealthModel
 
-/// What a session needs of the source it belongs to.
+/// The services that a session needs from its source.
 protocol SessionHost: AnyObject {
     var bus: SystemBus { get }
     var tree: ObjectTree { get }
@@ -13,11 +13,11 @@ protocol SessionHost: AnyObject {
     func commit(_ session: DeviceSession)
 }
 
-/// One adopted device: carries out what its ``ConnectionMachine`` decides.
+/// One adopted device. It carries out the decisions of its ``ConnectionMachine``.
 final class DeviceSession {
     let description: DeviceDescription
     var memory: DeviceMemory
-    /// BlueZ's object, while there is one.
+    /// The path of BlueZ's object, while it exists.
     private(set) var path: String?
     var machine: ConnectionMachine
     unowned let host: any SessionHost
@@ -28,36 +28,36 @@ final class DeviceSession {
     var records: RecordAccess?
     var recordTimer: EventLoop.Timer?
     var conversation: Conversation?
-    /// The cursor of a commit that is waited for.
+    /// The cursor of the pending commit.
     var pendingCursor: RecordCursor?
     var pendingToken: CommitToken?
-    /// Counts links, so that an answer that belongs to an earlier one is known.
+    /// The number of links so far. It identifies answers that belong to an earlier link.
     var generation = 0
-    /// The services are looked at again, a moment after the last change of them.
+    /// The timer that reads the services again, shortly after their last change.
     var rearrangement: EventLoop.Timer?
-    /// What BlueZ has taken away on this link and not shown again yet.
+    /// The characteristics that BlueZ removed on this link and has not added again.
     var lost: Set<CharacteristicName> = []
     private var timer: EventLoop.Timer?
-    /// Handed on so far.
+    /// The number of frames passed on so far.
     var frames = 0
-    /// What came before the device had said what it is, and what else belongs to it.
+    /// Frames that arrived before the device had identified itself.
     var held: [HeldFrame] = []
     var holdTimer: EventLoop.Timer?
-    /// What was held for as long as may be was handed on: on this link nothing more is held.
+    /// Whether held frames were passed on after the maximum time. Then no more are held on this link.
     var holdsNoMore = false
-    /// The key under which readings were handed on before the device had said what it is.
+    /// The key under which readings were passed on before the device had identified itself.
     var firstKey: String?
-    /// What came before the services were known.
+    /// Values that arrived before the services were known.
     var early: [EarlyValue] = []
     var earlyTimer: EventLoop.Timer?
-    /// A record outside a collection, until its context comes.
+    /// A record outside a collection that waits for its context.
     var loose: LooseRecord?
     var looseTimer: EventLoop.Timer?
-    /// Reads that are under way, and values that BlueZ tells twice because of them.
+    /// Pending reads, and the values that BlueZ signals twice because of them.
     var echoes = ReadEchoes()
-    /// What it has said about itself, on this link or an earlier one.
+    /// The Device Information fields read on this link or an earlier one.
     var said: Set<BluetoothUUID> = []
-    /// The battery's level as it was handed on last since the link came up, and whether the battery service itself told it.
+    /// The battery level that was last passed on since the link came up, and whether the battery service itself reported it.
     var battery: (level: UInt8, isOfService: Bool, heard: Duration)?
     private var lastAdverts: [AdvertisedData: [UInt8]] = [:]
     private var lastManufacturers: [UInt16: [UInt8]] = [:]
@@ -77,7 +77,7 @@ final class DeviceSession {
         let before = machine.state
         let commands = machine.handle(event, at: loop.clock.uptime)
         releaseHeld()
-        // The level was known before the device was: it is told when the device's key is what it will stay.
+        // The level may have been known before the device. It is passed on when the device's key is final.
         if machine.state != before, machine.state == .live { batteryChanged() }
         if machine.state != before, [.waiting, .stopped].contains(machine.state) || machine.isBlocked { endLink() }
         for command in commands { carryOut(command) }
@@ -115,31 +115,31 @@ final class DeviceSession {
 
     // MARK: The tree
 
-    /// The device's object is there, or is there again.
+    /// Called when the device's object exists, or exists again.
     func found(at path: String) {
         self.path = path
         machine.isBonded = isBonded
         handle(.start)
         guard let properties = host.tree[path: path, interface: BlueZ.device] else { return }
-        // RSSI is only there while the device is heard, or was within this discovery (org.bluez.Device1, RSSI).
+        // RSSI exists only if the device was heard during this discovery (org.bluez.Device1, RSSI).
         if properties["RSSI"] != nil { handle(.seen) }
         useLink(properties)
     }
 
-    /// A person has done something about it; a link may be there still.
+    /// Tries again after the user has acted. A link may still exist.
     func retry() {
         handle(.start)
         if let path, let properties = host.tree[path: path, interface: BlueZ.device] { useLink(properties) }
     }
 
-    /// A link that is there already, whoever asked for it.
+    /// Uses an existing link, even if another program opened it.
     private func useLink(_ properties: ObjectTree.Properties) {
         guard properties["Connected"]?.truth == true else { return }
         handle(.connected)
         if properties["ServicesResolved"]?.truth == true { resolve() }
     }
 
-    /// Whether BlueZ keeps keys with which the device is known again. A pairing without them ends with its link.
+    /// Whether BlueZ keeps keys for the device. A pairing without stored keys ends with its link.
     private var isBonded: Bool {
         let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
         return properties["Bonded"]?.truth ?? properties["Paired"]?.truth ?? false
@@ -154,7 +154,7 @@ final class DeviceSession {
         if waited { useLink(properties) }
     }
 
-    /// The object is gone: removed, or with its adapter or the daemon (story 4).
+    /// Called when the object was removed, possibly with its adapter or the daemon (story 4).
     func gone() {
         path = nil
         handle(.linkLost)
@@ -176,7 +176,7 @@ final class DeviceSession {
     private func endLink() {
         rearrangement?.cancel()
         lost = []
-        // What the device sent before it went may be in a socket still, though D-Bus has told its end already.
+        // The socket may still contain the device's last values, although D-Bus has already reported the end.
         for pipe in pipes.values { pipe.drain() }
         handOnLoose()
         echoes = ReadEchoes()
@@ -205,8 +205,8 @@ final class DeviceSession {
 
     // MARK: Frames
 
-    /// A notification or an indication.
-    /// - Parameter heard: where that was not just now.
+    /// Handles a notification or an indication.
+    /// - Parameter heard: the time of receipt, or nil for now.
     func notified(_ name: CharacteristicName, _ value: [UInt8], heard: Duration? = nil) {
         if machine.lacksBond { return }
         if description.accompaniments.contains(name) { return tellAccompaniment(name, value) }
@@ -223,7 +223,7 @@ final class DeviceSession {
         } else if !keepsLoose(name, value, heard) {
             deliver("gatt:\(name.characteristic)", value, heard: heard)
         }
-        // Only what had to be enabled shows that the device accepts us: plain reads need no bond.
+        // Only notifications that had to be enabled prove that the device accepts the hub, because plain reads need no bond.
         if !memory.hadGoodSession {
             memory.hadGoodSession = true
             host.delegate?.remember(memory, for: address)
@@ -240,7 +240,7 @@ final class DeviceSession {
     var device: Device {
         if let device = memory.device { return device }
         let properties = path.flatMap { host.tree[path: $0, interface: BlueZ.device] } ?? [:]
-        // Half of what it says would be a key of its own.
+        // Incomplete information would give a different key.
         let known = firstKey == nil && isKeyKnown ? information : DeviceInformation()
         var device = known.device(
             name: properties["Name"]?.text, address: address, addressIsDurable: hasDurableAddress, profile: description.profile)
@@ -248,7 +248,7 @@ final class DeviceSession {
         return device
     }
 
-    /// Whether what the key is made of was read, though the device has more to say.
+    /// Whether all fields for the key were read, even if others are missing.
     var isKeyKnown: Bool {
         guard !said.isEmpty else { return false }
         return DeviceInformation.keyFields.allSatisfy { field in
@@ -262,7 +262,8 @@ final class DeviceSession {
         return DeviceInformation.isDurable(address, type: properties["AddressType"]?.text, bonded: isBonded)
     }
 
-    /// An advertisement with data. What BlueZ remembered from before is never handed on: only a change is an arrival (story 13).
+    /// Handles an advertisement with data. Only a change is an arrival, so data that BlueZ remembers from before is never passed on (story
+    /// 13).
     func heardAdvert() {
         guard !description.adverts.isEmpty, let path, let properties = host.tree[path: path, interface: BlueZ.device] else {
             return
@@ -270,7 +271,8 @@ final class DeviceSession {
         let parts = AdvertisedData.all(in: properties)
         for part in description.adverts where part != .anyManufacturer {
             guard let data = parts[part] else { continue }
-            // BlueZ shows all it ever heard with each change; beside others, only what is new was in this advertisement.
+            // BlueZ reports everything it ever heard with each change. If there are several kinds of data, only changed data was in this
+            // advertisement.
             if parts.count > 1, lastAdverts[part] == data { continue }
             lastAdverts[part] = data
             deliver(part.channel, data)
@@ -278,14 +280,14 @@ final class DeviceSession {
         if description.adverts.contains(.anyManufacturer) { hearManufacturers(parts) }
     }
 
-    /// Of a device that puts readings where a company's number belongs, BlueZ keeps many old ones. Which of them is new can be told from the
-    /// second change on; where nothing else is there, at once.
+    /// Handles devices that send readings instead of a company's number. BlueZ keeps many old ones. The new one is known from the second
+    /// change on, or at once if there is only one.
     private func hearManufacturers(_ parts: [AdvertisedData: [UInt8]]) {
         var fresh: [(UInt16, [UInt8])] = []
         for (part, data) in parts {
             guard case .manufacturer(let company) = part, parts.count == 1 || lastManufacturers[company] != data else { continue }
             fresh.append((company, data))
-            // More companies than any device was seen to have; what is forgotten here is heard once more.
+            // More companies than any device was seen to use. A forgotten value is passed on once more.
             if lastManufacturers.count > 1024 { lastManufacturers.removeAll() }
             lastManufacturers[company] = data
         }

@@ -1,10 +1,10 @@
 import HealthModel
 
-/// A device's time of day in octets (GATT Specification Supplement, Current Time and Date Time), little-endian.
+/// A device's date and time in bytes (GATT Specification Supplement, Current Time and Date Time), little-endian.
 ///
 ///     0..1 year   2 month   3 day   4 hour   5 minute   6 second      7 day of week   8 fractions/256   9 reason
 public enum DeviceTime {
-    /// What the device shows; none where a part is not known or no date.
+    /// Returns the time on the device's clock, or nil if a part is unknown or invalid.
     public static func read(_ bytes: [UInt8], layout: DeviceClock.Layout) -> WallTime? {
         guard bytes.count >= (layout == .currentTime ? 9 : 7) else { return nil }
         let year = Int(bytes[0]) | Int(bytes[1]) << 8
@@ -26,7 +26,7 @@ public enum DeviceTime {
             UInt8(seconds / 60 % 60), UInt8(seconds % 60),
         ]
         if layout == .currentTime {
-            // 1970-01-01 was a Thursday; Monday is 1. The reason is an external reference.
+            // 1970-01-01 was a Thursday, and Monday is 1. The reason is an external reference.
             let weekday = ((Int(days) + 3) % 7 + 7) % 7 + 1
             octets += [UInt8(weekday), UInt8(rest % 1_000_000 * 256 / 1_000_000), 0x02]
         }

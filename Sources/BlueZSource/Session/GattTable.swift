@@ -1,9 +1,9 @@
-/// A connected device's characteristics, as BlueZ's tree shows them.
+/// A connected device's characteristics, from BlueZ's tree.
 struct GattTable: Equatable {
     struct Characteristic: Equatable {
         var path: String
         var flags: Set<String>
-        /// BlueZ has the property only where AcquireNotify works (org.bluez.GattCharacteristic1, NotifyAcquired).
+        /// Whether AcquireNotify works. BlueZ has the property only in that case (org.bluez.GattCharacteristic1, NotifyAcquired).
         var offersDescriptor: Bool
     }
 
@@ -12,13 +12,13 @@ struct GattTable: Equatable {
 
     init() {}
 
-    /// The names of all characteristics that are where they are in another table.
+    /// Returns the names of all characteristics with the same path as in another table.
     func kept(from other: GattTable) -> Set<CharacteristicName> {
         Set(characteristics.filter { other.characteristics[$0.key]?.path == $0.value.path }.keys)
     }
 
-    /// Forgets an object that BlueZ has taken away.
-    /// - Returns: The characteristic that was used there.
+    /// Removes an object that BlueZ has removed.
+    /// - Returns: the characteristic that was used at this path.
     mutating func remove(_ path: String) -> CharacteristicName? {
         guard let name = names.removeValue(forKey: path), characteristics[name]?.path == path else { return nil }
         characteristics[name] = nil
@@ -35,7 +35,7 @@ struct GattTable: Equatable {
             else { continue }
             let name = CharacteristicName(serviceUUID, uuid)
             names[path] = name
-            // Of several instances the first, in the order of their handles; the others are still heard by their path.
+            // Of several instances, use the one with the lowest handle. The others are still received by their path.
             if let other = characteristics[name], other.path < path { continue }
             characteristics[name] = Characteristic(
                 path: path, flags: Set(properties["Flags"]?.texts ?? []), offersDescriptor: properties["NotifyAcquired"] != nil)

@@ -1,17 +1,17 @@
-/// Our side of pairings (org.bluez.Agent1), as long as the source runs.
+/// The hub's pairing agent (org.bluez.Agent1), registered as long as the source runs.
 ///
-/// Where no agent is registered BlueZ leaves an operation that needs a bond without an answer until the link breaks, about 30 s later.
-/// So there is always one; it agrees for the device that a person is pairing, as long as that lasts, and refuses all others at once:
-/// whoever speaks first under a device's address must not become that device (DESIGN, promise 9).
+/// If no agent is registered, BlueZ leaves an operation that needs a bond unanswered until the link breaks, about 30 s later. So there is
+/// always one. It accepts only the device that the user is pairing and refuses all others at once. Otherwise another device could take over
+/// a device's address (DESIGN, promise 9).
 final class PairingAgent {
     private let bus: SystemBus
-    /// The device that a person is pairing.
+    /// The path of the device that the user is pairing.
     var device: String?
-    /// The person, where there is one. What the agent can do is told when it registers, and it registers once: where the last agent goes BlueZ
-    /// switches bonding off, some time later, so that a bond made right after that would not last.
+    /// The dialogue with the user, if there is one. The agent's capability depends on it and is sent with the only registration. After the
+    /// last agent is gone, BlueZ disables bonding some time later, so a bond made right after that would not last.
     weak var dialogue: (any PairingDialogue)?
     private var export: BusExport?
-    /// Who owns BlueZ's name on the bus: nobody else has anything to ask here.
+    /// Returns the owner of BlueZ's bus name. Calls from other senders are refused.
     private let daemon: () -> String
 
     private static let path = "/org/vitalgate/agent"
@@ -24,7 +24,7 @@ final class PairingAgent {
         self.daemon = daemon
     }
 
-    /// After each start of the daemon.
+    /// Registers the agent. Call it after each start of the daemon.
     func register() {
         export = bus.export(Self.path) { [weak self] in self?.answer($0) }
         let capability = dialogue == nil ? "NoInputNoOutput" : "KeyboardDisplay"
@@ -53,7 +53,7 @@ final class PairingAgent {
             call.reply()
         case "RequestConfirmation":
             guard let passkey else { return call.fail(Self.rejected) }
-            // Without a display nothing can be compared: this is "just works".
+            // Without a display there is nothing to compare: "just works".
             guard let person else { return call.reply() }
             person.confirmPasskey(passkey, for: address) { same in
                 if same { call.reply() } else { call.fail(Self.rejected) }

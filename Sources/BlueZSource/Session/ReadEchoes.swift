@@ -1,17 +1,18 @@
-/// Tells a read's echo from what a device sends: BlueZ writes a value that was read into its table, and signals the change of `Value` to all
-/// programs, in front of the answer (src/gatt-client.c, `chrc_read_cb`) or, in other versions, after it.
+/// Distinguishes the echo of a read from values that a device sends. BlueZ writes a read value into its table and signals the change of
+/// `Value` to all programs. The signal comes before the answer (src/gatt-client.c, `chrc_read_cb`) or, in other versions, after it.
 struct ReadEchoes {
-    /// Of reads that are under way: what was signaled last.
+    /// The last signaled value for each pending read.
     private var reading: [CharacteristicName: [UInt8]?] = [:]
-    /// Of reads that are over and had no echo yet.
+    /// Finished reads without an echo so far.
     private var expected: [CharacteristicName: (value: [UInt8], until: Duration)] = [:]
 
-    /// An echo comes with the answer.
+    /// The time limit for an echo, which comes with the answer.
     private static let patience = Duration.seconds(2)
 
     mutating func begin(_ name: CharacteristicName) { reading[name] = .some(nil) }
 
-    /// - Returns: What the device sent by itself: the echo of a read is the last change in front of its answer, and waits for that.
+    /// - Returns: the values that the device itself sent. The last change before an answer may be the read's echo, so it is held until
+    ///   then.
     mutating func heard(_ name: CharacteristicName, _ value: [UInt8], at now: Duration) -> [[UInt8]] {
         if let last = reading[name] {
             reading[name] = .some(value)
@@ -24,11 +25,11 @@ struct ReadEchoes {
         return [value]
     }
 
-    /// - Parameter answer: nil where the read failed.
-    /// - Returns: What was no echo.
+    /// - Parameter answer: nil if the read failed.
+    /// - Returns: the held value, if it was not an echo.
     mutating func end(_ name: CharacteristicName, _ answer: [UInt8]?, at now: Duration) -> [UInt8]? {
         guard let last = reading.removeValue(forKey: name) else { return nil }
-        // Some signal it once more.
+        // Some versions signal it once more.
         if let answer { expected[name] = (answer, now + Self.patience) }
         return last == answer ? nil : last
     }

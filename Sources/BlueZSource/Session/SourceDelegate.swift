@@ -2,23 +2,23 @@ import EventLoopKit
 import HealthModel
 import Pipeline
 
-/// What the assembling target does with what the source says. All calls come on the loop's thread.
+/// The receiver of the source's events. All calls are made on the loop's thread.
 public protocol BlueZSourceDelegate: AnyObject {
-    /// A frame of the adopted device with this address; its bytes are valid during the call. A measurement has the place of
+    /// Receives a frame of the adopted device with this address. Its bytes are valid only during the call. A measurement has the place of
     /// its context, which comes first.
     func received(_ frame: RawFrame, of address: BluetoothAddress)
-    /// Make everything received of this device durable, together with `memory`, then call ``BlueZSource/confirm(_:)``. Nothing that
-    /// depends on it (setting the device's clock) is done before.
+    /// Makes everything received from this device durable together with `memory`, then calls ``BlueZSource/confirm(_:)``. Actions that
+    /// depend on it, such as setting the device's clock, wait for that.
     func commit(_ token: CommitToken, memory: DeviceMemory)
-    /// Something about the device was learned that should be known the next time.
+    /// Called when the memory for the device has changed. It is needed the next time.
     func remember(_ memory: DeviceMemory, for address: BluetoothAddress)
-    /// The device's clock was read, before its records and before it is set; and once more when it was set.
+    /// Called when the device's clock was read, before its records and before it is set, and again after it was set.
     func learned(_ evidence: ClockEvidence, for address: BluetoothAddress)
-    /// For the log, and for a person. Never holds a value.
+    /// Receives a notice for the log and for users. It never contains a value.
     func told(_ notice: SourceNotice)
 }
 
-/// Names one commit that is waited for.
+/// The identifier of one pending commit.
 public struct CommitToken: Hashable, Sendable {
     /// The device whose frames are to be made durable.
     public let address: BluetoothAddress

@@ -1,17 +1,18 @@
-/// Whoever has a radio near can make BlueZ show further objects, and BlueZ itself has no limit: what is kept of them is bounded.
+/// Limits on the mirrored objects. Any radio in range can make BlueZ create objects, and BlueZ itself has no limit.
 extension ObjectTree {
-    /// Whom an object matters to. Each rank has room of its own, so that none takes another's.
+    /// The rank of an object. Each rank has its own limit, so that none uses up another's.
     public enum Rank: Hashable, Sendable, CaseIterable {
         /// Adapters of this machine.
         case adapter
-        /// Devices that are read, with their services.
+        /// Adopted devices, with their services.
         case adopted
-        /// Devices that somebody has paired.
+        /// Devices that a user has paired.
         case known
-        /// Whatever else is near.
+        /// All other devices in range.
         case other
 
-        /// A machine with more adapters is not known; a device has 65,535 handles at most, and most have some tens.
+        /// The maximum number of objects. No machine with more adapters is known. A device has at most 65,535 handles, and most have a few
+        /// dozen.
         var limit: Int {
             switch self {
             case .adapter: 16
@@ -22,17 +23,18 @@ extension ObjectTree {
         }
     }
 
-    /// An attribute has 512 octets, an extended advertisement 1650 (Core specification, vol 3, part F, 3.2.9; vol 6, part B, 2.3.4.9).
+    /// The maximum weight of an object. An attribute has 512 bytes, an extended advertisement 1650 (Core specification, vol 3, part F,
+    /// 3.2.9 and vol 6, part B, 2.3.4.9).
     static let heaviest = 16_384
 
-    /// The object that another is part of, as its path says.
+    /// Returns the paths of the objects that contain this one.
     static func paths(above path: String) -> some Sequence<String> {
         sequence(first: path) { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }.dropFirst()
     }
 }
 
 extension BusValue {
-    /// About how many octets of memory it takes. A descriptor is nothing to keep.
+    /// The approximate memory in bytes. A descriptor has the maximum weight, so it is never kept.
     var weight: Int {
         switch self {
         case .string(let text), .path(let text), .signature(let text): 32 + text.utf8.count

@@ -1,39 +1,39 @@
 import EventLoopKit
 
-/// The objects of a service, mirrored: read once, then kept by signals, never polled (D-Bus specification, ObjectManager).
+/// A mirror of a service's objects. They are read once, then updated by signals, never polled (D-Bus specification, ObjectManager).
 ///
-/// When the service goes away the tree is empty; when it comes back it is filled anew (story 4).
+/// When the service goes away the tree becomes empty. When it comes back the tree is filled again (story 4).
 public final class ObjectTree {
-    /// The properties of one interface by name; values without the variants around them.
+    /// The properties of one interface by name. Values have no variants around them.
     public typealias Properties = [String: BusValue]
 
-    /// What happened to the tree; it is told when the tree already shows it.
+    /// A change of the tree. It is reported after the tree has changed.
     public enum Change: Equatable {
-        /// The service answers, and the tree is what it said.
+        /// The service answered, and the tree contains its objects.
         case filled
-        /// The service, or the bus, is gone; so are all objects.
+        /// The service or the bus is gone, and all objects with it.
         case emptied
-        /// The object has this interface now; not told for what ``filled`` brought.
+        /// The object gained this interface. Not reported for the objects of ``filled``.
         case added(path: String, interface: String)
-        /// The object has lost this interface; without any left it is gone. Not told for what ``emptied`` takes.
+        /// The object lost this interface. Without any interface it is gone. Not reported for ``emptied``.
         case removed(path: String, interface: String)
-        /// These properties have other values, or were told again, or are not known any more.
+        /// These properties have changed, were sent again, or are unknown now.
         case changed(path: String, interface: String, properties: Set<String>)
-        /// The service is there and did not tell its objects.
+        /// The service exists but did not return its objects.
         case refused(BusError)
-        /// It shows more than is kept.
+        /// The service has more objects than are kept.
         case crowded
     }
 
-    /// By path, then by interface, such as `org.bluez.Device1`; empty until the service has answered.
+    /// The objects by path, then by interface, such as `org.bluez.Device1`. Empty until the service has answered.
     public private(set) var objects: [String: [String: Properties]] = [:]
-    /// Whether the service has told its objects.
+    /// Whether the service has returned its objects.
     public private(set) var isFilled = false
-    /// Whether something was left out since the service told its objects last.
+    /// Whether objects were omitted since the service last returned them.
     public private(set) var isCrowded = false
     /// Called for each change, on the loop's thread.
     public var onChange: ((Change) -> Void)?
-    /// Whom an object with these interfaces matters to; nothing where it goes by the object that it is part of.
+    /// Returns the rank of an object with these interfaces, or nil if it has the rank of the object that contains it.
     var rank: ([String: Properties]) -> Rank? = { _ in nil }
 
     private var ranks: [String: Rank] = [:]
@@ -41,23 +41,23 @@ public final class ObjectTree {
     private let bus: SystemBus
     private let service: String
     private var subscriptions: [BusSubscription] = []
-    /// The unique name of who is the service.
+    /// The unique name of the service's owner.
     private(set) var owner = ""
     private var filling: BusCall?
     private var retry: EventLoop.Timer?
 
-    /// Mirrors nothing before ``start()``.
+    /// Creates a tree that is empty before ``start()``.
     ///
-    /// - Parameter service: the bus name of whose objects are mirrored.
+    /// - Parameter service: the bus name of the service.
     public init(bus: SystemBus, service: String = "org.bluez") {
         self.bus = bus
         self.service = service
     }
 
-    /// One interface's properties; nil where the object, or the interface of it, is not there.
+    /// Returns one interface's properties, or nil if the object or the interface does not exist.
     public subscript(path path: String, interface interface: String) -> Properties? { objects[path]?[interface] }
 
-    /// Call it after each connection of the bus.
+    /// Starts the mirror. Call it after each connection of the bus.
     public func start() {
         stop()
         let rules: [(String, (BusSignal) -> Void)] = [
@@ -78,7 +78,7 @@ public final class ObjectTree {
         fill()
     }
 
-    /// Call it when the bus is lost.
+    /// Stops the mirror. Call it when the bus is lost.
     public func stop() {
         subscriptions.removeAll()
         filling?.cancel()
@@ -101,7 +101,7 @@ public final class ObjectTree {
         isCrowded = false
     }
 
-    /// Has the service tell all its objects, also those that were left out.
+    /// Reads all objects of the service, including omitted ones.
     func fill() {
         filling?.cancel()
         retry?.cancel()
@@ -113,7 +113,7 @@ public final class ObjectTree {
                 try replace(with: answer.get())
             } catch {
                 onChange?(.refused(error))
-                // Its owner's change would tell of a service that comes; this is for one that is there and refuses or is busy.
+                // An owner change reports a service that starts. This retry is for a running one that refuses or is busy.
                 retry = bus.loop.after(.seconds(30)) { [weak self] in self?.fill() }
             }
         }
@@ -123,11 +123,11 @@ public final class ObjectTree {
         guard answer.signature == "a{oa{sa{sv}}}" else { throw .unexpected }
         removeAll()
         owner = answer.sender
-        // Devices and adapters first: what a service matters to is known by its device's rank.
+        // Devices and adapters come first, because a service has the rank of its device.
         do throws(BusError) {
             for isPart in [false, true] { try read(answer, parts: isPart) }
         } catch {
-            // Half a list is none.
+            // An incomplete list is discarded.
             empty()
             throw error
         }
@@ -145,7 +145,7 @@ public final class ObjectTree {
         if passed > 0 { isCrowded = true }
     }
 
-    /// Whether the object is kept with these interfaces, in place of what was known of them.
+    /// Stores the object with these interfaces. Returns whether it was kept.
     @discardableResult
     private func keep(_ path: String, _ interfaces: [String: Properties]) -> Bool {
         let all = (objects[path] ?? [:]).merging(interfaces) { $1 }
@@ -169,7 +169,7 @@ public final class ObjectTree {
         return true
     }
 
-    /// An object matters to somebody else now, and what is part of it from now on with it.
+    /// Updates the rank of an object. Its parts that are added later use the new rank.
     func rankAnew(_ path: String) {
         guard let old = ranks[path], let interfaces = objects[path], let new = rank(interfaces), new != old,
             counts[new, default: 0] < new.limit
@@ -184,8 +184,8 @@ public final class ObjectTree {
         if isFilled { onChange?(.crowded) }
     }
 
-    /// Any process can send a signal to our address alone, whatever the rule says: sd-bus compares no unique name with a well-known one
-    /// (sd_bus_add_match(3) leaves that to the bus, which does it for broadcasts only).
+    /// Whether a signal comes from the service. Any process can send a signal to this program's address, regardless of the rule. sd-bus
+    /// does not compare unique names with well-known ones (sd_bus_add_match(3) leaves that to the bus, which does it for broadcasts only).
     private func isOurs(_ signal: BusSignal) -> Bool { isFilled && signal.sender == owner }
 
     private func ownerChanged(_ signal: BusSignal) {
@@ -200,7 +200,7 @@ public final class ObjectTree {
     }
 
     func objectsChanged(_ signal: BusSignal) {
-        // Before the first answer there is nothing to change: the answer is younger than these.
+        // Before the first answer there is nothing to change, because the answer is newer than these signals.
         guard isOurs(signal), signal.arguments.count == 2, let path = signal.arguments[0].text else { return }
         if signal.member == "InterfacesAdded" {
             let known = objects[path] ?? [:]
@@ -211,7 +211,7 @@ public final class ObjectTree {
                     onChange?(.added(path: path, interface: interface))
                     continue
                 }
-                // Told again, it is no arrival; what differs has changed.
+                // A repeated interface is not an arrival, but different properties are changes.
                 let names = Set(before.keys).union(properties.keys).filter { before[$0] != properties[$0] }
                 if !names.isEmpty { onChange?(.changed(path: path, interface: interface, properties: names)) }
             }

@@ -2,32 +2,33 @@ import HealthModel
 import Pipeline
 import Wire
 
-/// How a channel's octets become readings, as its profile says it: `gatt:2A37`, `advert:FCD2`. See `docs/profiles.md`.
+/// The rules that turn a channel's bytes into readings, compiled from its profile. Channels have names such as `gatt:2A37` or
+/// `advert:FCD2`. See `docs/profiles.md`.
 struct BinaryChannel: Sendable {
-    /// Channels whose layout is octets; others are read by other parts.
+    /// Prefixes of the channels whose layout is binary. Other parts read the other channels.
     static let prefixes = ["gatt:", "gatt-write:", "advert:", "serial:"]
 
     var name: String
-    /// The first of several channels that have this layout; nil for one alone.
+    /// The first of several channels that share this layout, or nil if the layout belongs to one channel.
     var kin: String?
     var plan = LayoutPlan()
-    /// Frames that are no measurements; the first that holds counts.
+    /// Conditions for frames that are not measurements. The first one that holds counts.
     var skips: [Skip] = []
-    /// What a frame without readings is counted as.
+    /// The kind under which a frame without readings is counted.
     var information = SkipKind("no-value")
     var time = TimeRule.receipt
     var readings: [ReadingRule] = []
     var source: SourceRevision
-    /// Its frames say something of other frames' readings.
+    /// Set if the channel's frames describe the readings of other frames.
     var description: Description?
-    /// Its frames say when the session began from which others count.
+    /// Set if the channel's frames contain the start of the session from which other frames count.
     var session: Session?
-    /// The number that a device keeps while it repeats a frame.
+    /// The field with the packet number, which stays the same while a device repeats a frame.
     var packet: Int32?
-    /// Holds for frames that are a part of a measurement which takes two.
+    /// The condition for frames that are one part of a two-part measurement.
     var part: BitCondition?
 
-    /// The channel whose measurement a frame belongs to that has no time of its own.
+    /// The channel with the measurement that a frame without a time of its own belongs to.
     var follows: String?
 
     struct Description: Sendable {
@@ -36,18 +37,18 @@ struct BinaryChannel: Sendable {
         var metadata: MetadataRules
     }
 
-    /// Fields: a date-time, and two whole numbers of quarters of an hour.
+    /// Indices of fields: a date-time, and two whole numbers of quarters of an hour.
     struct Session: Sendable {
         var start: Int32
         var zone: Int32
         var summerTime: Int32
     }
 
-    /// The field that lists measurements, where frames themselves say what they measure.
+    /// The field that lists measurements, if the frames themselves name what they measure.
     var measurements: Int32?
-    /// Equal readings that come within so many seconds of those that were taken are the same measurement, sent again.
+    /// The window for repeats, in seconds. An equal reading within this time of an accepted one is the same measurement, sent again.
     var repeatsWithin = 0
-    /// How octets are sent, on a serial line.
+    /// The settings of the serial port, for serial channels.
     var port: SerialSettings?
 
     struct Skip: Sendable {
@@ -57,33 +58,33 @@ struct BinaryChannel: Sendable {
 
     enum TimeRule: Sendable {
         case receipt
-        /// A date-time field, where the condition holds; receipt otherwise.
+        /// The date-time field if the condition holds, otherwise the time of receipt.
         case device(field: Int32, condition: BitCondition, unknown: Unknown)
-        /// Minutes since a session's start that another characteristic tells.
+        /// Minutes since the start of a session, which another characteristic contains.
         case session(minutes: Int32)
     }
 
-    /// What to do where the device does not know the whole date.
+    /// The handling of a date that the device does not know completely.
     enum Unknown: String, Sendable, CaseIterable {
-        /// The time of receipt stands in; what the device said is kept in the metadata.
+        /// Use the time of receipt, and keep the device's time in the metadata.
         case receipt
-        /// A stored reading that may be years old is refused.
+        /// Refuse the reading, because a stored reading may be years old.
         case refuse
     }
 
     struct ReadingRule: Sendable {
         var field: Int32
-        /// Further fields of the same name.
+        /// Other fields with the same name.
         var namesakes: [Int32] = []
-        /// It lies in records, with a word of conditions for each.
+        /// Whether the field is in records, each of which has its own word of conditions.
         var isInRecords = false
         var type: SampleType
-        /// In place of the field's own.
+        /// The unit that replaces the field's own.
         var unit: Unit?
         var condition = BitCondition.always
-        /// 0 stands for no value.
+        /// Whether 0 means that there is no value.
         var zeroIsNone = false
-        /// Fields of one name, without a value of which this one is none; empty if it stands alone.
+        /// Fields with the same name, at least one of which must have a value other than 0. Empty if the reading does not depend on others.
         var companions: [Int32] = []
         var metadata = MetadataRules()
     }
@@ -91,11 +92,11 @@ struct BinaryChannel: Sendable {
     struct MetadataRules: Sendable {
         enum Value: Sendable {
             case constant(MetadataValue)
-            /// True where the condition holds, else nothing.
+            /// True if the condition holds, otherwise absent.
             case flag(BitCondition)
-            /// The value of an enumeration, looked up.
+            /// The value of an enumeration, looked up in a table.
             case mapped(shift: Int, width: Int, values: [Int64: MetadataValue])
-            /// The names of a status word's set bits, joined by commas.
+            /// The names of the bits that are set in a status word, joined by commas.
             case names(Int32)
             case number(Int32)
         }

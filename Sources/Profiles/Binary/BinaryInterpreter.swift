@@ -1,16 +1,16 @@
 import HealthModel
 import Pipeline
 
-/// What is known of a stream of frames beside its octets.
+/// The context for decoding a stream of frames, apart from its bytes.
 public struct BinaryOptions: Sendable {
-    /// Refuses bits and values that are reserved for future use, which a receiver is asked to ignore.
+    /// Whether bits and values reserved for future use are refused. The specifications ask a receiver to ignore them.
     public var isStrict = false
-    /// What encrypted frames are opened with.
+    /// The keys and addresses that decrypt encrypted frames.
     public var secrets = FrameSecrets()
-    /// When the sensor's session began, for characteristics that count from there.
+    /// The start of the sensor's session, for characteristics that count from there.
     public var sessionStart: Timestamp?
 
-    /// - Parameter sessionStart: when the sensor's session began; nil where that is not known.
+    /// - Parameter sessionStart: the start of the sensor's session, or nil if it is not known.
     public init(isStrict: Bool = false, secrets: FrameSecrets = FrameSecrets(), sessionStart: Timestamp? = nil) {
         self.isStrict = isStrict
         self.secrets = secrets
@@ -23,25 +23,25 @@ public struct BinaryOptions: Sendable {
 ///     let match = try library.match(channel: "gatt:2A37")
 ///     let interpreter = BinaryInterpreter(match, registry: registry, device: device)
 ///     let outcome = try interpreter.interpret(frame, into: &readings)
-///     interpreter.fieldsJSON     // of the frame that was read last
+///     interpreter.fieldsJSON     // of the last frame
 public final class BinaryInterpreter: FrameInterpreter {
-    /// What it reads by.
+    /// The profile of the channel.
     public let profile: Profile
-    /// What takes the octets apart.
+    /// The decoder that splits the bytes into fields.
     public let decoder: FrameDecoder
-    /// The frame that was decoded last.
+    /// The last decoded frame.
     @exclusivity(unchecked) public private(set) var frame = DecodedFrame()
     public var sessionStart: Timestamp?
 
     let channel: BinaryChannel
     private let origins: [Origin]
     private var metadata: [MetadataMaker]
-    /// The channel's rules as numbers only, so that walking them counts no references.
+    /// The channel's rules as plain numbers, so that iterating over them does no reference counting.
     private let walks: [Walk]
 
     private let registry: OriginRegistry
     private let device: Device?
-    /// Of frames that say themselves what they measure.
+    /// Origins for frames that contain the types of their measurements.
     private var measured: [SampleType: Origin] = [:]
 
     private struct Walk {
@@ -53,7 +53,7 @@ public final class BinaryInterpreter: FrameInterpreter {
         var condition: BitCondition
     }
 
-    /// - Parameter device: the device the frames come from, where it is known.
+    /// - Parameter device: the device that sends the frames, if it is known.
     public init(_ match: BinaryMatch, registry: OriginRegistry, device: Device? = nil, options: BinaryOptions = BinaryOptions()) {
         profile = match.profile
         self.registry = registry
@@ -71,10 +71,10 @@ public final class BinaryInterpreter: FrameInterpreter {
         metadata = channel.readings.map { MetadataMaker($0.metadata, plan: match.channel.plan) }
     }
 
-    /// Equal readings that come within so many seconds of those that were taken are the same measurement, sent again.
+    /// The window for repeats, in seconds. An equal reading within this time of an accepted one is the same measurement, sent again.
     public var repeatsWithin: Int { channel.repeatsWithin }
 
-    /// The channel whose last measurement a frame belongs to that has no time of its own; nil for most.
+    /// The channel with the measurement that a frame without a time of its own belongs to, or nil (for most channels).
     public var follows: String? { channel.follows }
 
     /// The fields of the last frame as one JSON object.
@@ -82,7 +82,7 @@ public final class BinaryInterpreter: FrameInterpreter {
 
     /// Turns a frame into readings.
     ///
-    /// - Throws: ``Refusal`` where its octets are no frame of the channel.
+    /// - Throws: ``Refusal`` if the bytes are not a frame of the channel.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .bytes(let bytes):
@@ -97,15 +97,15 @@ public final class BinaryInterpreter: FrameInterpreter {
         }
     }
 
-    /// Decodes a frame's fields and makes no readings of them yet.
+    /// Decodes a frame's fields without making readings.
     public func decode(_ bytes: UnsafeRawBufferPointer) throws(FrameError) { try decoder.decode(bytes, into: &frame) }
 
-    /// Whether a frame is an empty line, which says nothing.
+    /// Whether a frame is an empty line.
     public func isBlank(_ bytes: UnsafeRawBufferPointer) -> Bool {
         channel.plan.framing?.isDelimited == true && bytes.allSatisfy { $0 == 0x0A || $0 == 0x0D || $0 == 0x20 }
     }
 
-    /// Makes the readings of the frame that was decoded last.
+    /// Makes the readings of the last decoded frame.
     public func appendReadings(at place: Place, to readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         for skip in channel.skips where skip.condition.holds(frame.word) { return .skipped(skip.kind) }
         let first = readings.count
@@ -151,7 +151,7 @@ public final class BinaryInterpreter: FrameInterpreter {
         }
     }
 
-    /// Whether a field that a rule's values go with has one other than 0.
+    /// Whether at least one companion of a rule has a value other than 0.
     private func hasCompanion(of rule: Int, record: Int32) -> Bool {
         channel.readings[rule].companions.contains { field in
             guard let other = frame.last(field, record: record) else { return false }
@@ -159,7 +159,7 @@ public final class BinaryInterpreter: FrameInterpreter {
         }
     }
 
-    /// The readings of a line of measurements; its decoder has found types, units and times to be right.
+    /// Appends the readings of a line of measurements. The decoder has already checked its types, units and times.
     private func appendMeasurements(at place: Place, to readings: inout [Reading]) {
         var texts: [String] = []
         var numeral: Numeral?
@@ -201,13 +201,13 @@ public final class BinaryInterpreter: FrameInterpreter {
         Refusal("the device does not know the whole date, and a stored reading has no other time", at: place)
     }
 
-    /// The reading's time, and what the device said where that is no time.
+    /// The reading's time, and the device's date if it cannot be used as a time.
     private func time(_ record: Int32, at place: Place) throws(Refusal) -> (ReadingTime, DeviceDateTime?) {
         switch channel.time {
         case .receipt: return (.receipt, nil)
         case .device(let field, let condition, let unknown):
             guard let entry = frame.last(field, record: record) else {
-                // A frame without a time is a live reading, unless its profile says that all are stored ones.
+                // A frame without a time is a live reading, unless its profile declares all readings as stored ones.
                 if unknown == .receipt { return (.receipt, nil) }
                 throw Self.unknownDate(place)
             }

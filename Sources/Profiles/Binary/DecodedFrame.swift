@@ -1,60 +1,60 @@
 import HealthModel
 
-/// What a frame says, field by field; filled by ``FrameDecoder`` and used again for the next frame.
+/// The fields of one frame. ``FrameDecoder`` fills it and reuses it for the next frame.
 public struct DecodedFrame: Sendable {
     /// One value of one field.
     struct Entry: Sendable {
         enum Kind: UInt8, Sendable {
             case number, special, dateTime, text, truth, word, constant
-            /// The field's values that follow, up to the next of its kind, are one record's.
+            /// The start of a record. The values up to the next entry of this kind belong to it.
             case record
-            /// An id of one octet that ended the list.
+            /// An unknown one-byte id that ended the list.
             case unknownObject
         }
 
         var kind: Kind
         var field: Int32
-        /// As it was read.
+        /// The raw value, before scaling.
         var raw: Int64 = 0
-        /// The value is coefficient × 10^exponent.
+        /// The scaled value is coefficient × 10^exponent.
         var coefficient: Int64 = 0
         var exponent: Int16 = 0
-        /// The word for a value that is no number.
+        /// The index of the name for a value that is not a number.
         var special: Int16 = -1
-        /// Scale and unit, in ``LayoutPlan/variants``; -1 for none.
+        /// The index of scale and unit in ``LayoutPlan/variants``, or -1.
         var variant: Int32 = -1
-        /// The place in ``DecodedFrame/texts``.
+        /// The index in ``DecodedFrame/texts``.
         var text: Int32 = -1
-        /// From 0, for the fields of a record or an object; -1 outside.
+        /// The number of the record or object, from 0, or -1 outside of records.
         var record: Int32 = -1
     }
 
     var entries: [Entry] = []
     var texts: [String] = []
-    /// All flags and enumerations; see ``BitCondition``.
+    /// All flags and enumerations. See ``BitCondition``.
     var word: UInt64 = 0
-    /// What encryption hid; empty where there was none.
+    /// The decrypted bytes, empty if the frame is not encrypted.
     var plaintext: [UInt8] = []
-    /// Bits or values were set that are reserved for future use, and were passed over.
+    /// Whether bits or values reserved for future use were set and ignored.
     public internal(set) var hasReserved = false
-    /// Such bits were among flags, so that octets behind the known fields may be theirs.
+    /// Whether reserved flags are set, so that bytes after the known fields may belong to them.
     var mayBeLonger = false
-    /// It is an encrypted one, whether or not it could be opened.
+    /// Whether the frame is encrypted, whether or not it could be decrypted.
     public internal(set) var isSealed = false
-    /// What counts its sender's encrypted frames; only of one that was opened.
+    /// The sender's counter of encrypted frames, set only if the frame was decrypted.
     public internal(set) var counter: UInt32?
-    /// Where octets without a meaning begin that end it; none where it ends with its fields.
+    /// The offset of trailing bytes without a meaning, or nil if the frame ends with its fields.
     var restAt: Int?
-    /// The last repeat or record of the frame, if the link cut it; a strict decoder refuses such a frame.
+    /// The last repeat or record of the frame, if the link truncated it. A strict decoder refuses such a frame.
     public internal(set) var cutOff: CutOff?
 
     /// The part of a frame that is missing or incomplete.
     public struct CutOff: Hashable, Sendable {
-        /// The field that repeats.
+        /// The name of the field that repeats.
         public var field: String
-        /// Octets in front of the incomplete value.
+        /// The number of bytes before the incomplete value.
         public var offset: Int
-        /// The octets that arrived of it; empty if none did.
+        /// The received bytes of the incomplete value, possibly empty.
         public var octets: [UInt8]
     }
 
@@ -86,14 +86,14 @@ public struct DecodedFrame: Sendable {
 }
 
 extension DecodedFrame.Entry {
-    /// The value with its digits; `nil` where it is no number, or none that a sample can be.
+    /// The value with its digits, or `nil` if it is not a number or does not fit into a sample.
     var numeral: Numeral? {
         guard kind == .number else { return nil }
         if exponent <= 0 { return Numeral(coefficient: coefficient, exponent: exponent) }
         var product = coefficient
         for _ in 0..<exponent {
             let (next, overflow) = product.multipliedReportingOverflow(by: 10)
-            // FLOAT reaches 8388607 × 10^127; the text keeps that exactly.
+            // FLOAT reaches 8388607 × 10^127. The text keeps that exactly.
             if overflow { return try? Numeral("\(coefficient)e\(exponent)") }
             product = next
         }

@@ -1,18 +1,18 @@
 import HealthModel
 import Wire
 
-/// A date and time as Bluetooth devices send it: seven octets, local time of the device, 0 for a year, month or day that is not
-/// known (GATT Specification Supplement, Date Time).
+/// A date and time as Bluetooth devices send it: seven bytes in the device's local time. A year, month or day that is not known is 0 (GATT
+/// Specification Supplement, Date Time).
 ///
 ///     ┌──────────────┬───────┬─────┬───────┬─────────┬─────────┐
 ///     │ year u16     │ month │ day │ hours │ minutes │ seconds │
 ///     └──────────────┴───────┴─────┴───────┴─────────┴─────────┘
 public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
-    /// 1582 to 9999; 0 where the device does not know it.
+    /// 1582 to 9999, or 0 if the device does not know it.
     public var year: Int
-    /// 1 to 12; 0 where the device does not know it.
+    /// 1 to 12, or 0 if the device does not know it.
     public var month: Int
-    /// 1 to 31; 0 where the device does not know it.
+    /// 1 to 31, or 0 if the device does not know it.
     public var day: Int
     /// 0 to 23.
     public var hours: Int
@@ -23,21 +23,21 @@ public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
 
     static let width = 7
 
-    /// Whether there is such a date and time, as far as its parts are known; the calendar begins in 1582.
+    /// Whether the known parts can be a date and time. The calendar begins in 1582.
     var isValid: Bool {
         guard year == 0 || (1582...9999).contains(year), month <= 12, hours < 24, minutes < 60, seconds < 60 else { return false }
-        // A leap year stands for an unknown year, and a long month for an unknown month.
+        // Use a leap year for an unknown year, and a long month for an unknown month.
         return day <= (month == 0 ? 31 : Calendar.daysInMonth(month, year: year == 0 ? 2000 : year))
     }
 
-    /// The time on a wall clock, where no part is unknown.
+    /// The time on a wall clock, or `nil` if a part is unknown.
     public var wallTime: WallTime? {
         guard year > 0, month > 0, day > 0 else { return nil }
         let days = Int64(Calendar.days(year: year, month: month, day: day))
         return WallTime(microseconds: (days * 86_400 + Int64(hours * 3600 + minutes * 60 + seconds)) * 1_000_000)
     }
 
-    /// `2026-11-20T06:31:00`; what is not known prints as zeros.
+    /// The text in the form `2026-11-20T06:31:00`. Unknown parts print as zeros.
     public var description: String {
         func padded(_ number: Int, _ width: Int) -> String {
             let digits = String(number)
@@ -49,17 +49,17 @@ public struct DeviceDateTime: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WallTime {
-    /// So many minutes later; `nil` where no clock can show it.
+    /// Returns the time some minutes later, or `nil` if it is out of range.
     func later(minutes: Int64) -> WallTime? {
         let (time, overflow) = minutes.multipliedReportingOverflow(by: 60_000_000)
         let (sum, overflows) = microseconds.addingReportingOverflow(time)
-        // A zone's offset is yet to be taken off it.
+        // Leave room for subtracting a time zone's offset.
         return overflow || overflows || sum.magnitude > UInt64(Int64.max) / 2 ? nil : WallTime(microseconds: sum)
     }
 }
 
 extension DeviceDateTime {
-    /// The wall clock's time, to the second; `nil` outside the years 1582 to 9999.
+    /// Creates the date and time of a wall clock, to the second. Returns `nil` outside the years 1582 to 9999.
     init?(_ wall: WallTime) {
         let (days, rest) = wall.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day)
         let date = Calendar.date(days: Int(days))
@@ -70,7 +70,7 @@ extension DeviceDateTime {
             seconds: second % 60)
     }
 
-    /// As one integer, for a field's value.
+    /// Unpacks the integer that stores the date and time in a field's value.
     init(packed: Int64) {
         func part(_ shift: Int64) -> Int { Int(packed >> shift & 0xFF) }
         self.init(

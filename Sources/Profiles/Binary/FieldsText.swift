@@ -1,11 +1,11 @@
 import HealthModel
 
-/// Prints a frame's fields as one JSON object, numbers with the digits they came with.
+/// Prints a frame's fields as one JSON object. Numbers keep the digits they were sent with.
 struct FieldsText {
     private let plan: LayoutPlan
     private let frame: DecodedFrame
     private var bytes: [UInt8] = []
-    /// Whether something stands in the innermost object or list already.
+    /// Whether the next element needs no comma before it.
     private var isFirst = true
 
     init(plan: LayoutPlan, frame: DecodedFrame) {
@@ -21,7 +21,7 @@ struct FieldsText {
         return bytes
     }
 
-    /// The fields of one object: records and repeats are gathered into lists.
+    /// Writes the fields of one object. Records and repeats become lists.
     private mutating func fields(_ range: Range<Int>) {
         var index = range.lowerBound
         while index < range.upperBound {
@@ -160,7 +160,7 @@ struct FieldsText {
         }
     }
 
-    /// A code without a name is one reserved for future use.
+    /// Writes a code and its name. A code without a name is reserved for future use.
     private mutating func code(_ value: Int64, _ names: [Int64: String]) {
         open("{")
         key("code")
@@ -189,7 +189,7 @@ struct FieldsText {
         string(unit)
     }
 
-    /// Null where no calendar has it.
+    /// Writes Unix seconds as a date, or null if they are out of range.
     private mutating func instant(_ seconds: Int64) {
         let (microseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         guard !overflow else { return put("null") }
@@ -227,23 +227,23 @@ struct FieldsText {
 }
 
 extension FrameDecoder {
-    /// The fields as one JSON object; the names and shapes are the layout's.
+    /// Returns the fields as one JSON object, with the names and shapes of the layout.
     public func fieldsJSON(_ frame: DecodedFrame) -> [UInt8] {
         var text = FieldsText(plan: plan, frame: frame)
         return text.json()
     }
 
-    /// The number of a field outside of records; `nil` where the field is not there or is no number.
+    /// Returns the number in a field outside of records, or `nil` if the field is missing or not a number.
     public func numeral(_ name: String, in frame: DecodedFrame) -> Numeral? { entry(name, frame)?.numeral }
 
-    /// A field's text, or the name of its value.
+    /// Returns a field's text, or the name of its value.
     public func text(_ name: String, in frame: DecodedFrame) -> String? {
         guard let entry = entry(name, frame) else { return nil }
         if entry.kind == .text { return frame.texts[Int(entry.text)] }
         return plan.fields[Int(entry.field)].values[entry.raw]
     }
 
-    /// A field that is a date and time.
+    /// Returns a field that is a date and time, or `nil` if it is missing or of another kind.
     public func dateTime(_ name: String, in frame: DecodedFrame) -> DeviceDateTime? {
         entry(name, frame).flatMap { $0.kind == .dateTime ? DeviceDateTime(packed: $0.raw) : nil }
     }

@@ -2,14 +2,14 @@ import HealthModel
 import Wire
 
 extension FrameDecoder {
-    /// Records one behind the other up to the end; each begins with an octet that tells its size, itself included.
+    /// Reads consecutive records up to the end. The first byte of each is its size, including that byte.
     func records(_ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame) throws(FrameError) {
         let inner = plan.inner[Int(step.reference)]
         var number: Int32 = 0
         repeat {
             let offset = reader.offset
             guard let size = reader.next else { throw failure(.truncated, step, at: offset) }
-            // A size of 0 must not read the same octet for ever.
+            // A size of 0 would read the same byte forever.
             guard size > 0 else { throw failure(.size, step, at: offset) }
             if number > 0, isCut(step, Int(size), &reader, &frame) { return }
             guard var window = reader.window(Int(size)) else { throw failure(.truncated, step, at: offset) }
@@ -25,8 +25,8 @@ extension FrameDecoder {
         } while !reader.isAtEnd
     }
 
-    /// Objects of an id and a value each, ids rising; the length of an object with an unknown id is not known either, so it ends
-    /// the list and what came before counts (BTHome v2, "Sensor data").
+    /// Reads objects that consist of an id and a value, with ascending ids. The length of an unknown object is not known either, so it ends
+    /// the list, and the objects before it count (BTHome v2, "Sensor data").
     func objects(_ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame) throws(FrameError) {
         let list = plan.objectLists[Int(step.reference)]
         if list.hasLength { return try measuredObjects(list, step, &reader, &frame) }
@@ -51,7 +51,7 @@ extension FrameDecoder {
         }
     }
 
-    /// Objects that say their length, so that one with an unknown id can be passed over; ids come in any order.
+    /// Reads objects that contain their length, so that unknown ones can be skipped. Ids come in any order.
     private func measuredObjects(
         _ list: LayoutPlan.ObjectList, _ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame
     ) throws(FrameError) {
@@ -65,7 +65,7 @@ extension FrameDecoder {
                 do throws(FrameError) {
                     try object(steps, number, step, &window, &frame)
                 } catch {
-                    // A length that is none of this object's; the frame itself is whole.
+                    // The length does not fit this object. The frame itself is complete.
                     throw error.reason == .truncated ? failure(.size, step, at: offset) : error
                 }
                 guard window.isAtEnd else { throw failure(.size, step, at: offset) }
@@ -85,7 +85,7 @@ extension FrameDecoder {
         frame.entries[entry].raw = Int64(bitPattern: word)
     }
 
-    /// Goes on with the rest of the steps in what encryption hid.
+    /// Runs the remaining steps on the decrypted bytes.
     func open(
         _ step: LayoutStep, steps: Range<Int>, _ reader: inout ByteReader, _ word: inout UInt64, _ record: Int32,
         _ frame: inout DecodedFrame
@@ -107,7 +107,7 @@ extension FrameDecoder {
         try run(steps, inside: plaintext, at: offset, &word, record, &frame)
     }
 
-    /// Fields that are computed of others.
+    /// Computes a field from other fields.
     func compute(
         _ step: LayoutStep, _ word: UInt64, _ record: Int32, at offset: Int, _ frame: inout DecodedFrame
     ) throws(FrameError) {
@@ -135,7 +135,7 @@ extension FrameDecoder {
             guard let sum = DeviceDateTime(wall) else { return }
             frame.entries.append(.init(kind: .dateTime, field: step.field, raw: sum.packed, record: record))
         case .truth:
-            // The step's condition tells when it can be said at all; the first variant's, whether it is so.
+            // The step's condition decides whether there is a value at all, and the first variant's condition is the value.
             let holds = plan.variants[Int(step.variants.lowerBound)].condition.holds(word)
             frame.entries.append(.init(kind: .truth, field: step.field, raw: holds ? 1 : 0, record: record))
         case .joined:
@@ -160,7 +160,7 @@ extension FrameDecoder {
             entry.variant = variant(step, word)
             if entry.kind == .number {
                 let divisor = Int64(step.operand)
-                // Of a negative number the quotient is cut towards zero, and the remainder is that of its magnitude.
+                // The quotient of a negative number is truncated toward zero, and the remainder is that of its magnitude.
                 entry.raw = step.kind == .quotient ? entry.raw / divisor : Int64((entry.raw % divisor).magnitude)
                 (entry.coefficient, entry.exponent) = try scaled(entry.raw, 0, entry.variant, step, offset)
             }
@@ -178,7 +178,7 @@ extension FrameDecoder {
 }
 
 extension FrameDecoder {
-    /// The sum of several fields, and of one that is no number nothing but its word.
+    /// Computes the sum of several fields. If one of them is not a number, the result is its special word.
     private func total(
         _ step: LayoutStep, _ word: UInt64, _ record: Int32, at offset: Int, _ frame: inout DecodedFrame
     ) throws(FrameError) {

@@ -1,6 +1,6 @@
 import Wire
 
-/// What a layout demands of octets that are no values: how many are left, what has to stand here, check codes, and octets under a mask.
+/// Checks on bytes that are not values: the number of bytes left, fixed bytes, check codes, and masked bytes.
 extension FrameDecoder {
     func guarded(
         _ step: LayoutStep, steps: Range<Int>, _ reader: inout ByteReader, _ word: inout UInt64, _ record: Int32,
@@ -10,7 +10,7 @@ extension FrameDecoder {
         switch step.kind {
         case .left:
             let sizes = plan.sizes[Int(step.reference)]
-            // More than there are, or between two of them: what was cut off is told from another format by the longest.
+            // If the number matches no size, fewer bytes than the longest size mean a truncated frame, and more mean another format.
             guard sizes.contains(reader.remaining) else {
                 let isCut = reader.remaining < (sizes.max() ?? 0)
                 throw failure(isCut ? .truncated : .notThisFormat, step, at: offset)
@@ -37,7 +37,7 @@ extension FrameDecoder {
         }
     }
 
-    /// Goes on with the rest of the steps in what is left once a mask is taken off it.
+    /// Runs the remaining steps on the unmasked rest of the frame.
     private func unmask(
         _ step: LayoutStep, _ steps: Range<Int>, _ reader: inout ByteReader, _ word: inout UInt64, _ record: Int32,
         _ frame: inout DecodedFrame
@@ -55,7 +55,7 @@ extension FrameDecoder {
         try run(steps, inside: plain, at: offset, &word, record, &frame)
     }
 
-    /// Walks steps in octets that something else was made of; offsets count from where that begins.
+    /// Runs steps on derived bytes. Offsets in errors count from `offset`.
     func run(
         _ steps: Range<Int>, inside octets: [UInt8], at offset: Int, _ word: inout UInt64, _ record: Int32,
         _ frame: inout DecodedFrame
@@ -79,22 +79,22 @@ extension FrameDecoder {
 }
 
 extension LayoutPlan {
-    /// How an octet is made of those in front of it.
+    /// The computation of a check byte from the bytes before it.
     struct Check: Sendable {
         enum Kind: String, Sendable, CaseIterable {
             case xor8, sum8
-            /// Polynomial x⁸+x²+x+1 (07), nothing in front, highest bit first.
+            /// Polynomial x⁸+x²+x+1 (07), initial value 0, highest bit first.
             case crc8
-            /// Polynomial x⁸+x⁵+x⁴+1 (31), nothing in front, lowest bit first: Maxim's.
+            /// Maxim's: polynomial x⁸+x⁵+x⁴+1 (31), initial value 0, lowest bit first.
             case crc8Maxim = "crc8-maxim"
         }
 
         var kind: Kind
-        /// The first octet that counts.
+        /// The offset of the first byte that counts.
         var from = 0
-        /// What it begins with.
+        /// The initial value.
         var start: UInt8 = 0
-        /// The bits that count.
+        /// The mask of the bits that count.
         var mask: UInt8 = 0xFF
 
         func code(of octets: some Sequence<UInt8>) -> UInt8 {

@@ -2,7 +2,7 @@ import HealthModel
 import Wire
 
 extension FrameDecoder {
-    /// Takes off what frames the octets, then decodes them.
+    /// Removes the framing, then decodes the content.
     func decode(_ bytes: UnsafeRawBufferPointer, framedBy framing: Framing, into frame: inout DecodedFrame) throws(FrameError) {
         let range: Range<Int>
         do throws(FramingFault) {
@@ -16,7 +16,7 @@ extension FrameDecoder {
             do throws(FrameError) {
                 return .success(try decodeContent(bytes, into: &frame))
             } catch {
-                // The octet with the highest bits is gone.
+                // The byte with the highest bits was removed.
                 let offset = error.offset > 0 ? error.offset + 1 : 0
                 return .failure(FrameError(reason: error.reason, offset: offset, field: error.field))
             }
@@ -24,7 +24,7 @@ extension FrameDecoder {
         try outcome.get()
     }
 
-    /// Puts back the highest bits, which the second octet holds for the seven behind it (CMS50D+ protocol 7).
+    /// Restores the highest bits of seven bytes from the second byte, which contains them (CMS50D+ protocol 7).
     private static func unpacked(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         guard bytes.count > 2 else { return Array(bytes) }
         var unpacked = [bytes[0]]
@@ -65,7 +65,7 @@ extension FrameDecoder {
         }
     }
 
-    /// The word that stands here: the longest that does.
+    /// Returns the value of the longest word that matches at this position.
     private func match(_ choices: [LayoutPlan.Choice], _ reader: inout ByteReader) -> Int64? {
         for choice in choices {
             guard let window = reader.window(choice.word.count) else { continue }
@@ -111,7 +111,7 @@ extension FrameDecoder {
         frame.entries.append(entry)
     }
 
-    /// `HH:MM:SS`.
+    /// Reads a time in the form `HH:MM:SS`.
     private func clock(
         _ step: LayoutStep, _ reader: inout ByteReader, _ record: Int32, _ frame: inout DecodedFrame
     ) throws(FrameError) {
@@ -127,7 +127,7 @@ extension FrameDecoder {
         try literal(step, &reader)
     }
 
-    /// A text, then the sum of all octets in front of that text, in hexadecimal digits.
+    /// Reads a text, then the sum of all bytes before that text in hexadecimal digits.
     private func textSum(_ step: LayoutStep, _ reader: inout ByteReader) throws(FrameError) {
         let sum = reader.octets(since: 0).reduce(0) { $0 &+ Int($1) }
         try literal(step, &reader)
@@ -140,7 +140,7 @@ extension FrameDecoder {
     }
 }
 
-/// Reads a numeral octet by octet: digits, and where it is a decimal, a sign in front and one point.
+/// Reads a numeral byte by byte: digits and, for a decimal, a leading sign and one point.
 struct NumeralScan {
     let isDecimal: Bool
     private(set) var count = 0
@@ -152,10 +152,10 @@ struct NumeralScan {
 
     init(isDecimal: Bool) { self.isDecimal = isDecimal }
 
-    /// Whether it is a numeral as it stands.
+    /// Whether the bytes so far are a complete numeral.
     var isWhole: Bool { digits > 0 }
 
-    /// Takes an octet, unless it does not belong to a numeral.
+    /// Accepts a byte, or returns false if it is not part of a numeral.
     mutating func take(_ octet: UInt8) -> Bool {
         switch octet {
         case UInt8(ascii: "0")...UInt8(ascii: "9"):

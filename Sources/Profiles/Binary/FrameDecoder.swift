@@ -8,15 +8,15 @@ import Wire
 ///     decoder.numeral("heart_rate", in: frame)   // 72
 ///     decoder.fieldsJSON(frame)                  // {"heart_rate":{"value":72,"unit":"/min"}, …}
 ///
-/// Where bits or values are set that Bluetooth reserves for future use, a strict decoder refuses the frame; else they are passed
-/// over, an enumeration's value has no name, and ``DecodedFrame/hasReserved`` tells.
+/// A strict decoder refuses a frame with bits or values that Bluetooth reserves for future use. Otherwise they are ignored, an
+/// enumeration's value has no name, and ``DecodedFrame/hasReserved`` is set.
 ///
-/// A frame that ends within its last repeat or record, as when it is longer than the link's MTU, is refused by a strict decoder too.
+/// A strict decoder also refuses a frame that ends within its last repeat or record, for example because it is longer than the link's MTU.
 /// Otherwise its whole values count, and ``DecodedFrame/cutOff`` names the rest.
 public struct FrameDecoder: Sendable {
     let plan: LayoutPlan
     public let isStrict: Bool
-    /// What encrypted frames are opened with.
+    /// The keys and addresses that decrypt encrypted frames.
     public var secrets: FrameSecrets
 
     init(plan: LayoutPlan, isStrict: Bool, secrets: FrameSecrets = FrameSecrets()) {
@@ -25,7 +25,7 @@ public struct FrameDecoder: Sendable {
         self.secrets = secrets
     }
 
-    /// Decodes a whole frame. The result keeps its buffers, so that a stream of frames allocates once.
+    /// Decodes a whole frame. The frame's buffers are reused, so a stream of frames allocates only once.
     ///
     /// - Throws: ``FrameError`` with the offset of the first field that is wrong.
     public func decode(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
@@ -34,14 +34,14 @@ public struct FrameDecoder: Sendable {
         try decodeContent(bytes, into: &frame)
     }
 
-    /// Decodes what is left of a frame when what frames it is taken off.
+    /// Decodes the content of a frame, without its framing.
     func decodeContent(_ bytes: UnsafeRawBufferPointer, into frame: inout DecodedFrame) throws(FrameError) {
         var reader = ByteReader(bytes)
         var word: UInt64 = 0
         try run(plan.root, &reader, &word, record: -1, &frame)
         frame.word = word
         if !reader.isAtEnd {
-            // Octets behind the known fields may belong to a flag of the future; without such a flag the frame is damaged.
+            // Bytes after the known fields may belong to a future flag. Without such a flag the frame is damaged.
             guard frame.mayBeLonger else { throw FrameError(reason: .overlong, offset: reader.offset, field: "") }
         }
     }
@@ -55,7 +55,7 @@ public struct FrameDecoder: Sendable {
         FrameError(reason: reason, offset: offset, field: name(step))
     }
 
-    /// Walks steps; `record` numbers the record they belong to.
+    /// Runs steps. `record` is the number of the record they belong to.
     func run(
         _ steps: Range<Int>, _ reader: inout ByteReader, _ word: inout UInt64, record: Int32, _ frame: inout DecodedFrame
     ) throws(FrameError) {
@@ -182,7 +182,7 @@ public struct FrameDecoder: Sendable {
         frame.entries.append(entry)
     }
 
-    /// The highest bit says that it is negative, and the others how much it is.
+    /// Decodes sign and magnitude. The highest bit is the sign.
     private static func magnitude(_ value: UInt64, _ width: Int) -> Int64 {
         let sign: UInt64 = 1 << UInt64(8 * width - 1)
         return value & sign == 0 ? Int64(value) : -Int64(value & (sign - 1))
@@ -193,14 +193,14 @@ public struct FrameDecoder: Sendable {
         frame.hasReserved = true
     }
 
-    /// Exact, as both factors are a whole number times a power of ten.
+    /// Applies the scale. The result is exact, because both factors are a whole number times a power of ten.
     @inline(__always) func scaled(
         _ coefficient: Int64, _ exponent: Int16, _ variant: Int32, _ step: LayoutStep, _ offset: Int
     ) throws(FrameError) -> (Int64, Int16) {
         guard variant >= 0 else { return (coefficient, exponent) }
         let scale = plan.variants[Int(variant)]
         if scale.binaryPower > 0 {
-            // n / 2^k is n × 5^k × 10^-k; factors of two in n would only add zeros behind the last digit.
+            // n / 2^k is n × 5^k × 10^-k. Factors of two in n would only add trailing zeros.
             if coefficient == 0 { return (0, exponent) }
             let power = max(0, scale.binaryPower - coefficient.trailingZeroBitCount)
             let whole = coefficient >> Int64(scale.binaryPower - power)
@@ -221,7 +221,7 @@ public struct FrameDecoder: Sendable {
         return try added(product, places, scale, step, offset)
     }
 
-    /// A number times a ratio, in units of its last digit; halves are rounded away from zero.
+    /// Returns a number times a ratio, in units of its last digit, or nil on overflow. Halves are rounded away from zero.
     private static func rounded(_ coefficient: Int64, _ scale: LayoutPlan.Variant) -> Int64? {
         let (product, overflow) = coefficient.multipliedReportingOverflow(by: scale.coefficient)
         let (shifted, tooMany) = product.multipliedReportingOverflow(by: powersOfTen[Int(scale.digits)])
@@ -231,7 +231,7 @@ public struct FrameDecoder: Sendable {
         return quotient + shifted.signum()
     }
 
-    /// What is added behind the scale.
+    /// Adds the scale's offset.
     @inline(__always) private func added(
         _ coefficient: Int64, _ exponent: Int16, _ scale: LayoutPlan.Variant, _ step: LayoutStep, _ offset: Int
     ) throws(FrameError) -> (Int64, Int16) {
@@ -242,7 +242,7 @@ public struct FrameDecoder: Sendable {
         return sum
     }
 
-    /// Of two decimals, with the digits of the finer one; nil where an integer cannot hold it.
+    /// Returns the sum of two decimals with the digits of the finer one, or nil if it does not fit into an integer.
     static func sum(_ one: (Int64, Int16), _ other: (Int64, Int16)) -> (Int64, Int16)? {
         let exponent = min(one.1, other.1)
         func aligned(_ number: (Int64, Int16)) -> Int64? {
@@ -284,7 +284,7 @@ public struct FrameDecoder: Sendable {
         frame.entries.append(entry)
     }
 
-    /// A float of IEEE 754 as the shortest decimal that is read back as the same.
+    /// Reads an IEEE 754 float as the shortest decimal that converts back to the same float.
     private func binaryFloat(
         _ step: LayoutStep, _ reader: inout ByteReader, _ word: UInt64, _ record: Int32, _ frame: inout DecodedFrame
     ) throws(FrameError) {
@@ -321,7 +321,7 @@ public struct FrameDecoder: Sendable {
             frame.texts.append(
                 step.isReversed ? HexadecimalText.text(octets.reversed()) : HexadecimalText.text(octets))
         } else {
-            // Some devices fill their texts with zeros up to a fixed size, or send what lies in memory behind the zero.
+            // Some devices pad their texts with zeros to a fixed size, or send uninitialized memory after the zero.
             frame.texts.append(String(decoding: octets.prefix { $0 != 0 }, as: UTF8.self))
         }
         frame.entries.append(

@@ -1,29 +1,29 @@
 import HealthModel
 
-/// What a frame without readings says of readings of other frames: where the sensor sits, or before which meal it was.
+/// A frame without readings that describes the readings of other frames, for example the sensor's location or the meal they belong to.
 public struct FrameDescription: Sendable {
-    /// How far what is said reaches.
+    /// The readings that a description applies to.
     public enum Span: String, Sendable, CaseIterable {
-        /// All readings of the device from now on, until it says otherwise.
+        /// All later readings of the device, until the next description.
         case device
         /// The readings of the record that the frame belongs to.
         case record
     }
 
-    /// How far it reaches.
+    /// The readings that the description applies to.
     public var span: Span
-    /// The types that it is about.
+    /// The types that the description applies to.
     public var types: [SampleType]
-    /// None where the frame says nothing that has a key.
+    /// The metadata for those readings, or nil if the frame contains none.
     public var metadata: Metadata?
 }
 
 extension BinaryInterpreter {
-    /// What the frame that was decoded last says of others' readings.
+    /// Returns the last decoded frame's description of other readings, or nil if the channel has none.
     public func frameDescription() -> FrameDescription? {
         guard let description = channel.description else { return nil }
         var maker = MetadataMaker(description.metadata, plan: channel.plan)
-        // That a bit of this frame is reserved says nothing of the others.
+        // A reserved bit in this frame does not affect the other frames.
         let ofFrame: Set<String> = ["reservedBits", "cutOff"]
         let said = maker.metadata(frame.word, frame, -1, nil)?.entries.filter { !ofFrame.contains($0.key) } ?? []
         return FrameDescription(
@@ -31,12 +31,12 @@ extension BinaryInterpreter {
             metadata: said.isEmpty ? nil : Metadata(said.map { ($0.key, $0.value) }))
     }
 
-    /// The number that the device keeps while it repeats the frame that was decoded last.
+    /// The number that the device keeps while it repeats the last decoded frame.
     public var packetNumber: Int64? {
         guard let packet = channel.packet else { return nil }
         return frame.entries.last { $0.field == packet && $0.kind == .number }?.raw
     }
 
-    /// Whether the frame that was decoded last is one of two that make one measurement.
+    /// Whether the last decoded frame is one of two that make one measurement.
     public var isPart: Bool { channel.part?.holds(frame.word) ?? false }
 }

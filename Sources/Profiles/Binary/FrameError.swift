@@ -1,42 +1,42 @@
 import Wire
 
-/// Why octets are not a frame of their channel, and where.
+/// The reason and the place why bytes are not a frame of their channel.
 public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of errors in a frame.
     public enum Reason: Hashable, Sendable {
         /// A field is missing or cut off.
         case truncated
-        /// Octets are left over.
+        /// Bytes are left over.
         case overlong
-        /// A bit or a value that is reserved for future use; told in strict mode only.
+        /// A bit or a value is reserved for future use. Reported in strict mode only.
         case reserved
-        /// A value that the format does not allow.
+        /// A value is not allowed by the format.
         case prohibited
-        /// No such date or time of day.
+        /// A date or time of day does not exist.
         case noSuchTime
-        /// A record says a size that is not its own.
+        /// A record's size does not match its content.
         case size
-        /// The check code is another one than the octets give.
+        /// The check code does not match the bytes.
         case checkCode
-        /// The ids of a list have to rise.
+        /// The ids of a list do not ascend.
         case order
-        /// Encrypted, and no key or no address is given.
+        /// The frame is encrypted, and the key or the address is missing.
         case keyMissing
-        /// Not encrypted with this key by this device, or changed on the way.
+        /// The frame was not encrypted with this key by this device, or was changed on the way.
         case notAuthentic
-        /// A text is not written as the format says.
+        /// A text does not follow the format.
         case unreadable
-        /// Nothing in the octets begins like a frame.
+        /// The bytes contain no start of a frame.
         case noStart
-        /// Not of this format at all.
+        /// The frame has another format.
         case notThisFormat
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
-    /// Octets in front of the field.
+    /// The number of bytes before the field.
     public var offset: Int
-    /// The field's name; empty where there is none.
+    /// The field's name, or an empty text.
     public var field: String
 
     public var description: String {
@@ -60,7 +60,7 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FrameError {
-    /// What the framing found, as a decoder says it.
+    /// Creates the decoder's error for a framing error.
     public init(_ fault: FramingFault) {
         let reason: Reason =
             switch fault.reason {

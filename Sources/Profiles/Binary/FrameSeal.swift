@@ -1,10 +1,10 @@
 import CCrypto
 
-/// What a device's encrypted frames are opened with.
+/// The key and address that decrypt a device's frames.
 public struct FrameSecrets: Hashable, Sendable {
-    /// 16 octets, as the maker's app shows them.
+    /// The key: 16 bytes, as the maker's app shows them.
     public var bindKey: [UInt8]?
-    /// 6 octets, in the order in which an address is printed.
+    /// The address: 6 bytes, in the order in which addresses are printed.
     public var address: [UInt8]?
 
     public init(bindKey: [UInt8]? = nil, address: [UInt8]? = nil) {
@@ -13,13 +13,13 @@ public struct FrameSecrets: Hashable, Sendable {
     }
 }
 
-/// How adverts are encrypted: AES-128-CCM with a tag of 4 octets, under nonces that each format makes of address, header and counter.
+/// The encryption of adverts: AES-128-CCM with a tag of 4 bytes. Each format builds its nonce from address, header and counter.
 ///
 ///     bthome-v2     ciphertext · counter 4 · tag 4     nonce: address · D2 FC · information · counter            (bthome.io, "Encryption")
 ///     mibeacon-v5   ciphertext · counter 3 · tag 4     nonce: address reversed · product, frame counter · counter; authenticated: 11
 ///     pvvx          ciphertext · tag 4                 nonce: address reversed · length, 16, 1A 18 · counter 1;    authenticated: 11
 ///
-/// Through libcrypto's EVP interface, whose functions this file alone calls.
+/// Uses libcrypto's EVP interface. Only this file calls its functions.
 enum FrameSeal: String, CaseIterable, Sendable {
     case bthomeV2 = "bthome-v2"
     /// Versions 4 and 5 of Xiaomi's MiBeacon.
@@ -37,22 +37,22 @@ enum FrameSeal: String, CaseIterable, Sendable {
         }
     }
 
-    /// Octets that are no ciphertext.
+    /// The number of bytes that are not ciphertext.
     var overhead: Int { counterLength + Self.tagLength }
 
-    /// What rises with each frame over a device's whole life; nil where it begins anew every 256 frames.
+    /// The frame counter, which rises over a device's whole life, or nil if it restarts every 256 frames.
     func counter(_ header: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer) -> UInt32? {
         guard counterLength > 0, sealed.count >= overhead else { return nil }
         let octets = sealed[(sealed.count - overhead)..<(sealed.count - Self.tagLength)]
         let counter = octets.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard self == .mibeaconV5 else { return counter }
-        // The octet in the header counts in front of the three behind.
+        // The header contains the lowest byte, and the trailer the three above it.
         return header.count > 4 ? counter << 8 | UInt32(header[4]) : nil
     }
 
     /// - Parameters:
-    ///   - header: the frame in front of what is encrypted.
-    ///   - sealed: the rest, counter and tag included.
+    ///   - header: the frame up to the encrypted part.
+    ///   - sealed: the rest, including counter and tag.
     private func nonce(_ header: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer, _ address: [UInt8]) -> [UInt8]? {
         let counter = sealed[(sealed.count - overhead)..<(sealed.count - Self.tagLength)]
         switch self {
@@ -68,7 +68,7 @@ enum FrameSeal: String, CaseIterable, Sendable {
         }
     }
 
-    /// The plaintext, or `nil` where the tag is not that of this key, address and counter.
+    /// Returns the plaintext, or `nil` if the tag does not match the key, address and counter.
     func open(
         _ header: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer, key: [UInt8], address: [UInt8]
     ) -> [UInt8]? {
@@ -87,12 +87,12 @@ enum FrameSeal: String, CaseIterable, Sendable {
         else { return nil }
         var written: Int32 = 0
         if self != .bthomeV2 {
-            // CCM has to know the length of all before what is authenticated only.
+            // CCM needs the total length before the additional authenticated data.
             guard EVP_DecryptUpdate(context, nil, &written, nil, Int32(length)) == 1,
                 EVP_DecryptUpdate(context, nil, &written, [0x11], 1) == 1
             else { return nil }
         }
-        // CCM checks the tag in this one call; it fails where the tag is wrong. One octet more keeps the address valid for none.
+        // CCM checks the tag in this call, which fails if the tag is wrong. The extra byte keeps the pointer valid for an empty plaintext.
         var plaintext = [UInt8](repeating: 0, count: length + 1)
         guard EVP_DecryptUpdate(context, &plaintext, &written, ciphertext.isEmpty ? [0] : ciphertext, Int32(length)) == 1,
             Int(written) == length

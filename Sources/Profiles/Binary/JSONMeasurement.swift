@@ -1,10 +1,10 @@
-/// Reads a measurement from one flat JSON object, with the digits of its number (RFC 8259).
+/// Reads a measurement from one flat JSON object and keeps the digits of its number (RFC 8259).
 ///
-/// Keys other than `type`, `value`, `unit` and `time` are passed over; objects and lists in it are refused.
+/// Keys other than `type`, `value`, `unit` and `time` are ignored. Nested objects and lists are refused.
 struct JSONMeasurement {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
-    /// Where each key's value stands, without quotes.
+    /// The range of each key's value, without quotes.
     private var values: [String: Range<Int>] = [:]
 
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
@@ -52,7 +52,7 @@ struct JSONMeasurement {
         }
     }
 
-    /// A string without its quotes. Escapes are not resolved: what is needed has none.
+    /// Reads a string without its quotes. Escapes are not resolved, because the keys and values in use have none.
     private mutating func string() throws(FrameError) -> Range<Int> {
         index += 1
         let start = index
@@ -64,7 +64,7 @@ struct JSONMeasurement {
         return start..<index - 1
     }
 
-    /// A number, true, false or null.
+    /// Reads a number, true, false or null.
     private mutating func word() throws(FrameError) -> Range<Int> {
         let start = index
         while index < bytes.count, !",}] \t".utf8.contains(bytes[index]) {
@@ -88,7 +88,7 @@ struct JSONMeasurement {
         index += 1
     }
 
-    /// The next octet that is no blank.
+    /// The next byte that is not blank.
     private mutating func peek() -> UInt8? {
         while index < bytes.count, bytes[index] <= 0x20 { index += 1 }
         return index < bytes.count ? bytes[index] : nil

@@ -1,15 +1,15 @@
 import HealthModel
 import Wire
 
-/// One line of the forms that a microcontroller can print without knowing any device's format; see `docs/serial.md`.
+/// One line in a form that a microcontroller can print without knowing a device's format. See `docs/serial.md`.
 ///
 ///     heartRate=72 /min; oxygenSaturation=97 %*06
 ///     heartRate,72,/min,2026-11-20T06:31:00Z*2A
 ///     {"type":"heartRate","value":72,"unit":"/min"}
 ///
-/// Behind `*` stands the exclusive or of all octets in front of it, in two hexadecimal digits; it may be missing. A line that begins
-/// with `#` is a comment. No type of the catalogue ends with the name of another, so that a line whose beginning was lost is never
-/// another line.
+/// After `*` follows the exclusive or of all bytes before it, in two hexadecimal digits. It may be missing. A line that begins with `#` is
+/// a comment. No type of the catalogue ends with the name of another type, so a line without its beginning is never mistaken for another
+/// line.
 struct MeasurementLine {
     struct Item {
         var type: String
@@ -19,23 +19,23 @@ struct MeasurementLine {
         var time: String?
     }
 
-    /// Of each item, in this order.
+    /// The fields of each item, in this order.
     static let fields = [
         LayoutField(name: "type", shape: .text), LayoutField(name: "value", shape: .bare),
         LayoutField(name: "unit", shape: .text),
         LayoutField(name: "time", shape: .text),
     ]
 
-    /// Most in one line.
+    /// The maximum number of items in one line.
     private static let maximumItems = 16
 
     let bytes: UnsafeRawBufferPointer
     private let end: Int
 
-    /// - Throws: ``FrameError`` where the check code is wrong.
+    /// - Throws: ``FrameError`` if the check code is wrong.
     init(_ bytes: UnsafeRawBufferPointer) throws(FrameError) {
         self.bytes = bytes
-        // Half a check code is none.
+        // An incomplete check code is an error.
         if bytes.suffix(2).contains(UInt8(ascii: "*")) { throw FrameError(reason: .checkCode, offset: bytes.count, field: "") }
         guard bytes.count >= 3, bytes[bytes.count - 3] == UInt8(ascii: "*"), bytes.first != UInt8(ascii: "{") else {
             end = bytes.count
@@ -48,7 +48,7 @@ struct MeasurementLine {
         }
     }
 
-    /// The line's measurements; none in a comment or a blank line.
+    /// Returns the line's measurements, or an empty list for a comment or a blank line.
     func items() throws(FrameError) -> [Item] {
         guard let first = (0..<end).first(where: { bytes[$0] != 0x20 && bytes[$0] != 0x09 }), bytes[first] != UInt8(ascii: "#")
         else { return [] }
@@ -67,7 +67,7 @@ struct MeasurementLine {
         return items
     }
 
-    /// `heartRate=72 /min`
+    /// Parses `heartRate=72 /min`.
     private func pair(_ range: Range<Int>) throws(FrameError) -> Item {
         guard let sign = range.first(where: { bytes[$0] == UInt8(ascii: "=") }) else {
             throw FrameError(reason: .unreadable, offset: range.lowerBound, field: "type")
@@ -78,7 +78,7 @@ struct MeasurementLine {
             trimmed(range.lowerBound..<sign), value.lowerBound..<blank, trimmed(blank..<value.upperBound), time: nil)
     }
 
-    /// `heartRate,72,/min` and perhaps a time.
+    /// Parses `heartRate,72,/min` and an optional time.
     private func row(_ range: Range<Int>) throws(FrameError) -> Item {
         var cells: [Range<Int>] = []
         var start = range.lowerBound
@@ -115,12 +115,12 @@ struct MeasurementLine {
 }
 
 extension MeasurementLine.Item {
-    /// UCUM comes first. HealthKit's strings are asked only where UCUM has no such code, so that `%` is always UCUM's.
+    /// Returns the unit for a code. UCUM comes first. HealthKit's strings are used only if UCUM has no such code, so `%` is always UCUM's.
     static func unit(_ code: String) -> Unit? {
         code.utf8.count > 128 ? nil : (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code))
     }
 
-    /// - Throws: ``FrameError`` where the type is none of the catalogue, the unit none of the type, or the time none at all.
+    /// - Throws: ``FrameError`` if the type is not in the catalogue, the unit does not fit the type, or the time is invalid.
     func check(typeAt: Int, unitAt: Int, timeAt: Int) throws(FrameError) {
         guard let known = SampleType(type) else { throw FrameError(reason: .prohibited, offset: typeAt, field: "type") }
         guard let unit = Self.unit(unit), (try? known.conversion(from: unit)) != nil else {
@@ -133,7 +133,7 @@ extension MeasurementLine.Item {
 }
 
 extension FrameDecoder {
-    /// Takes the rest of the line.
+    /// Reads the rest of the line.
     func measurements(_ step: LayoutStep, _ reader: inout ByteReader, _ frame: inout DecodedFrame) throws(FrameError) {
         guard let bytes = reader.octets(reader.remaining) else { return }
         for (number, item) in try MeasurementLine(bytes).items().enumerated() {

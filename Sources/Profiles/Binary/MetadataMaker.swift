@@ -1,10 +1,10 @@
 import HealthModel
 
-/// Makes the metadata of one rule's readings, and remembers the last: most frames of a device say the same.
+/// Makes the metadata of one rule's readings and caches the last result, because most frames of a device have the same metadata.
 struct MetadataMaker {
     private let rules: BinaryChannel.MetadataRules
     private let plan: LayoutPlan
-    /// What the metadata depends on: bits, and the raw values of fields.
+    /// The bits and the raw values of fields that the metadata depends on.
     private let mask: UInt64
     private let fields: [Int32]
     private var last: (word: UInt64, hasReserved: Bool)?
@@ -33,7 +33,7 @@ struct MetadataMaker {
         if deviceTime != nil || frame.cutOff != nil { return make(word, frame, record, deviceTime) }
         var isSame = last.map { $0.word == word & mask && $0.hasReserved == frame.hasReserved } ?? false
         for (index, field) in fields.enumerated() {
-            // What is absent counts as a value that no field of these has.
+            // An absent field counts as a value that none of these fields can have.
             let raw = frame.last(field, record: record)?.raw ?? .min
             if lastValues[index] != raw { isSame = false }
             lastValues[index] = raw

@@ -1,17 +1,18 @@
 import HealthModel
 
-/// What a frame says of when the sensor's session began, from which other frames count their minutes.
+/// The start of the sensor's session, from which other frames count their minutes.
 public struct SessionStart: Sendable {
-    /// `nil` where the device does not know it.
+    /// The start, or `nil` if the device does not know it.
     public var timestamp: Timestamp?
 }
 
 extension BinaryInterpreter {
-    /// Whether the channel's frames say when the session began.
+    /// Whether the channel's frames contain the start of a session.
     public var tellsSession: Bool { channel.session != nil }
 
-    /// What the frame that was decoded last says of the session's start; `nil` where its channel says nothing of that. A zone that is not known
-    /// leaves the time a local one; what is more than 18 hours from UTC is no start: octets that say so are damaged, and so may be the date.
+    /// Returns the session's start from the last decoded frame, or `nil` if its channel contains none. If the time zone is not known, the
+    /// time is a local one. An offset of more than 18 hours from UTC yields no start, because the bytes are damaged and the date may be
+    /// too.
     public func toldSession() -> SessionStart? {
         guard let rule = channel.session else { return nil }
         guard let start = frame.last(rule.start, record: -1), let wall = DeviceDateTime(packed: start.raw).wallTime else {

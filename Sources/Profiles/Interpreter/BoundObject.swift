@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-/// What a whole row makes beside its numbers: a category, such as a stage of sleep, or a workout with its figures.
+/// Builds an object from a whole row: a category, such as a stage of sleep, or a workout with its figures.
 final class BoundObject {
-    /// The cell with the maker's word for the case, and what is so of any reading.
+    /// The cell with the maker's word for the case, and the properties that any reading has.
     let reading: BoundReading
     private let cases: [String: Int]
     private let always: Int?
@@ -23,11 +23,11 @@ final class BoundObject {
         self.tellsDuration = tellsDuration
     }
 
-    /// Every cell that it takes.
+    /// All cells that it uses.
     var cells: [Int] { reading.cells + figures.flatMap(\.reading.cells) }
 
-    /// A word that the profile does not know is not guessed at: the number -1, which is no case, and the gate holds it; a hash of the word tells
-    /// two such apart.
+    /// Makes the reading of a row. An unknown word is not guessed: it gets the number -1, which is not a case, and the gate quarantines it.
+    /// A hash of the word distinguishes two such readings.
     func made(
         _ cells: Cells, _ word: UnsafeRawBufferPointer, _ time: ReadingTime, _ resolution: Int32, _ signs: DecimalSigns,
         at place: Place
@@ -79,7 +79,7 @@ final class BoundObject {
         return Amount(Numeral(shortest: Double(length) / 1e6), Workout.second)
     }
 
-    /// FNV-1a, 31 bits of it.
+    /// Returns 31 bits of the FNV-1a hash.
     static func hash(_ text: UnsafeRawBufferPointer) -> UInt32 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for octet in text { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }

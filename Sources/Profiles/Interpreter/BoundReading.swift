@@ -14,14 +14,14 @@ final class BoundReading {
     private let knownUnit: Unit?
     let unitCell: Int
     private let headerCell: Int
-    /// Spellings of the unit that stands behind the number; nil where it stands elsewhere.
+    /// Spellings of the unit that follows the number in its cell, or nil if the unit comes from elsewhere.
     private let spellings: [String: Unit]?
     let conditions: [(cell: Int, values: [[UInt8]])]
     private let isConditional: Bool
     let limits: [Limit]
-    /// Whether a number may mean "beyond the device's limit".
+    /// Whether a number can mean "beyond the device's limit".
     private let hasMarkedNumbers: Bool
-    /// Texts that stand for no value.
+    /// Texts that mean that there is no value.
     let empties: [[UInt8]]
     private let hasEmpties: Bool
     let isMoment: Bool
@@ -66,17 +66,17 @@ final class BoundReading {
             ? .point
             : group == UInt8(ascii: ".") ? .comma : channel.kind == .json ? .point : channel.decimal.chosen(options.decimal)
         self.origins = origins
-        // Last, behind every way out: an initialiser that fails runs no deinit.
+        // This comes after every early exit, because a failing initializer runs no deinit.
         units = ByteMemo()
         metadata = MetadataFinder(channel.metadata + rule.metadata, binding)
     }
 
     deinit { units.deallocate() }
 
-    /// Every cell that it takes.
+    /// All cells that the reading uses.
     var cells: [Int] { [cell, unitCell, headerCell] + conditions.map(\.cell) + origins.cells + metadata.cells }
 
-    /// Whether one number in one cell is all there is to it.
+    /// Whether the reading is one number in one cell, without conditions or metadata.
     var isPlain: Bool {
         !isConditional && decimal == .point && group == nil && metadata.isEmpty && knownUnit == nil && !hasEmpties
     }
@@ -86,7 +86,7 @@ final class BoundReading {
         cell.isEmpty || (hasEmpties && isOne(cell, of: empties))
     }
 
-    /// The unit that a person gave for a column, by the file's name for it or the profile's.
+    /// Returns the unit that the user gave for a column, by its name in the file or in the profile.
     static func override(_ column: Int, _ channel: TableChannel, _ binding: HeaderBinding, _ options: InterpreterOptions) -> Unit?
     {
         let names = [channel.columns[column].name, binding.names[column] ?? ""].map { $0.lowercased() }
@@ -108,7 +108,7 @@ final class BoundReading {
         return try newUnit(text)
     }
 
-    /// The cell without the unit behind its number.
+    /// The cell without the unit after its number.
     @inline(__always) func number(_ cell: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         spellings == nil ? cell : trimmed(UnsafeRawBufferPointer(rebasing: cell[..<Self.numberEnd(cell)]))
     }
@@ -129,7 +129,7 @@ final class BoundReading {
         guard !text.isEmpty else { throw .init("the unit is empty") }
         guard text.count <= 128 else { throw .init("the unit is too long for one") }
         let code = String(decoding: text, as: UTF8.self)
-        // UCUM comes first. HealthKit's strings are asked only where UCUM has no such code, so that `%` is always UCUM's.
+        // UCUM comes first. HealthKit's strings are used only if UCUM has no such code, so `%` is always UCUM's.
         let unit: Unit
         if let known = (try? Unit(ucum: code)) ?? (try? Unit(healthKit: code)) {
             unit = known
@@ -145,7 +145,7 @@ final class BoundReading {
         return unit
     }
 
-    /// The number in a cell that is not empty; nothing where a text stands for the device's limit.
+    /// Returns the number in a cell that is not empty, or nil if the text means the device's limit.
     @inline(__always) func numeral(_ bytes: UnsafeRawBufferPointer, signs: DecimalSigns) throws(BoundTable.Failure) -> Numeral? {
         if hasMarkedNumbers, limits.contains(where: { isOne(bytes, of: [$0.text]) }) { return nil }
         if decimal == .point, let numeral = try? Numeral(parsing: bytes, groupSeparator: group) { return numeral }
@@ -190,7 +190,7 @@ final class BoundReading {
         }
     }
 
-    /// The limit that a text stands for, in the reading's unit.
+    /// Returns the limit that a text means, in the reading's unit.
     func limit(_ bytes: UnsafeRawBufferPointer, in unit: Unit) throws(BoundTable.Failure) -> (
         numeral: Numeral, side: LimitText.Side
     ) {

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// A channel resolved against one file: what a row costs is a few comparisons, and no allocation.
+/// A channel resolved against one file. A row costs a few comparisons and no allocation.
 final class BoundTable {
     struct Failure: Error {
         var reason: String
@@ -27,11 +27,11 @@ final class BoundTable {
     @exclusivity(unchecked) private var unreadColumns: UnreadColumns?
     @exclusivity(unchecked) var signs: DecimalSigns
 
-    /// The outcomes that need no text of their own.
+    /// Outcomes without a text of their own.
     private static let blank = FrameOutcome.skipped(SkipKind("blank"))
     private static let noValue = FrameOutcome.skipped(SkipKind("no-value"))
 
-    /// - Returns: nothing where the file has no time or no reading of the channel's.
+    /// - Returns: nil if the file has no time column or no reading of the channel.
     init?(
         _ channel: TableChannel, binding: HeaderBinding, began: Timestamp?, options: InterpreterOptions, registry: OriginRegistry
     ) {
@@ -75,11 +75,11 @@ final class BoundTable {
 
     deinit { plain?.deallocate() }
 
-    /// What the rows so far have in columns that no rule reads.
+    /// The values that the rows so far contain in columns that no rule reads.
     var unread: Unread { unreadColumns?.unread ?? Unread() }
 
-    /// Whether the last cell can be cut without giving another reading: no rule reads it, or a part of it is refused, as a part of a unit or of a
-    /// person's UUID is, and an empty unit.
+    /// Whether truncating the last cell cannot give a different reading. This is so if no rule reads the cell, or if a truncated or empty
+    /// value is refused, such as a unit or a person's UUID.
     func isWhole(_ cells: Cells) -> Bool {
         let last = cells.count - 1
         guard cells.count >= width, used.contains(last) else { return cells.count >= width }
@@ -89,10 +89,10 @@ final class BoundTable {
         return readings.allSatisfy { $0.unitCell == last && $0.cells.count { $0 == last } == 1 } && objects.isEmpty
     }
 
-    /// Interprets one row; appends nothing where it throws.
+    /// Interprets one row. Appends nothing if it throws.
     func interpret(_ cells: Cells, at place: Place, into output: inout [Reading]) throws(Failure) -> FrameOutcome {
         let outcome = try row(cells, at: place, into: &output)
-        // Rows that a rule skips are counted by its word.
+        // Rows that a rule skips are counted under the rule's name.
         if unreadColumns != nil, outcome == .readings || outcome == Self.noValue { unreadColumns?.note(cells) }
         return outcome
     }
@@ -110,7 +110,7 @@ final class BoundTable {
                 if reading.isEmpty(cell) { continue }
                 let bytes = reading.number(cell)
                 let numeral = try reading.numeral(bytes, signs: signs)
-                // The time comes second: a row without values is not refused for its time.
+                // The time is read after the values, so that a row without values is not refused for its time.
                 let start: ReadingTime
                 if let time { start = time } else { start = try self.time(cells) }
                 time = start
@@ -152,7 +152,7 @@ final class BoundTable {
             let ordinal = BoundObject.hash(trimmed(cells[apart]))
             for index in first..<output.count { output[index].ordinal ^= ordinal }
         }
-        // What is made of the whole row belongs to no group of it.
+        // Objects made from the whole row belong to none of its groups.
         output += whole
         if let records, output.count > first, let record = records.record(cells) {
             for index in first..<output.count { output[index].record = record }
@@ -160,12 +160,12 @@ final class BoundTable {
         return output.count == first ? Self.noValue : .readings
     }
 
-    /// What is decided before a row's values are looked at: its length, and the rules that skip it.
+    /// Handles rows before their values are read: checks their length and applies the rules that skip them.
     private func guarded(_ cells: Cells) throws(Failure) -> FrameOutcome? {
         if isBlank(cells) { return Self.blank }
         if let heading, take(heading, cells) { return .notData }
         if cells.count < width {
-            // A line between two tables has a length of its own.
+            // A line between two tables has its own length.
             for skip in skips
             where !skip.isNegated && skip.cell < cells.count && isOne(trimmed(cells[skip.cell]), of: skip.values) {
                 return skip.outcome
@@ -188,7 +188,7 @@ final class BoundTable {
         return nil
     }
 
-    /// Whether the row is nothing but a date, which holds for those behind it.
+    /// Whether the row consists only of a date, which applies to the rows after it.
     private func take(_ heading: (cell: Int, patterns: [TimePattern]), _ cells: Cells) -> Bool {
         guard heading.cell < cells.count else { return false }
         let text = trimmed(cells[heading.cell])
@@ -207,7 +207,7 @@ final class BoundTable {
         }
     }
 
-    /// Readings of one row belong together; equal ones are told apart by their order.
+    /// Groups the readings of one row. Equal readings are numbered in their order.
     private func join(_ output: inout [Reading], from first: Int) {
         for index in first..<output.count {
             output[index].group = .frame
@@ -222,7 +222,7 @@ final class BoundTable {
         }
     }
 
-    /// Notes what the row tells about the file's dates and decimal signs.
+    /// Notes the date orders and decimal signs that the row allows.
     func survey(_ cells: Cells, _ orders: inout DateOrders, _ signs: inout DecimalSigns) {
         guard cells.count >= width else { return }
         orders.note(times.orders(cells))
@@ -233,7 +233,7 @@ final class BoundTable {
 
     private func isBlank(_ cells: Cells) -> Bool { cells.allSatisfy { trimmed($0).isEmpty } }
 
-    /// A row that is shorter was cut off; one that is longer has a separator too many, so its cells stand under wrong names.
+    /// Checks the row's length. A shorter row was truncated. A longer row has an extra separator, so its cells are in the wrong columns.
     private func checkWidth(_ cells: Cells) throws(Failure) {
         guard cells.count >= width else { throw Failure("it has \(cells.count) columns and the header has \(width)") }
         guard cells.dropFirst(width).allSatisfy({ trimmed($0).isEmpty }) else {
@@ -243,7 +243,7 @@ final class BoundTable {
 }
 
 extension HeaderBinding {
-    /// Whether a row is the header again, as in files that were put together.
+    /// Whether a row repeats the header, as in concatenated files.
     func isHeader(_ cells: Cells, of channel: TableChannel) -> Bool {
         guard channel.kind == .csv else { return false }
         return zip(self.cells, names).allSatisfy { index, name in

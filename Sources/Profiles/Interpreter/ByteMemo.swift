@@ -1,15 +1,15 @@
 import Glibc
 
-/// The cells of one row, for as long as the call that reads it runs.
+/// The cells of one row, valid only during the call that reads it.
 typealias Cells = UnsafeBufferPointer<UnsafeRawBufferPointer>
 
-/// Remembers what texts stand for, so that a text met again costs one comparison and no allocation: a direct-mapped cache with
-/// two places for each text, where a new one takes the place of another.
+/// A cache from texts to their values. A repeated text costs one comparison and no allocation. The cache is direct-mapped, with two slots
+/// for each text, and a new text replaces an older one.
 ///
-/// A handle to memory of its own: copying it or looking a text up touches no reference counts but the value's. Its owner calls
+/// The type is a handle to its own memory. Copying it or looking up a text touches no reference counts except the value's. Its owner calls
 /// ``deallocate()``.
 ///
-/// Apple Health's interpreter has a table of its own, for keys of several texts; its comment says why they are two.
+/// Apple Health's interpreter has a separate table for keys of several texts. Its comment explains why there are two.
 struct ByteMemo<Value> {
     private struct Slot {
         var hash: UInt64
@@ -38,7 +38,7 @@ struct ByteMemo<Value> {
 
     @inline(__always) private func value(at index: Int, _ hash: UInt64, _ key: UnsafeRawBufferPointer) -> Value? {
         let slot = slots + index
-        // A hash says nothing for sure; the bytes do.
+        // Equal hashes are not enough. The bytes must match.
         guard slot.pointee?.hash == hash, let stored = slot.pointee?.key, stored.count == key.count else { return nil }
         if let one = stored.baseAddress, let other = key.baseAddress, memcmp(one, other, key.count) != 0 { return nil }
         return slot.pointee?.value
@@ -46,7 +46,7 @@ struct ByteMemo<Value> {
 
     func store(_ value: Value, for key: UnsafeRawBufferPointer) {
         let hash = Self.hash(key)
-        // Each text has two places, so that two that are met in turn do not drive each other out.
+        // Each text has two slots, so that two alternating texts do not evict each other.
         let first = slots + Int(hash >> 56)
         let second = slots + Int(hash >> 48 & 255)
         let slot = first.pointee != nil && second.pointee == nil ? second : first
@@ -74,7 +74,7 @@ struct ByteMemo<Value> {
     }
 }
 
-/// Several cells as one key. A handle like ``ByteMemo``: its owner calls ``deallocate()``.
+/// A buffer that combines several cells into one key. A handle like ``ByteMemo``: its owner calls ``deallocate()``.
 struct CellScratch {
     private let base: UnsafeMutableRawPointer
     private static var capacity: Int { 8192 }
@@ -82,7 +82,7 @@ struct CellScratch {
     init() { base = .allocate(byteCount: Self.capacity, alignment: 8) }
     func deallocate() { base.deallocate() }
 
-    /// The cells one after the other with their lengths between them; nothing where they are too long to be names.
+    /// Returns the cells, each preceded by its length, or nil if they are too long to be names.
     @inline(__always) func key(_ cells: Cells, _ indices: some Sequence<Int>) -> UnsafeRawBufferPointer? {
         var length = 0
         for index in indices {
@@ -95,7 +95,7 @@ struct CellScratch {
         return UnsafeRawBufferPointer(start: base, count: length)
     }
 
-    /// The cells joined by blanks, without blanks around each.
+    /// Returns the trimmed cells joined by blanks.
     func joined(_ cells: Cells, _ indices: [Int]) -> UnsafeRawBufferPointer? {
         var length = 0
         for index in indices {
@@ -112,7 +112,7 @@ struct CellScratch {
     }
 }
 
-/// The text without blanks around it.
+/// Returns the text without leading and trailing blanks.
 @inline(__always) func trimmed(_ cell: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
     guard let first = cell.first, let last = cell.last, first <= 0x20 || last <= 0x20 else { return cell }
     var start = 0
@@ -122,7 +122,7 @@ struct CellScratch {
     return UnsafeRawBufferPointer(rebasing: cell[start..<end])
 }
 
-/// Whether a cell is one of the texts; the case of ASCII letters does not matter.
+/// Whether a cell equals one of the texts. The case of ASCII letters does not matter.
 func isOne(_ cell: UnsafeRawBufferPointer, of texts: [[UInt8]]) -> Bool {
     for text in texts where text.count == cell.count {
         var same = true

@@ -1,9 +1,9 @@
 import HealthModel
 
-/// Reads ISO 8601 times of which most share their date with the one before.
+/// Parses ISO 8601 times. It caches the date, because most times have the same date as the previous one.
 struct ISO8601Memo {
     private var date: (UInt64, UInt16) = (0, 0)
-    /// Microseconds from 1970 to the date's midnight.
+    /// The date's midnight, in microseconds since 1970.
     private var midnight: Int64 = 0
 
     mutating func read(_ bytes: UnsafeRawBufferPointer) -> Timestamp? {
@@ -24,7 +24,7 @@ struct ISO8601Memo {
         return timestamp
     }
 
-    /// Microseconds of `HH:mm:ss` at byte 11.
+    /// The time `HH:mm:ss` at byte 11, in microseconds.
     @inline(__always) private static func timeOfDay(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         func two(_ index: Int) -> Int {
             let tens = bytes[index] &- UInt8(ascii: "0")

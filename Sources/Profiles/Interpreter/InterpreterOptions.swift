@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The sign between a number's whole and fraction.
+/// The character that separates a number's integer part from its fraction.
 public enum DecimalSign: String, Hashable, Sendable, CaseIterable {
     /// `1.5`
     case point = "."
@@ -8,32 +8,32 @@ public enum DecimalSign: String, Hashable, Sendable, CaseIterable {
     case comma = ","
 }
 
-/// What a person says about a file that the file does not say itself.
+/// The user's answers to questions that a file leaves open.
 public struct InterpreterOptions: Sendable {
-    /// `--date-order`: how `03-04-2026` is meant where no date of the file tells.
+    /// The order of `03-04-2026`, if no date in the file decides it (`--date-order`).
     public var dateOrder: DateOrder?
-    /// `--unit COLUMN=CODE`: units of columns whose unit the profile only assumes.
+    /// The units of columns whose unit the profile only assumes (`--unit COLUMN=CODE`).
     public var units: [String: Unit] = [:]
-    /// `--decimal`: what `1,024` means where no value of the file tells.
+    /// The meaning of `1,024`, if no value in the file decides it (`--decimal`).
     public var decimal: DecimalSign?
 
-    /// Nil for what the file says itself.
+    /// Creates the options. Pass nil for anything that the file itself decides.
     public init(dateOrder: DateOrder? = nil, units: [String: Unit] = [:], decimal: DecimalSign? = nil) {
         self.dateOrder = dateOrder
         self.units = units
         self.decimal = decimal
     }
 
-    /// For a format that says all of it.
+    /// Refuses all options, for a format that leaves nothing open.
     ///
-    /// - Throws: ``ProfileErrors`` for what is given all the same.
+    /// - Throws: ``ProfileErrors`` for each option that is given.
     public func refuseAll(of profile: String) throws(ProfileErrors) {
         try refuse("--date-order", if: dateOrder != nil, "\(profile) writes dates in one order only")
         try refuse("--decimal", if: decimal != nil, "\(profile) writes numbers in one way only")
         try refuse("--unit", if: !units.isEmpty, "\(profile) says all units")
     }
 
-    /// An option that a file has no use for is a mistake of who gave it, or of the profile that was found.
+    /// Refuses an option that a file cannot use. Either the option or the choice of the profile is a mistake.
     func refuse(_ option: String, if isGiven: Bool, _ reason: String) throws(ProfileErrors) {
         if isGiven { throw ProfileErrors([ProfileProblem("", "\(option) has no use here: the profile \(reason)")]) }
     }

@@ -1,11 +1,11 @@
 import HealthModel
 import Pipeline
 
-/// Makes the metadata of readings: what is constant once, what comes from cells once for each text.
+/// Makes the metadata of readings. Constants are made once, and values from cells once for each text.
 final class MetadataFinder {
     private let constants: [(String, MetadataValue)]
     private let dynamic: [(rule: MetadataRule, cell: Int)]
-    /// The cells that it takes.
+    /// The cells that the metadata uses.
     let cells: [Int]
     private let plain: Metadata?
     private let limits: (lower: Metadata, upper: Metadata)
@@ -34,7 +34,7 @@ final class MetadataFinder {
         scratch.deallocate()
     }
 
-    /// Nothing is said about readings.
+    /// Whether there is no metadata.
     var isEmpty: Bool { constants.isEmpty && dynamic.isEmpty }
 
     @inline(__always) func metadata(

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Finds the origin of readings: once where the profile says it all, once for each combination of cells where the file does.
+/// Finds the origin of readings: once if the profile determines it, otherwise once for each combination of cells.
 final class OriginFinder {
     private let registry: OriginRegistry
     private let type: SampleType?
@@ -10,13 +10,13 @@ final class OriginFinder {
     private let device: DeviceRule?
     private let binding: HeaderBinding
     private let subjectCell: Int
-    /// The cells that tell origins apart.
+    /// The cells that determine the origin.
     let cells: [Int]
     private let constant: Origin?
     let memo = ByteMemo<Origin>()
     private let scratch = CellScratch()
     private var seen: Set<ObjectIdentifier> = []
-    /// More than any household or study writes into one file; a column that counts up would make a series of each row.
+    /// More than any household or study writes into one file. Without this limit, a column that counts up would make a series of each row.
     private static let maximumOrigins = 10_000
 
     init(_ rule: ReadingRule, channel: TableChannel, binding: HeaderBinding, registry: OriginRegistry) {
@@ -67,7 +67,7 @@ final class OriginFinder {
             case .cells(let columns, let map):
                 let cells = columns.lazy.filter { self.binding.has($0) }.map { trimmed(row[self.binding.cells[$0]]) }
                 guard let cell = cells.first(where: { !$0.isEmpty }) else { return nil }
-                // Names part lines in keys and exports; a control character has no place in one.
+                // Names become parts of keys and of exported lines, which cannot contain control characters.
                 if cell.contains(where: { $0 < 0x20 }) { hasControl = true }
                 let text = String(decoding: cell, as: UTF8.self)
                 return map.map { $0[text] } ?? text
@@ -112,7 +112,7 @@ final class OriginFinder {
         return text
     }
 
-    /// A device as far as the file names it; its key is the most durable name there is.
+    /// Returns the device that the file names, or nil. Its key uses the most durable name available.
     private static func device(name: String?, manufacturer: String?, model: String?, serial: String?) -> Device? {
         let key = [manufacturer, model ?? (serial == nil ? name : nil), serial].compactMap { $0 }.joined(separator: "/")
         guard name != nil || model != nil || serial != nil else { return nil }

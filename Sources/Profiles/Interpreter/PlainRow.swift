@@ -1,11 +1,10 @@
 import HealthModel
 import Pipeline
 
-/// The short way of a row that has one number, its unit and its type in cells, and a time in ISO 8601: the generic CSV.
+/// The fast path for the generic CSV: a row with one number, its unit and type in cells, and an ISO 8601 time.
 ///
-/// Only what was met before goes this way: everything else, and every mistake, takes the long way through ``BoundTable``, which
-/// fills the memos. It holds nothing but numbers and handles, so that using it costs no reference counting; the table owns what
-/// it points to.
+/// Only texts that were seen before take the fast path. All other rows, including wrong ones, go through ``BoundTable``, which fills the
+/// memos. This type contains only numbers and handles, so using it costs no reference counting. The table owns the memory.
 struct PlainRow {
     private let width: Int
     private let timeCell: Int
@@ -30,7 +29,7 @@ struct PlainRow {
         }
     }
 
-    /// - Returns: nothing where there is more to a row.
+    /// - Returns: nil if rows need more than the fast path can do.
     init?(_ reading: BoundReading, times: TableTimes, width: Int) {
         let cells = reading.origins.cells
         guard reading.isPlain, times.plainCell >= 0, times.plainEndCell >= -1, (1...4).contains(cells.count) else { return nil }
@@ -50,14 +49,14 @@ struct PlainRow {
         ends.initialize(to: ISO8601Memo())
     }
 
-    /// Frees what is its own; the memos are the reading's.
+    /// Frees its own memory. The reading owns the memos.
     func deallocate() {
         scratch.deallocate()
         starts.deallocate()
         ends.deallocate()
     }
 
-    /// - Returns: whether the row was taken.
+    /// - Returns: whether the row was read.
     @inline(__always) func take(_ cells: Cells, at place: Place, into output: inout [Reading]) -> Bool {
         guard cells.count == width, let numeral = try? Numeral(parsing: cells[valueCell]), let unit = units.find(cells[unitCell]),
             let key = scratch.key(cells, originCells), let origin = origins.find(key),
@@ -83,6 +82,6 @@ struct PlainRow {
         return true
     }
 
-    /// Moves the reading into the array; inlined, the compiler copies it and its reference counts first.
+    /// Moves the reading into the array. If inlined, the compiler first copies the reading and its reference counts.
     @inline(never) private static func append(_ reading: consuming Reading, to output: inout [Reading]) { output.append(reading) }
 }

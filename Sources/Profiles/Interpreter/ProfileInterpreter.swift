@@ -5,21 +5,20 @@ import Pipeline
 ///
 ///     let match = try library.match(firstLines: head.text)
 ///     let interpreter = try ProfileInterpreter(match, registry: registry, options: options)
-///     try interpreter.survey(source)          // settles the order of dates for the whole file, where that is open
+///     try interpreter.survey(source)          // decides the order of dates for the whole file, if necessary
 ///     try source.forEachFrame { frame in … try interpreter.interpret(frame, into: &readings) … }
 ///
-/// One for each file.
+/// Create one interpreter for each file.
 public final class ProfileInterpreter: FrameInterpreter {
-    /// What it reads by.
+    /// The profile that reads the file.
     public let profile: Profile
-    /// What the file does not say and was assumed, for a person: to be shown on stderr and kept in the ledger. Complete once
-    /// the header was read.
+    /// Assumptions about the file, to be shown to the user on stderr and kept in the ledger. Complete after the header was read.
     public private(set) var notes: [String]
 
     private enum State {
         case summaryHeader
         case summaryRow(HeaderBinding)
-        /// The header may stand on so many more lines.
+        /// Waiting for the header, which must be on one of the next `left` lines.
         case header(left: Int)
         case rows
         case lost(String)
@@ -34,7 +33,7 @@ public final class ProfileInterpreter: FrameInterpreter {
     private var orders = DateOrders()
     private var signs = DecimalSigns()
 
-    /// - Throws: ``ProfileErrors`` where an option names a column that the profile does not know, or whose unit the file says.
+    /// - Throws: ``ProfileErrors`` if an option names an unknown column, or a column whose unit the file contains.
     public init(_ match: ProfileMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
         throws(ProfileErrors)
     {
@@ -56,10 +55,10 @@ public final class ProfileInterpreter: FrameInterpreter {
         if channel.kind == .json { bindPaths() }
     }
 
-    /// What the rows so far have in columns that no rule reads.
+    /// The values that the rows so far contain in columns that no rule reads.
     public var unread: Unread { table?.unread ?? Unread() }
 
-    /// Whether nothing that the readings need can be missing at the end of a row.
+    /// Whether a truncated end of the row cannot affect the readings.
     public func isWhole(_ frame: RawFrame) -> Bool {
         guard case .row(let row) = frame.payload, let table else { return false }
         return withCells(row) { table.isWhole($0) }
@@ -93,7 +92,7 @@ public final class ProfileInterpreter: FrameInterpreter {
 
     /// Turns a row into readings.
     ///
-    /// - Throws: ``Refusal`` where the row cannot be read.
+    /// - Throws: ``Refusal`` if the row cannot be read.
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .row(let row):
@@ -110,7 +109,7 @@ public final class ProfileInterpreter: FrameInterpreter {
         }
     }
 
-    /// A row in front of the table, or the table's header.
+    /// Handles a row before the table, or the table's header.
     private func head(_ row: TextRow, at place: Place, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch state {
         case .summaryHeader:
@@ -154,7 +153,7 @@ public final class ProfileInterpreter: FrameInterpreter {
         }
     }
 
-    /// What the summary's row itself makes.
+    /// Makes the readings of the summary's row.
     private func read(
         _ summary: SummaryTable, _ binding: HeaderBinding, _ row: TextRow, at place: Place, into readings: inout [Reading]
     ) throws(Refusal) -> FrameOutcome {
@@ -209,7 +208,7 @@ public final class ProfileInterpreter: FrameInterpreter {
     }
 }
 
-/// Lends a row's cells; `withUnsafeBufferPointer` cannot throw typed errors in every toolchain we build with.
+/// Lends a row's cells to a closure. `withUnsafeBufferPointer` cannot throw typed errors in every supported toolchain.
 @inline(__always) private func withCells<Result, Failure: Error>(
     _ row: TextRow, _ body: (Cells) throws(Failure) -> Result
 ) throws(Failure) -> Result {
@@ -223,20 +222,20 @@ public final class ProfileInterpreter: FrameInterpreter {
     return try outcome.get()
 }
 
-/// A survey has seen what it needs.
+/// Thrown when a survey has seen enough rows.
 private struct Enough: Error {}
 
 extension ProfileInterpreter {
-    /// Rows looked at before the file is read; a year of readings every five minutes has 105,120.
+    /// The maximum number of rows in a survey. A year of readings every five minutes has 105,120.
     private static let surveyed = 200_000
 
-    /// Whether the format leaves open what only all rows together can tell: the order of dates, or the decimal sign.
+    /// Whether the order of dates or the decimal sign can be decided only from all rows together.
     public var needsSurvey: Bool {
         channel.times.contains { $0.mayBeContested && options.dateOrder == nil }
             || (channel.kind == .csv && channel.decimal == .auto && options.decimal == nil)
     }
 
-    /// Reads the file once through, before its rows are interpreted, where ``needsSurvey``.
+    /// Reads the file once before its rows are interpreted, if ``needsSurvey`` is true.
     public func survey(_ source: some FrameSource) throws {
         guard needsSurvey else { return }
         var discarded: [Reading] = []
@@ -248,7 +247,7 @@ extension ProfileInterpreter {
                     _ = try? interpret(frame, into: &discarded)
                     return
                 }
-                // What may be cut is no evidence.
+                // A row that may be truncated is not evidence.
                 guard !frame.isProvisional else { return }
                 withCells(row) { table.survey($0, &orders, &signs) }
                 rows += 1

@@ -6,13 +6,13 @@ final class RecordCells {
     private let ids: [Int]
     private let versions: [Int]
     private let hasParts: Bool
-    /// The id of the row in front, and how many parts it has had.
+    /// The id of the previous row, and the number of its last part.
     private var last: (id: String, parts: Int) = ("", 0)
 
-    /// Longest id; a row with a longer one is known by what it tells.
+    /// The maximum length of an id. A row with a longer id is identified by its content.
     private static let maximumLength = 256
 
-    /// Nothing where the file has no column with an id.
+    /// Returns nil if the file has no column with an id.
     init?(_ rule: RecordRule, _ binding: HeaderBinding) {
         ids = rule.ids.filter(binding.has).map { binding.cells[$0] }
         versions = rule.versions.filter(binding.has).map { binding.cells[$0] }
@@ -20,7 +20,8 @@ final class RecordCells {
         if ids.isEmpty { return nil }
     }
 
-    /// The next part of the record where it has parts: the first one has the record's own id, so that it takes the place of a record that was whole.
+    /// Returns the row's id, or the next part of its record if records have parts. The first part has the record's own id, so it replaces a
+    /// record without parts.
     func record(_ cells: Cells) -> RecordIdentifier? {
         guard let cell = ids.lazy.map({ trimmed(cells[$0]) }).first(where: { !$0.isEmpty }), cell.count <= Self.maximumLength
         else {

@@ -7,7 +7,7 @@ final class TableTimes {
         var reason: String
     }
 
-    /// The file's alternative of `times`.
+    /// The alternative of `times` that fits the file.
     private let rule: TimeRule
     private let end: EndRule?
     private let columns: [Int]
@@ -24,19 +24,19 @@ final class TableTimes {
     @exclusivity(unchecked) private var memo = ISO8601Memo()
     @exclusivity(unchecked) private var endMemo = ISO8601Memo()
     private var lastFit = 0
-    /// The cell of a time that is ISO 8601, and of its end; -1 where there is more to it.
+    /// The cell with a plain ISO 8601 time, or -1 if reading the time takes more than that.
     let plainCell: Int
-    /// -1 where there is no end, -2 where it is written in another way.
+    /// The cell with a plain ISO 8601 end, -1 if there is no end, or -2 if the end has another form.
     let plainEndCell: Int
-    /// When the recording began, by the summary.
+    /// The start of the recording, from the summary.
     private let began: Timestamp?
     var order: DateOrder?
     var contradictory = false
-    /// What the time read last was cut to, in seconds.
+    /// The resolution of the last time, in seconds.
     private(set) var resolution: Int32 = 1
-    /// The date that a row in front said, for those whose own time has none.
+    /// The date from the last heading row, for rows whose own time has no date.
     var heading: [UInt8]?
-    /// Whether rows need one.
+    /// Whether rows need a date from a heading row.
     var needsHeading = false
 
     init(
@@ -100,7 +100,7 @@ final class TableTimes {
             resolution = 1
             start = began
             start.wall.microseconds += elapsed
-            // What a recording counts is not moved by any change of clocks.
+            // The elapsed time of a recording does not change when a clock is set.
             ticks = elapsed / 1_000_000
         } else {
             start = try stamp(cells)
@@ -116,7 +116,7 @@ final class TableTimes {
         }
         switch rule.zone {
         case .utc:
-            // Which clock stood beside it, the file says in a column of its own, or not at all.
+            // The local offset is in a separate column, or not in the file at all.
             return .instants(
                 start: start.wall.instant(at: start.offset ?? .utc), end: last.wall.instant(at: last.offset ?? .utc),
                 offset: offsetCell == nil ? start.offset ?? .utc : offset(cells))
@@ -136,7 +136,7 @@ final class TableTimes {
         }
     }
 
-    /// The offset in its column; `nil` where that has none that a place could have.
+    /// The offset from its column, or `nil` if the column contains no valid offset.
     private func offset(_ cells: Cells) -> ZoneOffset? {
         guard let offsetCell, !isOne(trimmed(cells[offsetCell]), of: offsetEmpties), let unit = rule.offset?.unit,
             let numeral = try? Numeral(parsing: trimmed(cells[offsetCell])),
@@ -146,7 +146,7 @@ final class TableTimes {
         return abs(seconds) <= 18 * 3600 ? ZoneOffset(seconds: Int32(seconds)) : nil
     }
 
-    /// The date and time in the time's columns.
+    /// Returns the date and time from the time's columns.
     private func stamp(_ cells: Cells) throws(Failure) -> Timestamp {
         if columns.count == 1, rule.patterns.count == 1, rule.patterns[0].isISO8601 {
             let cell = trimmed(cells[columns[0]])
@@ -212,7 +212,7 @@ final class TableTimes {
         return scratch.joined(cells, columns)
     }
 
-    /// The orders in which the row's date can be read.
+    /// Returns the orders in which the row's date can be read.
     func orders(_ cells: Cells) -> Set<DateOrder> {
         guard let text = text(cells) else { return [] }
         return Set(rule.patterns.filter { $0.parse(text) != nil }.compactMap(\.order))
@@ -226,7 +226,7 @@ final class TableTimes {
             if cell.isEmpty { return start }
             let duration: Int64
             if let unit = durationUnit.microseconds {
-                // Up to ten years.
+                // Ten years at most.
                 guard let count = (try? Numeral(parsing: cell))?.doubleValue, count >= 0, count * unit < 3.2e14 else {
                     throw Failure(reason: "\(endName) is no length of time")
                 }
@@ -254,7 +254,7 @@ final class TableTimes {
         }
     }
 
-    /// `H:mm:ss`, with a fraction or without, in microseconds; up to 9999 hours.
+    /// Parses `H:mm:ss`, with or without a fraction. Returns microseconds, up to 9999 hours.
     static func duration(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         var parts: [Int64] = [0, 0, 0]
         var part = 0

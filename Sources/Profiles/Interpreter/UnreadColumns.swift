@@ -1,14 +1,14 @@
 import HealthModel
 import Pipeline
 
-/// Counts the values of a CSV file's columns that no rule of its profile reads: only these cells are looked at.
+/// Counts the values in columns of a CSV file that no rule of its profile reads. Only these cells are examined.
 struct UnreadColumns {
     private let cells: [Int]
     private let names: [String]
     private let empties: [[UInt8]]
     private var counts: [Int]
 
-    /// Nothing where every column is read, or ignored on purpose.
+    /// Returns nil if every column is read or ignored on purpose.
     ///
     /// - Parameter used: the cells that some rule reads.
     init?(_ channel: TableChannel, _ binding: HeaderBinding, used: Set<Int>) {
@@ -29,11 +29,11 @@ struct UnreadColumns {
         counts = Array(repeating: 0, count: cells.count)
     }
 
-    /// The cells that some rule reads.
+    /// Returns the cells that some rule reads.
     ///
     /// - Parameters:
-    ///   - rule: how times are read.
-    ///   - read: the cells that each reading takes.
+    ///   - rule: the rule for times that fits the file.
+    ///   - read: the cells that each reading uses.
     static func used(_ channel: TableChannel, _ binding: HeaderBinding, _ rule: TimeRule, _ read: [[Int]]) -> Set<Int> {
         var columns = rule.columns + [rule.elapsed, rule.ticks, rule.offset?.column].compactMap { $0 }
         switch channel.end {

@@ -1,23 +1,23 @@
 import Wire
 
-/// Which profile reads a channel of octets.
+/// The profile and the channel that read binary frames.
 public struct BinaryMatch: Sendable {
-    /// The one that reads it.
+    /// The profile.
     public var profile: Profile
     var channel: BinaryChannel
 
-    /// `gatt:2A37`
+    /// The channel's name, such as `gatt:2A37`.
     public var channelName: String { channel.name }
-    /// How its frames are found in a stream; none where a transport delivers them whole.
+    /// The framing of a stream, or nil if the transport delivers whole frames.
     public var framing: Framing? { channel.plan.framing }
-    /// How octets are sent, on a serial line.
+    /// The settings of the serial port, for serial channels.
     public var port: SerialSettings? { channel.port }
-    /// Equal readings that come within so many seconds of those that were taken are the same measurement, sent again.
+    /// The window for repeats, in seconds. An equal reading within this time of an accepted one is the same measurement, sent again.
     public var repeatsWithin: Int { channel.repeatsWithin }
 
-    /// Whether octets may be a frame of the channel, as far as can be told without a key.
+    /// Whether the bytes may be a frame of the channel, judged without a key.
     ///
-    /// - Parameter address: the sender's 6 octets as they are printed; nil where it is not known.
+    /// - Parameter address: the sender's 6 bytes in printed order, or nil if the address is not known.
     public func mayRead(_ octets: [UInt8], address: [UInt8]? = nil) -> Bool {
         let decoder = FrameDecoder(plan: channel.plan, isStrict: false, secrets: FrameSecrets(address: address))
         var frame = DecodedFrame()
@@ -36,8 +36,8 @@ extension ProfileLibrary {
     /// Finds the profile that reads a channel.
     ///
     /// - Parameters:
-    ///   - channel: `gatt:2A37` or `advert:FCD2`, in any case.
-    ///   - id: the profile, where a person named it.
+    ///   - channel: a name such as `gatt:2A37` or `advert:FCD2`, in any case.
+    ///   - id: the profile, if the user named it.
     public func match(channel: String, profile id: String? = nil) throws(ProfileMatchError) -> BinaryMatch {
         if let id {
             guard let profile = self[id] else { throw .noSuchProfile(id: id) }
@@ -51,9 +51,9 @@ extension ProfileLibrary {
         return match
     }
 
-    /// All profiles that read a channel: many devices say different things under one company's number.
+    /// Returns all profiles that read a channel. Many devices send different data under the number of one company.
     ///
-    /// - Parameter name: the device's, which leaves out profiles that know their devices by other names.
+    /// - Parameter name: the device's name, which excludes profiles for devices with other names.
     public func matches(channel: String, name: String? = nil) -> [BinaryMatch] {
         profiles.filter { profile in
             if let name, profile.match.excludes(name: name) { return false }
@@ -62,7 +62,7 @@ extension ProfileLibrary {
         }.compactMap { $0.match(channel: channel) }
     }
 
-    /// `serial:contec-cms50d`: the one channel of that profile.
+    /// Returns the only serial channel of a profile, for a name such as `serial:contec-cms50d`.
     private func serial(_ channel: String) -> BinaryMatch? {
         guard channel.hasPrefix("serial:"), let profile = self[String(channel.dropFirst(7))],
             let name = profile.serialChannels.first, profile.serialChannels.count == 1
@@ -70,7 +70,8 @@ extension ProfileLibrary {
         return profile.match(channel: name)
     }
 
-    /// The channels of a family of serial devices, `serial:CMS50` for `serial:CMS50-5` and `serial:CMS50-9`; or just this one.
+    /// Returns the channels of a family of serial devices, such as `serial:CMS50` for `serial:CMS50-5` and `serial:CMS50-9`, or only the
+    /// channel itself.
     public func serialFamily(_ channel: String) -> [String] {
         let known = binaryChannels.filter { $0.hasPrefix("serial:") }
         let name = channel.lowercased()
@@ -78,35 +79,35 @@ extension ProfileLibrary {
         return known.filter { $0.lowercased().hasPrefix(name + "-") }
     }
 
-    /// The channels of octets that some profile reads, in order.
+    /// The binary channels that some profile reads, sorted.
     public var binaryChannels: [String] { Set(profiles.flatMap { $0.binaries.map(\.name) }).sorted() }
 }
 
 extension Profile {
-    /// How this profile reads a channel of octets, if it does.
+    /// Returns the match for a binary channel, or nil if this profile does not read it.
     public func match(channel: String) -> BinaryMatch? {
         let name = channel.lowercased()
         return binaries.first { $0.name.lowercased() == name }.map { BinaryMatch(profile: self, channel: $0) }
     }
 
-    /// The channels of octets that it reads.
+    /// The profile's binary channels.
     public var binaryChannels: [String] { binaries.map(\.name) }
 
-    /// Whether any of its channels of octets makes readings, so that a device is adopted for it.
+    /// Whether any of its binary channels makes readings. A device is adopted only for such profiles.
     public var hasBinaryReadings: Bool { binaries.contains { !$0.readings.isEmpty || $0.measurements != nil } }
 
-    /// Whether its readings tell of the device itself alone, its battery, and of nobody.
+    /// Whether its readings describe only the device itself (its battery) and no person.
     public var tellsOnlyOfDevice: Bool {
         hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }
     }
 
-    /// The characteristics, without `gatt:`, that say something of what others send: where the sensor sits, when its session began.
+    /// The characteristics, without `gatt:`, that describe other frames, for example the sensor's location or the start of its session.
     public var describingCharacteristics: Set<String> {
         Set(
             binaries.filter { $0.session != nil || $0.description?.span == .device }.map(\.name)
                 .filter { $0.hasPrefix("gatt:") }.map { String($0.dropFirst(5)) })
     }
 
-    /// The channels of serial lines, in the profile's order.
+    /// The serial channels, in the profile's order.
     public var serialChannels: [String] { binaries.map(\.name).filter { $0.hasPrefix("serial:") } }
 }

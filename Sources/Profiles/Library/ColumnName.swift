@@ -1,16 +1,16 @@
-/// What a column's name says of its type and unit: a guess, for a person to confirm.
+/// A guess at a column's type and unit from its name, for the user to confirm.
 struct ColumnName {
-    /// A quantity type's id.
+    /// The id of a quantity type.
     let type: String?
-    /// UCUM; only what the name shows.
+    /// The unit in UCUM, only if the name contains it.
     let unit: String?
 
     init(_ name: String) {
         let name = name.lowercased()
-        // Units have a stroke, a degree or a percent sign in them; all else divides words.
+        // Units can contain a slash, a degree sign or a percent sign. All other signs separate words.
         let words = name.split { !($0.isLetter || $0.isNumber || "/%°µ".contains($0)) }.map(String.init)
         let spelling = Self.units.first { unit in words.contains(unit.word) || (unit.isSign && name.contains(unit.word)) }
-        // Something measured over a while, or derived, is another type than what it is named after.
+        // A derived or averaged value has another type than the quantity in its name.
         let isDerived = Self.derived.contains { name.contains($0) }
         let type =
             isDerived
@@ -19,7 +19,7 @@ struct ColumnName {
                 type.stems.contains { name.contains($0) } || type.words.contains { words.contains($0) }
             }?.type
         self.type = type
-        // A count is a pure number in every unit there is.
+        // A count is a pure number in every unit.
         unit = type == "stepCount" ? "1" : spelling?.unit
     }
 
@@ -32,7 +32,7 @@ struct ColumnName {
         ("1/min", "/min", false), ("cm", "cm", false), ("kcal", "kcal", false), ("%", "%", true),
     ]
 
-    /// In English, German, French, Spanish and Dutch: stems that a name may have anywhere, and words that are too short for that.
+    /// Names in English, German, French, Spanish and Dutch: stems that may occur anywhere in a name, and words that are too short for that.
     private static let types: [(type: String, stems: [String], words: [String])] = [
         ("bloodPressureSystolic", ["systol", "sistól", "sistol"], ["sys"]),
         ("bloodPressureDiastolic", ["diastol", "diastól"], ["dia"]),

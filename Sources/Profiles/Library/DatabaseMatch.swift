@@ -1,13 +1,13 @@
 import HealthModel
 import Pipeline
 
-/// How a profile reads another program's database: its tables, each a channel.
+/// The match of a profile with another program's database. Each table is a channel.
 public struct DatabaseMatch: Sendable {
-    /// The one that reads it.
+    /// The profile that reads the database.
     public let profile: Profile
     let channels: [TableChannel]
 
-    /// What is wanted of the database, in the order of the channels.
+    /// The required tables, in the order of the channels.
     public var wanted: ForeignDatabase {
         ForeignDatabase(
             tables: channels.compactMap(\.foreign), ignoredTables: profile.ignoredTables, ignoredColumns: profile.ignoredColumns)
@@ -15,7 +15,7 @@ public struct DatabaseMatch: Sendable {
 }
 
 extension Profile {
-    /// How this profile reads databases; nil where it reads none.
+    /// The profile's match for databases, or nil if it reads none.
     public var database: DatabaseMatch? {
         let channels = tables.filter { $0.kind == .sqlite && $0.foreign != nil }
         return channels.isEmpty ? nil : DatabaseMatch(profile: self, channels: channels)
@@ -26,8 +26,8 @@ extension ProfileLibrary {
     /// Finds the profile that knows most of a database's tables.
     ///
     /// - Parameters:
-    ///   - id: the profile, where a person named it.
-    ///   - present: which of the tables that a profile wants are there.
+    ///   - id: the profile, if the user named it.
+    ///   - present: returns which of a profile's tables exist in the database.
     public func match(profile id: String?, database present: (DatabaseMatch) throws -> [Int]) throws -> DatabaseMatch {
         let seen = "it is a database of SQLite, and no table that a profile knows is in it"
         if profiles.isEmpty { throw ProfileMatchError.noProfiles(folders: folders) }
@@ -55,7 +55,7 @@ extension ProfileLibrary {
 public final class DatabaseInterpreter: FrameInterpreter {
     private let interpreters: [String: ProfileInterpreter]
 
-    /// - Throws: ``ProfileErrors`` where an option names what the profile does not leave open.
+    /// - Throws: ``ProfileErrors`` if an option sets something that the profile does not leave open.
     public init(_ match: DatabaseMatch, registry: OriginRegistry, options: InterpreterOptions = InterpreterOptions())
         throws(ProfileErrors)
     {
@@ -67,7 +67,7 @@ public final class DatabaseInterpreter: FrameInterpreter {
         self.interpreters = interpreters
     }
 
-    /// What was assumed.
+    /// Assumptions about the database, sorted.
     public var notes: [String] { Set(interpreters.values.flatMap(\.notes)).sorted() }
 
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {

@@ -1,29 +1,31 @@
-/// How a device is known to be one of a profile's: by what it advertises, or by its plug. Any of these is enough, unless all are asked for.
+/// The rules that identify a profile's devices by their advertisements or their USB plug. One matching rule is enough, unless all are
+/// required.
 public struct DeviceMatch: Hashable, Sendable {
-    /// GATT services, as the profile writes them: `180D`, or 36 characters.
+    /// GATT services in the profile's form: `180D`, or 36 characters.
     public var services: [String] = []
     /// Services whose data are advertised.
     public var advertisedServiceData: [String] = []
     /// Companies whose data are advertised.
     public var manufacturers: [UInt16] = []
-    /// What the device's name begins with.
+    /// Prefixes of the device's name.
     public var names: [String] = []
-    /// Whole names, for those that are too short to begin one.
+    /// Whole names, for names that are too short to be a prefix.
     public var wholeNames: [String] = []
-    /// What the name of a device begins with that is another one, whatever else fits.
+    /// Prefixes of names of other devices. They exclude a device even if other rules fit.
     public var otherNames: [String] = []
-    /// What is advertised under whatever company's number is a frame that the profile reads, its own address inside.
+    /// Whether a device matches if its manufacturer data is a frame that the profile reads and that contains the device's own address. The
+    /// company's number does not matter.
     public var readable = false
-    /// Of every kind that is given, one has to fit: a company's number alone says too little.
+    /// Whether each kind of rule that is given must fit. Set if a company's number alone is not specific enough.
     public var needsAll = false
 
     /// USB plugs.
     public var usb: [USBMatch] = []
 
-    /// Nothing is known by it.
+    /// Creates rules that match no device.
     public init() {}
 
-    /// Whether no device can be known by it.
+    /// Whether the rules can match no device.
     public var isEmpty: Bool {
         services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty
             && wholeNames.isEmpty && usb.isEmpty && !readable
@@ -31,166 +33,166 @@ public struct DeviceMatch: Hashable, Sendable {
 }
 
 extension DeviceMatch {
-    /// Whether a device of this name is meant.
+    /// Whether a device name fits the rules.
     public func fits(name: String) -> Bool { wholeNames.contains(name) || names.contains { name.hasPrefix($0) } }
 
-    /// Whether a device of this name is another one that advertises the same.
+    /// Whether a name belongs to another device with the same advertisements.
     public func excludes(name: String) -> Bool {
         let name = name.lowercased()
         return otherNames.contains { name.hasPrefix($0.lowercased()) }
     }
 }
 
-/// A USB plug by its numbers.
+/// A USB plug, identified by its numbers.
 public struct USBMatch: Hashable, Sendable {
-    /// Four small hexadecimal digits.
+    /// The vendor in four lowercase hexadecimal digits.
     public var vendor: String
-    /// Four small hexadecimal digits.
+    /// The product in four lowercase hexadecimal digits.
     public var product: String
-    /// Devices of all kinds have this adapter, so that it says nothing of what is behind it.
+    /// Whether devices of all kinds use this adapter, so that it does not identify the device.
     public var isShared: Bool
 }
 
 /// A characteristic of a service: `180D/2A37` in a profile.
 public struct ProfileCharacteristic: Hashable, Sendable {
-    /// The service's UUID, as the profile writes it.
+    /// The service's UUID in the profile's form.
     public var service: String
-    /// The characteristic's UUID, as the profile writes it.
+    /// The characteristic's UUID in the profile's form.
     public var characteristic: String
 
-    /// - Parameter service: in four hexadecimal digits, or 36 characters.
+    /// - Parameter service: the UUID in four hexadecimal digits, or 36 characters.
     public init(service: String, characteristic: String) {
         self.service = service
         self.characteristic = characteristic
     }
 }
 
-/// What is asked of a device and how the hub stays with it: the profile's `connection`.
+/// The actions on a device and the duration of its connection: the profile's `connection`.
 public struct DeviceConnection: Hashable, Sendable {
-    /// Which service's stored records are collected, with its own dialogue.
+    /// The services whose stored records are collected, each with its own dialogue.
     public enum RecordAccess: String, Hashable, Sendable, CaseIterable {
-        /// Of the service's own records and control point.
+        /// A service with its own records and control point.
         case glucose, pulseOximeter, continuousGlucose
     }
 
-    /// A conversation that the hub leads with the device.
+    /// The conversations that the hub can have with a device.
     public enum Dialogue: String, Hashable, Sendable, CaseIterable {
-        /// The User Data service: users consent in turn, by the numbers that a person gave.
+        /// The User Data service. Users consent in turn, with the numbers that the operator gave.
         case userData = "user-data"
-        /// Of QN's scales.
+        /// QN's scales.
         case qnScale = "qn-scale"
-        /// Of Omron's cuffs, whose ``memory`` is read.
+        /// Omron's cuffs, whose ``memory`` is read.
         case omronCuff = "omron-cuff"
-        /// Of Viatom's and Wellue's rings: the nights that they stored.
+        /// Viatom's and Wellue's rings, for the nights they stored.
         case o2Ring = "o2ring"
-        /// Of Beurer's BF710 and Sanitas' SBF70.
+        /// Beurer's BF710 and Sanitas' SBF70.
         case beurerBF710 = "beurer-bf710"
-        /// Of Beurer's BF700 and BF800.
+        /// Beurer's BF700 and BF800.
         case beurerBF700 = "beurer-bf700"
     }
 
-    /// Where a device keeps what it measured, for a dialogue that reads a memory.
+    /// The layout of a device's memory, for a dialogue that reads one.
     public struct Memory: Hashable, Sendable {
-        /// How records are packed.
+        /// The byte order in records.
         public enum Form: String, Hashable, Sendable, CaseIterable {
             case big, little
         }
 
-        /// Two octets that stand in front of each record that is handed on.
+        /// Two bytes that are added before each record.
         public var mark: [UInt8]
         public var form: Form
-        /// Where the records of each user begin.
+        /// The address of each user's records.
         public var users: [Int]
-        /// How many each user has.
+        /// The number of records for each user.
         public var records: Int
-        /// How many octets are read at once.
+        /// The number of bytes in one read.
         public var block: Int
-        /// Where it stands which record was written last.
+        /// The address of the index of the last written record.
         public var index: Int?
-        /// Where the clock stands.
+        /// The address of the clock.
         public var clock: Int?
     }
 
-    /// What is done with the clock of the Current Time Service.
+    /// The handling of the clock in the Current Time Service.
     public enum Clock: String, Hashable, Sendable, CaseIterable {
-        /// Compared with the hub's, so that the device's times are corrected.
+        /// Compares the clock with the hub's, so that the device's times are corrected.
         case read
-        /// Read, and set where it is wrong, once the records are collected.
+        /// Reads the clock, and sets it if it is wrong, after the records are collected.
         case set
     }
 
-    /// How long the hub stays.
+    /// The duration of a connection.
     public enum Presence: Hashable, Sendable {
-        /// As long as the device lets it.
+        /// As long as the device allows.
         case stay
-        /// In seconds.
+        /// Until the device is silent for `quiet` seconds. The hub reconnects after `rest` seconds at the earliest.
         case leave(quiet: Int, rest: Int)
         /// Never connected.
         case adverts
     }
 
-    /// Read after each connection.
+    /// Characteristics that are read after each connection.
     public var reads: [ProfileCharacteristic] = []
-    /// Enabled after each connection.
+    /// Characteristics whose notifications are enabled after each connection.
     public var subscriptions: [ProfileCharacteristic] = []
-    /// Written, in this order, once that is done: what makes a device begin.
+    /// Values that are written after that, in this order, to make a device start.
     public var writes: [ProfileWrite] = []
-    /// Nil where the device stores none, or is not asked.
+    /// The service of stored records, or nil if none are collected.
     public var recordAccess: RecordAccess?
-    /// Nil where the device is only asked, or told what `writes` says.
+    /// The dialogue, or nil if reads, subscriptions and writes are enough.
     public var dialogue: Dialogue?
-    /// Nil where the dialogue reads none.
+    /// The device's memory, or nil if the dialogue reads none.
     public var memory: Memory?
-    /// It is read on every device that is connected for another profile and has its characteristics.
+    /// Whether the profile also reads devices that are connected for another profile and have its characteristics.
     public var accompanies = false
-    /// Nil where it is left alone.
+    /// The handling of the clock, or nil to ignore it.
     public var clock: Clock?
-    /// How long the hub stays.
+    /// The duration of a connection.
     public var presence = Presence.stay
-    /// Frames come about this often while all is well, in seconds.
+    /// The usual time between two frames, in seconds.
     public var expectedInterval: Int?
-    /// The device is read only while the hub has a bond with it.
+    /// Whether the device is read only while the hub has a bond with it.
     public var needsBond = false
-    /// What is said to a device on a serial line.
+    /// The conversation with a device on a serial line.
     public var serial = SerialConversation()
 
-    /// Nothing is asked, and the hub stays.
+    /// Creates a connection that stays open and requests nothing.
     public init() {}
 }
 
-/// Octets that a device has to be told before it tells anything.
+/// Bytes that a device needs before it sends data.
 public struct ProfileWrite: Hashable, Sendable {
-    /// Where they are written.
+    /// The characteristic to write.
     public var characteristic: ProfileCharacteristic
-    /// As they are written.
+    /// The bytes to write.
     public var octets: [UInt8]
 }
 
-/// What is said to a device on a serial line; most say what they have without being asked.
+/// The conversation with a device on a serial line. Most devices send without a request.
 public struct SerialConversation: Hashable, Sendable {
-    /// How a meter is asked for its memory.
+    /// The protocols for reading a meter's memory.
     public enum Dialogue: String, Hashable, Sendable, CaseIterable {
-        /// LifeScan's.
+        /// LifeScan's protocol.
         case oneTouchUltra2 = "onetouch-ultra-2"
-        /// Abbott's.
+        /// Abbott's protocol.
         case freeStyleOptium = "freestyle-optium"
     }
 
-    /// What has to be said again and again, lest the device stop.
+    /// Bytes that are sent repeatedly to keep the device sending.
     public struct KeepAlive: Hashable, Sendable {
-        /// As they are written.
+        /// The bytes to write.
         public var octets: [UInt8]
-        /// In seconds.
+        /// The interval in seconds.
         public var every: Int
     }
 
-    /// Written when the line is open, one after the other.
+    /// Commands that are written in order when the line is open.
     public var opening: [[UInt8]] = []
-    /// Nil for a device that goes on by itself.
+    /// The keep-alive, or nil if the device needs none.
     public var keepAlive: KeepAlive?
-    /// Written before the line is closed.
+    /// Commands that are written before the line is closed.
     public var closing: [[UInt8]] = []
-    /// Nil for a device that is not asked.
+    /// The protocol, or nil if the device needs no requests.
     public var dialogue: Dialogue?
 
     public init() {}

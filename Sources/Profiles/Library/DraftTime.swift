@@ -1,10 +1,10 @@
 import HealthModel
 
-/// Where a file's times stand and how they are written, as far as its cells show.
+/// The columns and the format of a file's times, guessed from its cells.
 struct DraftTime {
-    /// One column, or a date's and an hour's; none where nothing looks like a time.
+    /// One column, or one with the date and one with the time of day. Empty if no column looks like a time.
     let columns: [Int]
-    /// All that every cell fits: several where day and month may be either way round.
+    /// All patterns that fit every cell. There are several if day and month are ambiguous.
     let patterns: [String]
 
     /// - Parameter columns: each column's cells, without the empty ones.
@@ -15,7 +15,7 @@ struct DraftTime {
                 return
             }
         }
-        // A date alone and an hour alone are no times; together they are.
+        // A date or a time of day alone is not enough, but both together are a time.
         let dates = columns.indices.filter { Self.patterns(of: columns[$0].map { "\($0) 00:00" }) != nil }
         let hours = columns.indices.filter { Self.patterns(of: columns[$0].map { "2000-01-01 \($0)" }) != nil }
         if let date = dates.first, let hour = hours.first(where: { $0 > date }) ?? hours.first,
@@ -34,7 +34,7 @@ struct DraftTime {
         "yyyy-MM-dd", "dd-MM-yyyy", "MM-dd-yyyy", "dd.MM.yyyy", "dd/MM/yyyy", "MM/dd/yyyy", "yyyy/MM/dd", "dd.MM.yy", "dd/MM/yy",
         "MM/dd/yy", "MMM d, yyyy", "d MMM yyyy",
     ]
-    /// Without leading noughts; only where the others do not fit.
+    /// Patterns without leading zeros, used only if the others do not fit.
     private static let shortDays = ["yyyy-M-d", "d-M-yyyy", "M-d-yyyy", "d.M.yyyy", "d/M/yyyy", "M/d/yyyy", "yyyy/M/d", "d.M.yy"]
     private static let hours = ["HH:mm", "HH:mm:ss", "h:mm a", "h:mm:ss a"]
 

@@ -1,21 +1,21 @@
-/// Drafts a device's profile from frames that it sent: what `vitalgate profile suggest --capture FILE` prints.
+/// Drafts a device's profile from frames that it sent. `vitalgate profile suggest --capture FILE` prints it.
 ///
-/// What is the same in all frames of a channel is a mark, what differs is a field without a meaning yet, whose values are not shown. Octets are shown only where
-/// at least three frames that differ agree on them.
+/// Bytes that are the same in all frames of a channel become a mark. Bytes that differ become a field without a meaning, and their values
+/// are not shown. Bytes are shown only if at least three different frames agree on them.
 public struct FrameSuggestion {
     /// The new profile's id.
     public var id: String
-    /// What the device is called.
+    /// The device's name.
     public var name: String?
-    /// By channel.
+    /// The frames of each channel.
     public var channels: [String: [[UInt8]]]
 
-    /// Frames of one device.
+    /// Creates a suggestion from the frames of one device.
     public init(id: String, name: String?, channels: [String: [[UInt8]]]) {
         (self.id, self.name, self.channels) = (id, name, channels)
     }
 
-    /// So many frames have to differ before what they agree on is shown.
+    /// The number of different frames that must agree on a byte before it is shown.
     static let least = 3
 
     /// The draft, as commented JSON5.
@@ -55,7 +55,7 @@ public struct FrameSuggestion {
             "\(ProfileSuggestion.open)/\($0.dropFirst(5))"
         }
         guard !subscriptions.isEmpty else { return [] }
-        // Which service a characteristic is in, a capture does not say.
+        // A capture does not contain a characteristic's service.
         return ["  // connection: { subscriptions: [\(list(subscriptions))] },"]
     }
 
@@ -64,7 +64,7 @@ public struct FrameSuggestion {
     private func draft(_ channel: String, _ all: [[UInt8]]) -> [String] {
         var lengths: [Int: Int] = [:]
         for frame in all { lengths[frame.count, default: 0] += 1 }
-        // The most common length; of two as common the longer one.
+        // The most common length, or the longer one of two that are equally common.
         let length = lengths.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key ?? 0
         let frames = Array(Set(all.filter { $0.count == length })).sorted { $0.lexicographicallyPrecedes($1) }
         var lines = ["    {", "      channel: \(JSON5Text.quoted(channel)),"]
@@ -110,7 +110,7 @@ public struct FrameSuggestion {
         frames.allSatisfy { $0[offset] == frames[0][offset] }
     }
 
-    /// The check code that the last octet is in all frames.
+    /// Returns the kind of check code that fits the last byte of all frames, or nil.
     private static func check(_ frames: [[UInt8]]) -> String? {
         guard let length = frames.first?.count, length > 2, !isSame(frames, length - 1) else { return nil }
         if frames.allSatisfy({ $0.dropLast().reduce(0, ^) == $0.last }) { return "xor8" }

@@ -1,37 +1,37 @@
 import HealthModel
 import Wire
 
-/// A frame of octets and what must come of it.
+/// A test vector: a binary frame and its expected readings.
 public struct FrameVector: Sendable {
-    /// A reading that must come; numerals keep their digits.
+    /// An expected reading. Numerals keep their digits.
     public struct Expected: Hashable, Sendable {
         /// The quantity type's id.
         public var type: String
-        /// With the digits of the frame.
+        /// The value, with the digits of the frame.
         public var value: String
-        /// In UCUM.
+        /// The unit in UCUM.
         public var unit: String
-        /// `2026-11-20T06:31:00`; nothing where the time is that of receipt.
+        /// The start, such as `2026-11-20T06:31:00`, or nil for the time of receipt.
         public var start: String?
-        /// As JSON; not compared where it is nil.
+        /// The metadata as JSON, or nil to skip the comparison.
         public var metadata: String?
     }
 
-    /// Where the frame comes from.
+    /// The origin of the frame.
     public var source: String
-    /// Such as `gatt:2A37`.
+    /// The channel, such as `gatt:2A37`.
     public var channel: String
-    /// The frame.
+    /// The frame's bytes.
     public var bytes: [UInt8]
-    /// What is known beside its octets.
+    /// The context for decoding the frame, apart from its bytes.
     public var options: BinaryOptions
-    /// As `decode` prints them; not compared where they are not given.
+    /// The fields in the form that `decode` prints, or nil to skip the comparison.
     var fields: JSONValue?
     /// All readings in their order.
     public var readings: [Expected]
-    /// A part of the reason for which the frame, or its readings, are refused.
+    /// A part of the reason for which the frame or its readings are refused.
     public var refused: String?
-    /// What a frame without readings is counted as.
+    /// The kind under which a frame without readings is counted.
     public var skipped: String?
 
     static func isOne(_ node: ProfileNode) -> Bool {

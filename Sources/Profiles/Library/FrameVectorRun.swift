@@ -2,13 +2,13 @@ import HealthModel
 import Pipeline
 import Wire
 
-/// Runs the vectors of a profile's channels of octets.
+/// Runs the test vectors of a profile's binary channels.
 struct FrameVectorRun {
     let profile: Profile
 
     init(_ profile: Profile) { self.profile = profile }
 
-    /// What does not come out as the vectors say. Every channel needs a frame that it takes.
+    /// Returns the differences from the vectors. Every channel needs a vector with fields.
     func failures() -> [String] {
         var failures: [String] = []
         for channel in profile.binaries where channel.kin == nil || channel.kin == channel.name {
@@ -68,10 +68,10 @@ struct FrameVectorRun {
         return failures
     }
 
-    /// What was cut off somewhere must not be taken for a frame.
+    /// Checks that no truncated part is accepted as a frame.
     private func prefixes(_ bytes: [UInt8], _ decoder: FrameDecoder) -> [String] {
         var frame = DecodedFrame()
-        // A last line may lack its end, where its profile says so.
+        // The last line may lack its line end if the profile allows it.
         let end = bytes.withUnsafeBytes { bytes in
             if case .delimited(_, true)? = decoder.plan.framing?.form,
                 case .success(let range)? = decoder.plan.framing?.content(of: bytes)
@@ -108,7 +108,7 @@ struct FrameVectorRun {
 }
 
 extension JSONValue {
-    /// Whether two documents say the same, numbers to nine digits.
+    /// Whether two documents are equal. Numbers are compared to nine digits.
     func agrees(with other: JSONValue) -> Bool {
         switch (self, other) {
         case (.number(let one), .number(let other)): abs(one - other) <= 1e-9 * max(abs(one), abs(other))

@@ -1,6 +1,6 @@
-/// The first rows of a file as texts, to find its header. The whole file is cut by its source, not here.
+/// The first rows of a file as texts, for finding its header. The file source splits the whole file.
 enum HeadRows {
-    /// Cuts up to `limit` rows; the last one may be cut short where the text is.
+    /// Splits up to `limit` rows. The last row may be truncated at the end of the text.
     static func rows(of text: String, delimiter: UInt8, limit: Int) -> [[String]] {
         var rows: [[String]] = []
         var row: [String] = []
@@ -20,7 +20,7 @@ enum HeadRows {
                     quoted = false
                     closed = true
                 } else if closed, previous == byte {
-                    // A second mark right behind a closing one is a mark of the text.
+                    // A quotation mark directly after a closing one is part of the text.
                     cell.append(byte)
                     quoted = true
                 } else if cell.isEmpty {
@@ -49,7 +49,7 @@ enum HeadRows {
         return rows
     }
 
-    /// How well a channel's header fits the rows, and which column it has twice; nothing where it is not there.
+    /// Returns the number of columns that fit and the name of a duplicate column, or nil if the rows do not contain the header.
     static func score(_ table: TableChannel, _ rows: [[String]]) -> (score: Int, doubled: String?)? {
         var rest = rows[...]
         var score = 0
@@ -70,10 +70,10 @@ enum HeadRows {
         return nil
     }
 
-    /// Of a file that has nothing in it.
+    /// The description of an empty file.
     static let nothing = "it is empty"
 
-    /// What a person needs to see of a file that no profile reads: its delimiter and the names in its header, and no values.
+    /// Describes a file that no profile reads, by its delimiter and the names in its header. It contains no values.
     static func description(of text: String) -> String {
         let start = text.drop { $0.isWhitespace || $0 == "\u{FEFF}" }
         if start.isEmpty { return Self.nothing }
@@ -82,7 +82,7 @@ enum HeadRows {
         let best = TableChannel.allDelimiters.map { ($0, rows(of: text, delimiter: $0, limit: 1).first ?? []) }
             .max { $0.1.count < $1.1.count }
         guard let (delimiter, names) = best, names.count > 1 else { return "its first line has no , ; | or tab" }
-        // A first line with numbers is a row, not a header; its cells are values.
+        // A first line with numbers is a row, not a header, and its cells are values.
         let isHeader = !names.contains { $0.contains { $0.isNumber } && !$0.contains { $0.isLetter } }
         let sign = delimiter == 9 ? "tab" : "'\(Character(UnicodeScalar(delimiter)))'"
         guard isHeader else { return "\(names.count) columns between \(sign), and its first line is no header" }

@@ -1,8 +1,8 @@
-/// The first object of a JSON array, to recognise the file by.
+/// Extracts the first object of a JSON array, to recognize the file's format.
 enum JSONHead {
-    /// The paths of the first object's members, such as `value.bpm`; nothing where the text does not hold a whole one.
+    /// Returns the paths of the first object's members, such as `value.bpm`, or nil if the text contains no complete object.
     ///
-    /// - Parameter rows: the member of the file's one object whose list holds the objects.
+    /// - Parameter rows: the member of the file's top-level object with the list of objects.
     static func firstObject(of text: String, rows: String? = nil) -> Set<String>? {
         let bytes = Array(text.utf8)
         var first = 0
@@ -45,7 +45,7 @@ enum JSONHead {
         switch value {
         case .object(let object):
             for (key, value) in object {
-                // Extended JSON writes a number as an object of its type and its digits.
+                // Extended JSON writes a number as an object that contains its type and its digits.
                 if Self.isWrapper(key.utf8) {
                     paths.insert(path)
                 } else {
@@ -59,7 +59,7 @@ enum JSONHead {
         }
     }
 
-    /// Where the list begins that stands under this name in the file's object, and nowhere deeper.
+    /// Returns the index at which the list with this name in the top-level object begins, or nil.
     private static func list(named name: String, in bytes: [UInt8]) -> Int? {
         let quoted = Array("\"\(name)\"".utf8)
         var depth = 0

@@ -1,7 +1,7 @@
 import HealthModel
 
 extension Profile {
-    /// The same profile for frames that come from somewhere else: its readings name that as their source.
+    /// Returns the same profile with another source for its readings, for frames from another origin.
     public func naming(source: (SourceRevision) -> SourceRevision) -> Profile {
         var profile = self
         for index in profile.binaries.indices { profile.binaries[index].source = source(profile.binaries[index].source) }

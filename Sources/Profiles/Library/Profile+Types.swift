@@ -1,7 +1,7 @@
 import HealthModel
 
 extension Profile {
-    /// The types of its readings, each once, by id; none where the file itself names them.
+    /// The types of its readings, each once, sorted by id. Types that the file itself names are not included.
     public var types: [SampleType] {
         var found: Set<SampleType> = []
         for table in tables {
@@ -13,7 +13,7 @@ extension Profile {
         return found.sorted { $0.id < $1.id }
     }
 
-    /// Whether all that it reads is of a room, or of the sensor's battery: it has no person then.
+    /// Whether all its readings describe a room or the sensor's battery, so that they belong to no person.
     public var tellsOnlyOfRoom: Bool {
         let types = types.filter { $0 != .batteryLevel }
         return !types.isEmpty && types.allSatisfy(\.isOfRoom)

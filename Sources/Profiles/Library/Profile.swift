@@ -1,47 +1,47 @@
 import HealthModel
 import Pipeline
 
-/// Everything known about one device or file format, from one JSON5 file; see `docs/profiles.md`.
+/// The description of one device or file format, from one JSON5 file. See `docs/profiles.md`.
 public struct Profile: Sendable {
-    /// `withings-weight`, the same as the file's name.
+    /// The id, such as `withings-weight`, which is also the file's name.
     public var id: String
-    /// For people.
+    /// The name for display.
     public var name: String
-    /// The profile's own.
+    /// The version of the profile.
     public var version: String
-    /// Where the format is described.
+    /// Links to descriptions of the format.
     public var links: [String]
-    /// The file it was read from.
+    /// The file with the profile.
     public var file: String
     /// Names of its channels: `csv`, `json`, `gatt:2A37`.
     public var channels: [String]
-    /// How a device is known to be one of these.
+    /// The rules that identify the profile's devices.
     public var match: DeviceMatch
-    /// Makers and models that it reads, for a person who looks for theirs.
+    /// Makers and models that the profile reads, for users who look for their device.
     public var devices: [ProfileDevice]
-    /// What is asked of it.
+    /// The connection to the device.
     public var connection: DeviceConnection
     var tables: [TableChannel]
     var binaries: [BinaryChannel]
-    /// Of a database: tables that have no readings, and columns, of whatever table, that tell nothing by themselves.
+    /// In a database: tables without readings, and columns of any table that have no meaning by themselves.
     var ignoredTables: [String] = []
     var ignoredColumns: [String] = []
-    /// What went wrong before, and how it is put right.
+    /// Earlier errors and their repairs.
     public var corrections: [ProfileCorrection]
-    /// Files, and what must come of them.
+    /// Files and their expected readings.
     public var vectors: [ProfileVector]
-    /// Frames, and what must come of them.
+    /// Frames and their expected readings.
     public var frameVectors: [FrameVector]
 
-    /// Longest profile file, in bytes.
+    /// The maximum size of a profile file in bytes.
     static let maximumLength = 1 << 20
 
-    /// More than any device has; each is compared with all others.
+    /// More than any device has. The limit exists because each channel is compared with all others.
     static let maximumChannels = 256
 
     /// Reads a profile from JSON5.
     ///
-    /// - Throws: ``ProfileErrors`` with every problem found and the key it stands at.
+    /// - Throws: ``ProfileErrors`` with every problem and its key.
     public init(json5 bytes: [UInt8], file: String) throws(ProfileErrors) {
         let root: JSONValue
         do throws(ProfileProblem) {
@@ -102,11 +102,11 @@ public struct Profile: Sendable {
                 binaries.append(BinaryChannelReader(node: channel, profile: (id, name, version)).read(kind))
                 continue
             }
-            // Channels of wires are read by other parts; their keys are not checked here.
+            // Other parts read the channels of other transports. Their keys are not checked here.
             guard let kind = TableChannel.Kind(rawValue: kind) else { continue }
             tables.append(TableChannelReader(node: channel, profileID: id, profileName: name).read(kind))
         }
-        // A device on a line sends what its profile says; nobody could tell which of two channels it is.
+        // A serial device sends what its profile describes, so two serial channels could not be distinguished.
         if binaries.count(where: { $0.name.hasPrefix("serial:") }) > 1 {
             members["channels"]?.problem("a profile has one serial channel; write one for each kind of device")
         }
@@ -128,7 +128,7 @@ public struct Profile: Sendable {
         }
     }
 
-    /// Several channels of octets with one layout: companies' numbers that one maker uses.
+    /// Reads several binary channels with one layout, for example the company numbers that one maker uses.
     private mutating func readKin(_ node: ProfileNode) {
         let names = node.anyMembers()["channel"]?.texts() ?? []
         guard !names.isEmpty, names.count + binaries.count <= Self.maximumChannels,

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// What earlier versions of a profile, of an app or of a device's firmware got wrong, and how it is put right.
+/// An error in an earlier version of a profile, an app or a device's firmware, and its repair.
 public struct ProfileCorrection: Sendable {
-    /// Tells the profile's corrections apart.
+    /// The id, unique within the profile.
     public var id: String
-    /// What went wrong, for people.
+    /// A description of the error, for users.
     public var note: String
-    /// Which samples.
+    /// The conditions that select the samples.
     public var conditions: SampleConditions
     public var repair: Repair
-    /// The conditions alone decide, also where a value could be right as it is.
+    /// Whether the conditions alone decide, even if a value could be correct.
     public var takesAmbiguous: Bool
 
     private static let keys = [
@@ -17,7 +17,7 @@ public struct ProfileCorrection: Sendable {
         "ambiguous",
     ]
 
-    /// Reads one from a profile's document; problems are noted there.
+    /// Reads a correction from a profile's document and notes problems there.
     init?(_ node: ProfileNode, profile: String) {
         let members = node.members(Self.keys)
         for key in ["id", "note", "types"] where members[key] == nil { node.problem("\(key) is missing") }

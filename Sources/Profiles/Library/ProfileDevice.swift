@@ -1,10 +1,10 @@
-/// Makers and models that a profile reads, as a person knows them, and how far that is proven.
+/// A maker and its models that a profile reads, and how well that is proven.
 public struct ProfileDevice: Hashable, Sendable {
-    /// What a model is, for the table's order.
+    /// The kinds of devices, in the table's order.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         case scale, cuff, oximeter, glucoseMeter, thermometer, heartRateSensor, activitySensor, roomSensor, program
 
-        /// For people.
+        /// The heading for display.
         public var title: String {
             switch self {
             case .scale: "Scales"
@@ -20,16 +20,16 @@ public struct ProfileDevice: Hashable, Sendable {
         }
     }
 
-    /// What shows that the profile reads the model rightly.
+    /// The evidence that the profile reads the model correctly.
     public enum Proof: String, Hashable, Sendable, CaseIterable {
         /// Frames or files that independent programs, or the specification's examples, read in the same way.
         case several
-        /// Frames or files of one other program's tests, or of the maker's description.
+        /// Frames or files from the tests of one other program, or from the maker's description.
         case one
-        /// Only a description, or another program's source, was read.
+        /// Only a description or another program's source, without test data.
         case described
 
-        /// For people.
+        /// The text for display.
         public var title: String {
             switch self {
             case .several: "vectors of several sources"
@@ -39,15 +39,15 @@ public struct ProfileDevice: Hashable, Sendable {
         }
     }
 
-    /// As it stands on the device.
+    /// The maker's name on the device.
     public var maker: String
-    /// Each as it is sold.
+    /// The names under which the models are sold.
     public var models: [String]
-    /// What it is.
+    /// The kind of device.
     public var kind: Kind
-    /// How far it is proven.
+    /// The evidence.
     public var proof: Proof
-    /// What a person has to do or give; nil where nothing.
+    /// Steps or data that the user must provide, or nil.
     public var needs: String?
 
     init?(_ node: ProfileNode) {

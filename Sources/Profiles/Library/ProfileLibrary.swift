@@ -1,13 +1,13 @@
 import Glibc
 
-/// The profiles of this machine.
+/// The profiles on this machine.
 ///
 ///     let library = try ProfileLibrary.load(directories: ["/usr/share/vitalgate", "/etc/vitalgate/profiles.d"])
 ///     let match = try library.match(firstLines: head.text)
 public struct ProfileLibrary: Sendable {
-    /// By id, in alphabetical order.
+    /// The profiles, sorted by id.
     public let profiles: [Profile]
-    /// Where they were looked for.
+    /// The folders that were searched.
     public let folders: [String]
 
     public init(_ profiles: [Profile], folders: [String] = []) {
@@ -17,8 +17,8 @@ public struct ProfileLibrary: Sendable {
         self.profiles = byID.values.sorted { $0.id < $1.id }
     }
 
-    /// Reads every `*.json5` of the directories; of two profiles with one id the later directory's counts. A directory that
-    /// does not exist holds none.
+    /// Reads every `*.json5` file in the directories. If two profiles have the same id, the one in the later directory counts. A missing
+    /// directory contains no profiles.
     ///
     /// - Throws: ``ProfileErrors`` with the problems of all files.
     public static func load(directories: [String]) throws(ProfileErrors) -> ProfileLibrary {
@@ -37,7 +37,7 @@ public struct ProfileLibrary: Sendable {
         return ProfileLibrary(profiles, folders: directories)
     }
 
-    /// The profile files of a directory, by name.
+    /// Returns the profile files of a directory, sorted by name.
     public static func files(in directory: String) -> [String] {
         guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
@@ -49,7 +49,7 @@ public struct ProfileLibrary: Sendable {
         return names.sorted().map { directory + "/" + $0 }
     }
 
-    /// Reads one profile: what `profile check FILE` does.
+    /// Reads one profile, as `profile check FILE` does.
     ///
     /// - Throws: ``ProfileErrors`` with every problem and its key.
     public static func check(file path: String) throws(ProfileErrors) -> Profile {
@@ -61,7 +61,8 @@ public struct ProfileLibrary: Sendable {
         return profile
     }
 
-    /// A plain file's octets, one more than a profile may have at most: a pipe would be waited for, and a device has no end.
+    /// Reads a regular file, up to one byte more than a profile may have. Other files are refused, because a pipe may block and a device
+    /// may never end.
     private static func read(_ path: String) throws(ProfileErrors) -> [UInt8] {
         func problem(_ message: String) -> ProfileErrors { ProfileErrors([ProfileProblem("", message, file: path)]) }
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -80,6 +81,6 @@ public struct ProfileLibrary: Sendable {
         return bytes
     }
 
-    /// The profile of this id; nil where there is none.
+    /// Returns the profile with this id, or nil.
     public subscript(id: String) -> Profile? { profiles.first { $0.id == id } }
 }

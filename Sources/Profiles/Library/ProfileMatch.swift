@@ -1,42 +1,42 @@
 import Pipeline
 
-/// Which profile reads a file, and how the file's rows are to be cut.
+/// The profile that reads a file, and the file's structure.
 public struct ProfileMatch: Sendable {
-    /// How a source has to cut the file.
+    /// The structure by which a source splits the file.
     public enum Form: Hashable, Sendable {
-        /// Rows of cells, with this octet between them.
+        /// Rows of cells, separated by this byte.
         case delimited(UInt8)
-        /// A list of objects, in `rows` of one object or by itself; each becomes a row with one cell for each path.
-        /// `ignored` are paths that nobody misses.
+        /// A list of objects, either the file itself or the member `rows` of one object. Each object becomes a row with one cell for each
+        /// path. `ignored` contains the paths that are ignored on purpose.
         case jsonArray(paths: [String], rows: String?, ignored: [String])
         /// Tables of a database.
         case database(ForeignDatabase)
     }
 
-    /// The one that reads it.
+    /// The profile.
     public var profile: Profile
-    /// How the file is cut.
+    /// The file's structure.
     public var form: Form
     var channel: TableChannel
-    /// How many columns the profile knows of those that are there: the most decides between several profiles.
+    /// The number of the file's columns that the profile knows. The highest score wins.
     var score: Int
-    /// The name of a column that the file has twice.
+    /// The name of a column that occurs twice in the file.
     var doubled: String? = nil
 }
 
-/// No profile, or no single one, reads the file.
+/// The reasons why no single profile reads the file.
 public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// No profile knows what was seen.
+    /// No profile fits the content.
     case noMatch(seen: String)
-    /// There are no profiles at all in these folders.
+    /// The folders contain no profiles.
     case noProfiles(folders: [String])
-    /// More than one reads it, equally well.
+    /// Several profiles fit equally well.
     case severalMatch(ids: [String])
-    /// No profile has the id that was named.
+    /// No profile has the given id.
     case noSuchProfile(id: String)
     /// The named profile does not read this file.
     case doesNotFit(id: String, seen: String)
-    /// The file has two columns of one name.
+    /// The file has two columns with the same name.
     case twoColumns(name: String, id: String)
     /// No profile, or not the named one, reads this channel.
     case noChannel(String, of: String?)
@@ -63,8 +63,8 @@ extension ProfileLibrary {
     /// Finds the profile that reads a file.
     ///
     /// - Parameters:
-    ///   - text: the file's beginning, 64 KiB say.
-    ///   - id: the profile, where a person named it.
+    ///   - text: the start of the file, for example 64 KiB.
+    ///   - id: the profile, if the user named it.
     public func match(firstLines text: String, profile id: String? = nil) throws(ProfileMatchError) -> ProfileMatch {
         if profiles.isEmpty { throw .noProfiles(folders: folders) }
         if let id {
@@ -92,16 +92,16 @@ extension ProfileMatch {
 }
 
 extension Profile {
-    /// How this profile reads the file, if it does.
+    /// Returns the match with the file, or nil if this profile does not read it.
     public func match(firstLines text: String) -> ProfileMatch? {
         let first = text.drop(while: { $0.isWhitespace || $0 == "\u{FEFF}" }).first
         let (isArray, isObject) = (first == "[", first == "{")
         let matches = tables.compactMap { table -> ProfileMatch? in
             switch table.kind {
-            // It is no text; see `DatabaseMatch`.
+            // A database is not text. See `DatabaseMatch`.
             case .sqlite: return nil
             case .json:
-                // A list of objects, or objects one behind another.
+                // A list of objects, or several objects in a row.
                 guard isObject || (isArray && table.rows == nil),
                     let object = JSONHead.firstObject(of: text, rows: table.rows)
                 else { return nil }
@@ -118,7 +118,7 @@ extension Profile {
             case .csv:
                 guard !isArray else { return nil }
                 return table.delimiters.compactMap { delimiter -> ProfileMatch? in
-                    // As many as the header may stand behind, and the two of a summary.
+                    // The lines that may contain the header, and the two of a summary.
                     let rows = HeadRows.rows(of: text, delimiter: delimiter, limit: table.headerWithin + 2)
                     guard let score = HeadRows.score(table, rows) else { return nil }
                     return ProfileMatch(

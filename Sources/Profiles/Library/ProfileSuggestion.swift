@@ -1,9 +1,9 @@
 import HealthModel
 
-/// Drafts a profile from a file's first lines: what `vitalgate profile suggest FILE` prints.
+/// Drafts a profile from a file's first lines. `vitalgate profile suggest FILE` prints it.
 ///
-/// It is a draft: what was guessed from a column's name stands in a comment to be confirmed, and a unit that the file does not
-/// show is left open, so that the draft is refused until a person has filled it in. No value of the file is copied.
+/// Guesses from a column's name are marked with a comment for confirmation. A unit that the file does not show stays open, so the draft is
+/// refused until the user has filled it in. No value of the file is copied.
 public struct ProfileSuggestion {
     private let names: [String]
     private let rows: [[String]]
@@ -12,7 +12,7 @@ public struct ProfileSuggestion {
     private let id: String
 
     /// - Parameters:
-    ///   - text: the file's beginning.
+    ///   - text: the start of the file.
     ///   - id: the new profile's id.
     public init(firstLines text: String, id: String) {
         let best = TableChannel.allDelimiters.map { ($0, HeadRows.rows(of: text, delimiter: $0, limit: 40)) }
@@ -27,14 +27,14 @@ public struct ProfileSuggestion {
         self.id = id
     }
 
-    /// The most common number of columns.
+    /// Returns the most common number of columns.
     private static func width(_ rows: [[String]]) -> Int {
         var counts: [Int: Int] = [:]
         for row in rows { counts[row.count, default: 0] += 1 }
         return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key ?? 0
     }
 
-    /// Whether the first row has names; where it has numbers they are a person's values, and nothing can be drafted.
+    /// Whether the first row contains names. If it contains numbers, they are a person's values, and nothing can be drafted.
     public var hasHeader: Bool {
         names.count > 1 && !names.contains { $0.contains { $0.isNumber } && !$0.contains { $0.isLetter } }
     }
@@ -75,7 +75,7 @@ public struct ProfileSuggestion {
         return lines.joined(separator: "\n")
     }
 
-    /// What a person has to fill in.
+    /// The placeholder that the user has to replace.
     static let open = "FILL-IN"
 
     private struct Draft {
@@ -84,7 +84,7 @@ public struct ProfileSuggestion {
         var unit: String
     }
 
-    /// What a column of numbers may be.
+    /// Returns a draft of the reading in a column, or nil if the column is neither numeric nor known by name.
     private func reading(_ index: Int) -> Draft? {
         let guess = ColumnName(names[index])
         guard guess.type != nil || isNumeric(index) else { return nil }
@@ -97,7 +97,7 @@ public struct ProfileSuggestion {
         return "        \(rule)  // CONFIRM type\(draft.unit == Self.open ? "; the header names no unit" : " and unit")"
     }
 
-    /// A vector with the file's header, and no row: those are a person's values.
+    /// Returns a vector with the file's header. It contains no row, because rows are a person's values.
     private func vector(_ readings: [Draft]) -> [String] {
         let separator = String(UnicodeScalar(delimiter))
         let header = names.map { name in

@@ -1,35 +1,35 @@
 import HealthModel
 import Pipeline
 
-/// An input of a profile and what must come of it.
+/// A test vector: an input file and its expected readings.
 public struct ProfileVector: Sendable {
-    /// A reading that must come, as text: numerals keep their digits.
+    /// An expected reading as text. Numerals keep their digits.
     public struct Expected: Hashable, Sendable {
-        /// Of the input, from 1, the header included.
+        /// The row of the input, from 1, including the header.
         public var row: Int
         /// The quantity type's id.
         public var type: String
-        /// With the digits of the file.
+        /// The value, with the digits of the file.
         public var value: String
-        /// In UCUM.
+        /// The unit in UCUM.
         public var unit: String
-        /// `2026-11-20T06:31:00`, with an offset where the file has one.
+        /// The start, such as `2026-11-20T06:31:00`, with an offset if the file has one.
         public var start: String
-        /// As `start`; not compared where it is nil.
+        /// The end in the same form, or nil to skip the comparison.
         public var end: String?
-        /// As JSON; not compared where it is nil.
+        /// The metadata as JSON, or nil to skip the comparison.
         public var metadata: String?
-        /// Its key; not compared where it is nil.
+        /// The device's key, or nil to skip the comparison.
         public var device: String?
 
-        /// Whether a reading is as this one says; what it does not mention may be anything.
+        /// Whether a reading matches. Properties that are nil match anything.
         func allows(_ found: Expected) -> Bool {
             found.row == row && found.type == type && found.value == value && found.unit == unit && found.start == start
                 && (end == nil || found.end == end) && (metadata == nil || found.metadata == metadata)
                 && (device == nil || found.device == device)
         }
 
-        /// As it stands in a profile's file.
+        /// The text in the form of a profile's file.
         var json5: String {
             let texts: [(String, String?)] = [
                 ("type", type), ("value", value), ("unit", unit), ("start", start), ("end", end), ("metadata", metadata),
@@ -40,19 +40,19 @@ public struct ProfileVector: Sendable {
         }
     }
 
-    /// Where the input comes from.
+    /// The origin of the input.
     public var source: String
     /// The file's text.
     public var text: String
-    /// What a person says about the input.
+    /// The options for reading the input.
     public var options: InterpreterOptions
-    /// All that must come, in their order.
+    /// All expected readings in their order.
     public var readings: [Expected]
-    /// Row to the kind it is skipped under.
+    /// The kinds of skipped rows, by row.
     public var skipped: [Int: String]
-    /// Row to a part of the reason it is refused for.
+    /// A part of the reason for each refused row, by row.
     public var refused: [Int: String]
-    /// Names of columns, tables and members that no rule reads, with their values; not compared where it is nil.
+    /// Names of columns, tables and members that no rule reads, with the number of their values, or nil to skip the comparison.
     public var unread: [String: Int]?
 
     init?(_ node: ProfileNode) {

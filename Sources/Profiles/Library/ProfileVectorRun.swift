@@ -1,39 +1,38 @@
 import HealthModel
 import Pipeline
 
-/// Runs a profile's vectors: what `profile test` does.
+/// Runs a profile's vectors, as `profile test` does.
 ///
-/// The rows of a vector are cut by the same source as a file's. Stages do not import one another, so the source comes from
-/// outside:
+/// The rows of a vector are split by the same source as a file's. Stages do not import one another, so the caller provides the source:
 ///
 ///     let failures = ProfileVectorRun(profile) { bytes, form in … DelimitedFileSource(bytes: bytes, …) … }.failures()
 public struct ProfileVectorRun {
-    /// What one vector gave.
+    /// The result of one vector.
     public struct Outcome: Sendable {
-        /// In their order.
+        /// The readings in their order.
         public var readings: [Reading] = []
-        /// From row to kind.
+        /// The kinds of skipped rows, by row.
         public var skipped: [Int: String] = [:]
-        /// From row to reason.
+        /// The reasons of refused rows, by row.
         public var refused: [Int: String] = [:]
-        /// What no rule reads, by name.
+        /// The number of values that no rule reads, by name.
         public var unread: [String: Int] = [:]
-        /// What was assumed.
+        /// Assumptions about the input.
         public var notes: [String] = []
-        /// Nothing came of it.
+        /// Creates an empty result.
         public init() {}
     }
 
     private let profile: Profile
     private let open: ([UInt8], ProfileMatch.Form) -> any FrameSource
 
-    /// - Parameter open: makes the source that cuts a vector's text into rows.
+    /// - Parameter open: makes the source that splits a vector's text into rows.
     public init(_ profile: Profile, open: @escaping ([UInt8], ProfileMatch.Form) -> any FrameSource) {
         self.profile = profile
         self.open = open
     }
 
-    /// What does not come out as the vectors say; a profile without vectors fails.
+    /// Returns the differences from the vectors. A profile without vectors fails.
     public func failures() -> [String] {
         if profile.vectors.isEmpty, profile.frameVectors.isEmpty { return ["\(profile.id): it has no vectors"] }
         return FrameVectorRun(profile).failures()
@@ -111,11 +110,11 @@ public struct ProfileVectorRun {
         return failures
     }
 
-    /// The readings that do not come, and those that nobody expects, by row and in the form in which vectors are written.
+    /// Returns the missing and the unexpected readings by row, in the form of a vector.
     private static func differences(of found: [ProfileVector.Expected], from expected: [ProfileVector.Expected]) -> [String] {
         var extra = found
         var missing: [ProfileVector.Expected] = []
-        // Those that say more choose first.
+        // The most specific expectations are matched first.
         func detail(_ reading: ProfileVector.Expected) -> Int {
             [reading.end, reading.metadata, reading.device].count { $0 != nil }
         }
@@ -134,7 +133,7 @@ public struct ProfileVectorRun {
         return lines.enumerated().sorted { ($0.element.row, $0.offset) < ($1.element.row, $1.offset) }.map(\.element.text)
     }
 
-    /// A reading as a vector writes it.
+    /// Returns a reading in the form of a vector.
     private static func described(_ reading: Reading) -> ProfileVector.Expected {
         var start = ""
         var end: String?
@@ -154,7 +153,7 @@ public struct ProfileVectorRun {
             end: end, metadata: reading.metadata?.json, device: reading.origin.device?.key)
     }
 
-    /// Seconds, and a fraction only where there is one.
+    /// Returns the time to the second, with a fraction only if there is one.
     private static func text(_ wall: WallTime) -> String {
         let text = wall.description
         return text.hasSuffix(".000000") ? String(text.dropLast(7)) : text

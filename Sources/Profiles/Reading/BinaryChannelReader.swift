@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Reads a channel of octets from its document.
+/// Reads a binary channel from its document.
 struct BinaryChannelReader {
     let node: ProfileNode
     let profile: (id: String, name: String, version: String)
@@ -88,7 +88,7 @@ struct BinaryChannelReader {
         return BinaryChannel.Session(start: start, zone: standard, summerTime: summer)
     }
 
-    /// What only channels of wires have.
+    /// Reads the keys of serial channels.
     private func serial(_ members: [String: ProfileNode], _ name: String, _ channel: inout BinaryChannel) {
         layout.plan.framing = members["framing"].flatMap(FramingReader.framing)
         layout.plan.isPacked = members["packed"]?.boolean() ?? false
@@ -127,7 +127,7 @@ struct BinaryChannelReader {
             unknown: members["unknown"]?.choice(BinaryChannel.Unknown.self) ?? .receipt)
     }
 
-    /// A field by its name, or by the name of its list and its own: `records.glucose`.
+    /// Finds a field by its name, or by the names of its list and its own: `records.glucose`.
     private func field(_ node: ProfileNode) -> (Int32, LayoutReader.Scope, [Int32])? {
         guard let name = node.text() else { return nil }
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
@@ -177,7 +177,7 @@ struct BinaryChannelReader {
         return rule
     }
 
-    /// Every unit that the field can have under the reading's condition must be one of the type.
+    /// Checks that every unit the field can have under the reading's condition is a unit of the type.
     private func check(_ rule: BinaryChannel.ReadingRule, _ node: ProfileNode) {
         let fields = [rule.field] + rule.namesakes
         for step in layout.plan.steps where fields.contains(step.field) && step.kind != .missing {

@@ -51,7 +51,7 @@ struct BitsReader {
         return step
     }
 
-    /// A list of names from bit 0 on, null for a reserved bit, or an object of names.
+    /// Reads the parts: a list of names from bit 0 on with null for a reserved bit, or an object of names.
     private func parts(_ node: ProfileNode) -> [LayoutField.Part] {
         if case .array = node.value {
             return node.elements().enumerated().compactMap { index, element in
@@ -93,7 +93,7 @@ struct BitsReader {
     }
 }
 
-/// Reads a field that is computed of others.
+/// Reads a field that is computed from other fields.
 struct ComputedReader {
     let layout: LayoutReader
     let scope: LayoutReader.Scope
@@ -172,7 +172,7 @@ struct ComputedReader {
         }
     }
 
-    /// The places of bits in the word of conditions, the highest first.
+    /// Returns the positions of bits in the word of conditions, the highest first.
     private func parts(_ node: ProfileNode) -> Range<Int32> {
         let start = Int32(layout.plan.parts.count)
         for name in node.elements() {

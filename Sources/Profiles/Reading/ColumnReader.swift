@@ -13,13 +13,13 @@ struct ColumnReader {
         return nil
     }
 
-    /// The columns that are named by one text or a list of them.
+    /// Returns the columns that a text or a list of texts names.
     func indices(_ node: ProfileNode) -> [Int] {
         if case .array = node.value { return node.elements().compactMap(index) }
         return index(node).map { [$0] } ?? []
     }
 
-    /// A text, or `{column: …}`.
+    /// Reads a text, or `{column: …}`.
     func textRule(_ node: ProfileNode) -> TextRule? {
         if case .object = node.value {
             let members = node.members(["column", "map"])
@@ -152,7 +152,7 @@ struct ReadingReader {
         return rule
     }
 
-    /// What the maker calls each case of a type's list.
+    /// Reads the maker's word for each case of a type.
     private func cases(_ node: ProfileNode?, of type: SampleType, _ reading: ProfileNode) -> [String: Int] {
         guard let node else {
             reading.problem("cases is missing: which of the maker's words is which case of \(type.id)")

@@ -1,6 +1,6 @@
 /// Reads `match` and `connection` from a profile's document.
 struct ConnectionReader {
-    /// `180D` or 36 characters with hyphens.
+    /// Whether a text is a UUID: `180D`, or 36 characters with hyphens.
     static func isUUID(_ text: String) -> Bool {
         let groups = text.split(separator: "-", omittingEmptySubsequences: false)
         return (groups.map(\.count) == [4] || groups.map(\.count) == [8, 4, 4, 4, 12])
@@ -36,7 +36,7 @@ struct ConnectionReader {
         return match
     }
 
-    /// `{ id: "10c4:ea60", shared: true }`
+    /// Reads `{ id: "10c4:ea60", shared: true }`.
     private static func usb(_ node: ProfileNode) -> USBMatch? {
         let members = node.members(["id", "shared"])
         let parts = (members["id"]?.text() ?? "").lowercased().split(separator: ":").map(String.init)
@@ -75,8 +75,8 @@ struct ConnectionReader {
     }
 
     /// - Parameters:
-    ///   - root: the profile's, for problems of what is taken where nothing is said.
-    ///   - readings: the GATT channels that hold readings, without `gatt:`.
+    ///   - root: the profile's root node, for problems in default values.
+    ///   - readings: the GATT channels with readings, without `gatt:`.
     ///   - hasAdverts: whether the profile reads advertised data.
     static func connection(
         _ node: ProfileNode?, root: ProfileNode, match: DeviceMatch, readings: [String], hasAdverts: Bool
@@ -125,7 +125,7 @@ struct ConnectionReader {
         return connection
     }
 
-    /// `{ mark: "7322", form: "big", users: ["02AC", "0824"], records: 100, block: 56, index: "0260", clock: "0276" }`
+    /// Reads `{ mark: "7322", form: "big", users: ["02AC", "0824"], records: 100, block: 56, index: "0260", clock: "0276" }`.
     private static func memory(_ node: ProfileNode) -> DeviceConnection.Memory? {
         let members = node.members(["mark", "form", "users", "records", "block", "index", "clock"])
         func address(_ node: ProfileNode) -> Int? {
@@ -148,7 +148,7 @@ struct ConnectionReader {
             clock: members["clock"].flatMap(address))
     }
 
-    /// `{ to: "1A10/2A11", octets: "55AA90" }`
+    /// Reads `{ to: "1A10/2A11", octets: "55AA90" }`.
     private static func write(_ node: ProfileNode, _ match: DeviceMatch) -> ProfileWrite? {
         let members = node.members(["to", "octets"])
         guard let characteristic = characteristics(members["to"], match).first,
@@ -175,7 +175,7 @@ struct ConnectionReader {
         }
     }
 
-    /// `"stay"`, `"adverts"`, or `{ leave: { quiet: 30, rest: 300 } }`.
+    /// Reads `"stay"`, `"adverts"`, or `{ leave: { quiet: 30, rest: 300 } }`.
     private static func presence(_ node: ProfileNode) -> DeviceConnection.Presence {
         if case .string(let text) = node.value {
             switch text {

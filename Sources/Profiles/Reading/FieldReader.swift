@@ -38,7 +38,7 @@ struct FieldReader {
             step.allowed = Self.allowed(field.values, values)
             step.isClosed = members["only"]?.boolean() ?? false
             if step.kind == .integer, step.repetition == .once {
-                // Alternatives of one field share its place: one of them is there.
+                // Alternatives of one field share their position, because a frame contains only one of them.
                 let known = scope.terms[name].flatMap { $0.width == Int(step.width) * 8 ? $0.shift : nil }
                 guard let shift = known ?? layout.allocate(Int(step.width) * 8, scope, node) else { return nil }
                 step.wordShift = Int16(shift)
@@ -106,7 +106,7 @@ struct FieldReader {
         return members["values"] != nil ? .code : .number
     }
 
-    /// The least and the greatest value.
+    /// Reads the minimum and the maximum.
     static func range(_ node: ProfileNode?, _ step: inout LayoutStep) {
         guard let node, node.elements().count == 2 else {
             node?.problem("a range is the least and the greatest value, such as [0, 300]")
@@ -117,7 +117,7 @@ struct FieldReader {
         (step.minimum, step.maximum) = (bounds[0], bounds[1])
     }
 
-    /// The word for a value outside of the range, which is then no number; -1 where it refuses the frame.
+    /// Reads the special word for a value outside of the range, or returns -1 if such a value refuses the frame.
     private func beyond(_ node: ProfileNode?, hasRange: Bool) -> Int16 {
         guard let node, let word = node.text() else { return -1 }
         guard hasRange else {
@@ -127,7 +127,7 @@ struct FieldReader {
         return layout.plan.specials[Int(layout.special(0, word, node).lowerBound)].name
     }
 
-    /// The scale and unit of a field, or the alternatives in `either`.
+    /// Reads the scale and unit of a field, or the alternatives in `either`.
     func variants(_ node: ProfileNode, _ members: [String: ProfileNode]) -> Range<Int32> {
         let start = Int32(layout.plan.variants.count)
         if let either = members["either"] {
@@ -168,7 +168,7 @@ struct FieldReader {
         layout.plan.units.append(.init(printed: unit, ucum: unit.flatMap { try? Unit(ucum: $0) }))
     }
 
-    /// `175/65535`
+    /// Parses a ratio such as `175/65535`.
     private static func ratio(_ text: String) -> (Int64, Int64)? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map { Int64($0) }
         guard parts.count == 2, let numerator = parts[0], let divisor = parts[1], (1...1_000_000_000).contains(divisor),
@@ -185,7 +185,7 @@ struct FieldReader {
         guard let numeral = try? Numeral(text), numeral.isExact, numeral.coefficient != 0, numeral.exponent.magnitude <= 18 else {
             return nil
         }
-        // 100000 moves the point and adds no digits.
+        // A scale such as 100000 moves the decimal point and adds no digits.
         return numeral.isPlain && numeral.exponent < 0 ? (numeral.coefficient, numeral.exponent) : numeral.reduced
     }
 
@@ -201,7 +201,7 @@ struct FieldReader {
         return start..<Int32(layout.plan.specials.count)
     }
 
-    /// Names by value: a list that counts from 0, null for a value that is reserved, or an object of values.
+    /// Reads names by value: a list that counts from 0 with null for a reserved value, or an object of values.
     static func names(_ node: ProfileNode) -> [Int64: String] {
         var names: [Int64: String] = [:]
         if case .array = node.value {

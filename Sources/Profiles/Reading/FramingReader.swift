@@ -1,6 +1,6 @@
 import Wire
 
-/// Reads `framing` and `port`: how frames are found on a serial line, and how its octets are sent.
+/// Reads `framing` and `port`: the frames of a serial line, and the settings of the port.
 struct FramingReader {
     static func framing(_ node: ProfileNode) -> Framing? {
         let members = node.members([
@@ -80,7 +80,7 @@ struct FramingReader {
 
     private static func marks(_ node: ProfileNode?) -> [PacketRule.Mark] { (node?.elements() ?? []).compactMap { mark($0) } }
 
-    /// `{ at: 0, mask: "80", is: "80" }`
+    /// Reads `{ at: 0, mask: "80", is: "80" }`.
     private static func mark(_ node: ProfileNode) -> PacketRule.Mark? {
         let members = node.members(["at", "mask", "is"])
         guard let value = members["is"].flatMap(octet) else {

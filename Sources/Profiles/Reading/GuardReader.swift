@@ -1,6 +1,6 @@
 import Wire
 
-/// Reads what a layout demands of octets that are no values.
+/// Reads a layout's checks on bytes that are not values.
 struct GuardReader {
     let layout: LayoutReader
     let scope: LayoutReader.Scope
@@ -17,7 +17,7 @@ struct GuardReader {
         }
     }
 
-    /// `{ name: "form", left: { "13": "atc", "15": "pvvx" } }`
+    /// Reads `{ name: "form", left: { "13": "atc", "15": "pvvx" } }`.
     private func left(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["left", "name", "when"])
         var names: [Int64: String] = [:]
@@ -39,7 +39,7 @@ struct GuardReader {
         return step
     }
 
-    /// `{ is: "AABB" }`
+    /// Reads `{ is: "AABB" }`.
     private func expected(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["is", "when"])
         guard let octets = members["is"].flatMap(octets) else { return nil }
@@ -48,7 +48,7 @@ struct GuardReader {
         return step
     }
 
-    /// `{ address: "reversed" }`
+    /// Reads `{ address: "reversed" }`.
     private func address(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["address", "when"])
         guard let way = members["address"]?.choice(Way.self) else { return nil }
@@ -57,7 +57,7 @@ struct GuardReader {
         return step
     }
 
-    /// `{ check: "xor8", from: 6, start: "20", mask: "1F" }`
+    /// Reads `{ check: "xor8", from: 6, start: "20", mask: "1F" }`.
     private func check(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["check", "from", "start", "mask", "when"])
         guard let kind = members["check"]?.choice(LayoutPlan.Check.Kind.self) else { return nil }
@@ -71,7 +71,7 @@ struct GuardReader {
         return step
     }
 
-    /// `{ masked: "A0" }` or `{ masked: { field: "key" } }`
+    /// Reads `{ masked: "A0" }` or `{ masked: { field: "key" } }`.
     private func masked(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["masked", "when"])
         guard let masked = members["masked"] else { return nil }

@@ -1,17 +1,18 @@
-/// Where a text stops being JSON5: a line, a column and what is expected there.
+/// A syntax error in JSON5: its line, its column, and the expected token.
 ///
 ///     JSON5Fault.find(in: bytes)  // "line 3, column 8: ':' is expected behind the key"
 public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From 1.
+    /// The line, from 1.
     public var line: Int
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     public var column: Int
-    /// What is expected there, or what is wrong.
+    /// The expected token, or a description of the error.
     public var expected: String
 
     public var description: String { "line \(line), column \(column): \(expected)" }
 
-    /// The first fault; nothing where the text is JSON5. To be asked before Foundation's decoder, which traps on a key that is not UTF-8.
+    /// Returns the first syntax error, or nil if the text is JSON5. Call it before Foundation's decoder, which traps on a key that is not
+    /// UTF-8.
     public static func find(in bytes: [UInt8]) -> JSON5Fault? {
         do throws(JSON5Fault) {
             _ = try parse(bytes)
@@ -22,7 +23,7 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     static func parse(_ bytes: [UInt8]) throws(JSON5Fault) -> JSONValue {
-        // Where it is wrong is looked for only where it is: that takes longer than all the rest.
+        // Search for the position only if the text is invalid, because the search takes longer than everything else.
         if String(validating: bytes, as: UTF8.self) == nil, let index = bytes.withUnsafeBytes(firstThatIsNoUTF8) {
             throw JSON5Fault(bytes, index, "this is not UTF-8")
         }

@@ -1,9 +1,9 @@
-/// Reads JSON5 (spec.json5.org) to a tree, or says where the text stops being that.
+/// Parses JSON5 (spec.json5.org) into a tree, or reports the position of the first error.
 ///
-/// Of our own, and no decoder: one that has to guess what stands somewhere makes an error for each wrong guess, so that 40 kB of lists in
-/// lists take seconds. This one looks at each octet once.
+/// A decoder is not used here. It creates an error for each wrong guess at a type, so 40 kB of nested lists take seconds. This parser looks
+/// at each byte once.
 struct JSON5Parser {
-    /// Where a text stops being JSON5.
+    /// The position of a syntax error, and the expected token.
     struct Stop: Error {
         var index: Int
         var expected: String
@@ -13,7 +13,7 @@ struct JSON5Parser {
         }
     }
 
-    /// Deeper than anybody writes; a profile has eight levels.
+    /// Deeper than any real document. A profile has eight levels.
     static let maximumDepth = 64
     static let tooDeep = "the text is nested too deeply"
 
@@ -26,7 +26,7 @@ struct JSON5Parser {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// The whole text. Of two members with one name the last counts.
+    /// Parses the whole text. If two members have the same name, the last one counts.
     mutating func document() throws(Stop) -> JSONValue {
         let value = try value(depth: 0)
         try blanks()
@@ -46,7 +46,7 @@ struct JSON5Parser {
         return true
     }
 
-    /// Blanks and comments.
+    /// Skips blanks and comments.
     private mutating func blanks() throws(Stop) {
         while index < bytes.count {
             switch bytes[index] {
@@ -137,12 +137,12 @@ struct JSON5Parser {
         }
     }
 
-    /// A text in quotes, or a name as JavaScript has them.
+    /// Parses a key: a quoted text, or a JavaScript identifier.
     private mutating func key() throws(Stop) -> String {
         if next == UInt8(ascii: "\"") || next == UInt8(ascii: "'") { return try text() }
         let start = index
         let name = word()
-        // Nearly all have letters of ASCII alone; to ask for a character's properties takes long.
+        // Nearly all keys consist of ASCII letters. Looking up a character's Unicode properties is slow.
         if index > start, bytes[start..<index].allSatisfy({ ($0 | 0x20) &- 0x61 < 26 }) { return name }
         let isName = name.unicodeScalars.enumerated().allSatisfy { position, scalar in
             let isLetter = position == 0 ? scalar.properties.isIDStart : scalar.properties.isIDContinue
@@ -152,7 +152,7 @@ struct JSON5Parser {
         return name
     }
 
-    /// Letters, digits and signs up to a blank or a sign of the syntax.
+    /// Returns the characters up to a blank or a character of the syntax.
     private mutating func word() -> String {
         let start = index
         while index < bytes.count {
@@ -172,7 +172,7 @@ struct JSON5Parser {
         let quote = bytes[index]
         index += 1
         var text: [UInt8] = []
-        // Of what is taken as it stands.
+        // The start of the text that needs no unescaping.
         var first = index
         while index < bytes.count {
             let byte = bytes[index]
@@ -195,11 +195,11 @@ struct JSON5Parser {
         throw Stop(start, "this text is never closed")
     }
 
-    /// What a backslash stands for.
+    /// Appends the character that an escape sequence encodes.
     private mutating func escape(into text: inout [UInt8], of start: Int) throws(Stop) {
         let place = index - 1
         guard let letter = next else { throw Stop(start, "this text is never closed") }
-        // A backslash in front of the end of a line goes on in the next.
+        // A backslash before a line end continues the text on the next line.
         for end in ["\r\n", "\u{2028}", "\u{2029}"] as [StaticString] where isNext(end) {
             index += end.utf8CodeUnitCount
             return
@@ -224,7 +224,7 @@ struct JSON5Parser {
         }
     }
 
-    /// `41` behind `\x`, `00E9` behind `\u`, or the two halves of a character beyond 16 bits.
+    /// Parses `41` after `\x`, `00E9` after `\u`, or the two surrogates of a character beyond 16 bits.
     private mutating func scalar(digits: Int) -> Unicode.Scalar? {
         guard let first = hexadecimal(digits) else { return nil }
         guard (0xD800..<0xDC00).contains(first) else { return Unicode.Scalar(first) }
@@ -245,7 +245,8 @@ struct JSON5Parser {
         return isAll && !digits.isEmpty ? UInt64(String(decoding: digits, as: UTF8.self), radix: 16) : nil
     }
 
-    /// `12`, `-0.5`, `.5`, `5.`, `1e3`, `0x2A`; not what no Double holds, nor JSON5's Infinity and NaN, which no profile means.
+    /// Parses `12`, `-0.5`, `.5`, `5.`, `1e3` or `0x2A`. Refuses numbers that do not fit into a Double, and also Infinity and NaN, which no
+    /// profile needs.
     private static func number(_ word: String) -> Double? {
         var rest = Array(word.utf8)[...]
         let isNegative = rest.first == UInt8(ascii: "-")

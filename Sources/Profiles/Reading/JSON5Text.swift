@@ -1,6 +1,6 @@
-/// Texts as JSON5 writes them.
+/// Writes texts in JSON5.
 enum JSON5Text {
-    /// In double quotes; single ones where the text itself has double ones.
+    /// Returns the text in double quotes, or in single quotes if it contains double ones.
     static func quoted(_ text: String) -> String {
         let quote: Character = text.contains("\"") && !text.contains("'") ? "'" : "\""
         let escaped = text.map { letter -> String in

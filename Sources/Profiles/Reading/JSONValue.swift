@@ -1,7 +1,6 @@
-/// A JSON5 document as it stands, before anything is known about its meaning.
+/// A parsed JSON5 document, before its meaning is known.
 ///
-/// Profiles are read in two steps, JSON5 to this tree and the tree to a profile, because a person who writes one wants to hear
-/// of all mistakes at once.
+/// Profiles are read in two steps, from JSON5 to this tree and from the tree to a profile, so that all mistakes can be reported at once.
 enum JSONValue: Hashable, Sendable {
     case null
     case boolean(Bool)
@@ -19,7 +18,7 @@ enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// Whether this text stands in it anywhere, as a value.
+    /// Whether this text occurs anywhere in the tree as a value.
     func holds(_ text: String) -> Bool {
         switch self {
         case .string(let own): own == text
@@ -29,7 +28,7 @@ enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// What it is, for a person.
+    /// The kind of value, for display.
     var kind: String {
         switch self {
         case .null: "null"

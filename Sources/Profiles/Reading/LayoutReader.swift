@@ -1,32 +1,32 @@
 import HealthModel
 import Wire
 
-/// Compiles a `layout` to a plan, and resolves the names of its flags and fields.
+/// Compiles a `layout` to a plan and resolves the names of its flags and fields.
 final class LayoutReader {
-    /// Bits that conditions can ask for.
+    /// Bits that conditions can refer to.
     struct Term {
         var shift: Int
         var width: Int
-        /// Names of the values; none for a single bit.
+        /// Names of the values, empty for a single bit.
         var values: [Int64: String] = [:]
     }
 
-    /// The names of a frame, or of one kind of record.
+    /// The names in a frame, or in one kind of record.
     final class Scope {
         var terms: [String: Term] = [:]
         var fields: [String: Int32] = [:]
-        /// All fields of one name, among the objects of a list.
+        /// All fields with the same name, among the objects of a list.
         var namesakes: [String: [Int32]] = [:]
-        /// Bits of the word of conditions in use.
+        /// The number of used bits in the word of conditions.
         var used = 0
     }
 
     var plan = LayoutPlan()
     let root = Scope()
-    /// Of records, by the field they fill.
+    /// The scopes of records, by the field they fill.
     private(set) var records: [String: Scope] = [:]
 
-    /// Of the list that is being compiled.
+    /// The steps of the list that is being compiled.
     private var pending: [LayoutStep] = []
 
     init() { plan.specialNames = MedicalNumber.Special.allCases.map(\.rawValue) }
@@ -93,7 +93,7 @@ final class LayoutReader {
             step.reference = Int32(index)
             return step
         case "masked"? where pending.count(where: { $0.kind == .masked }) >= Self.maximumMasks:
-            // Each is a layer that is walked inside of the last.
+            // Each mask runs its steps inside those of the previous one.
             node.problem("a layout has \(Self.maximumMasks) masks at most")
             return nil
         case "left"?, "is"?, "address"?, "check"?, "masked"?:
@@ -124,8 +124,8 @@ final class LayoutReader {
                 node.problem("the key is an object's id, such as 0x02")
                 continue
             }
-            // Each id's fields are its own, also where two have one name: they differ in scale and unit. Conditions of readings may ask
-            // for the bits of any of them.
+            // The fields of each id are separate, even if two have the same name, because they differ in scale and unit. Conditions of
+            // readings may refer to the bits of any of them.
             (inner.fields, inner.used) = ([:], 0)
             if !list.hasLength { inner.terms = [:] }
             let steps = compile(node, inner)
@@ -150,7 +150,7 @@ final class LayoutReader {
 
     // MARK: Names
 
-    /// The field's number. Alternatives of one field, each under its own condition, share it.
+    /// Returns the field's index. Alternatives of one field, each under its own condition, share it.
     func field(_ field: LayoutField, _ scope: Scope) -> Int32 {
         if let known = scope.fields[field.name], plan.fields[Int(known)].shape == field.shape { return known }
         plan.fields.append(field)
@@ -166,7 +166,7 @@ final class LayoutReader {
         return nil
     }
 
-    /// A raw value that is no number, and the word for it.
+    /// Adds a raw value that is not a number, and its special word.
     func special(_ raw: Int64, _ name: String, _ node: ProfileNode) -> Range<Int32> {
         var known = plan.specialNames.firstIndex(of: name)
         if known == nil {
@@ -184,36 +184,36 @@ final class LayoutReader {
     private static let maximumSpecials = 256
     private static let maximumMasks = 8
 
-    /// A field that a time is read from is a date and time.
+    /// Checks that a field for a time is a date and time.
     func requireTime(_ field: Int32, _ node: ProfileNode) {
         let kinds: Set<LayoutStep.Kind> = [.dateTime, .timeSum, .textTime]
         if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("this field is no date and time") }
     }
 
-    /// Minutes that are added to a time are a whole number of 32 bits at most: a century has 26.
+    /// Checks that minutes to be added to a time are a whole number of at most 32 bits. A century needs 26.
     func requireMinutes(_ field: Int32, _ node: ProfileNode) {
         if !filling(field).allSatisfy({ $0.kind == .integer && $0.width <= 4 }) {
             node.problem("minutes are a whole number of 32 bits at most")
         }
     }
 
-    /// What is divided is a whole number, as it was read or as another division left it.
+    /// Checks that a dividend is a whole number, either read or the result of another division.
     func requireInteger(_ field: Int32, _ node: ProfileNode) {
         let kinds: Set<LayoutStep.Kind> = [.integer, .joined, .quotient, .remainder]
         if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("what is divided is a whole number") }
     }
 
-    /// An octet holds them: four an hour.
+    /// Checks that quarters of an hour are a whole number of one byte.
     func requireQuarters(_ field: Int32, _ node: ProfileNode) {
         if !filling(field).allSatisfy({ $0.kind == .integer && $0.width == 1 }) {
             node.problem("quarters of an hour are a whole number of 8 bits")
         }
     }
 
-    /// The steps that fill a field, as far as they are compiled.
+    /// Returns the steps compiled so far that fill a field.
     private func filling(_ field: Int32) -> [LayoutStep] { (plan.steps + pending).filter { $0.field == field } }
 
-    /// A place in the word of conditions.
+    /// Reserves bits in the word of conditions.
     func allocate(_ width: Int, _ scope: Scope, _ node: ProfileNode) -> Int? {
         guard scope.used + width <= 64 else {
             node.problem("flags and enumerations of one frame have 64 bits together at most")
@@ -223,7 +223,7 @@ final class LayoutReader {
         return scope.used
     }
 
-    /// Reads `when`: `flag`, `!flag`, `field=name`, `!field=name`, or a list of them that must all hold.
+    /// Reads `when`: `flag`, `!flag`, `field=name`, `!field=name`, or a list of conditions that must all hold.
     func condition(_ node: ProfileNode?, _ scope: Scope) -> BitCondition {
         var condition = BitCondition.always
         for node in node?.elements() ?? [] {
@@ -248,7 +248,7 @@ final class LayoutReader {
             }
             var values = term.values.filter { $0.value == parts[1] }.map(\.key)
             if term.values.isEmpty, term.width < 63, let number = Self.integer(parts[1]), number >= 0, number >> term.width == 0 {
-                // What has no names is asked for by its number.
+                // A value without a name is given as a number.
                 values = [number]
             }
             guard let value = values.first, values.count == 1 else {
@@ -269,7 +269,7 @@ final class LayoutReader {
         return condition
     }
 
-    /// `18`, `-128` or `0x1F`.
+    /// Parses `18`, `-128` or `0x1F`.
     static func integer(_ text: String) -> Int64? {
         text.hasPrefix("0x") ? Int64(text.dropFirst(2), radix: 16) : Int64(text)
     }

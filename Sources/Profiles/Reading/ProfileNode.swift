@@ -1,11 +1,11 @@
-/// One place in a profile's document, with the way that leads to it; reading it notes every problem and goes on.
+/// One place in a profile's document, with its key path. Reading it notes every problem and continues.
 struct ProfileNode {
     /// Collects the problems of one document.
     final class Log {
         private(set) var problems: [ProfileProblem] = []
         func note(_ path: String, _ message: String) { problems.append(ProfileProblem(path, message)) }
 
-        /// What is left open in a draft is told once for each place, and not what follows from it.
+        /// Returns each open place of a draft once, without the problems that follow from it.
         func problems(asideFromOpen open: [String]) -> [ProfileProblem] {
             open.map { ProfileProblem($0, "fill this in") }
                 + problems.filter { problem in
@@ -28,7 +28,7 @@ struct ProfileNode {
 
     private func mismatch(_ wanted: String) { problem("\(wanted) is expected here, not \(value.kind)") }
 
-    /// The members of an object; a key that is not known is a problem that names the known ones.
+    /// Returns the members of an object. An unknown key is a problem that lists the known keys.
     func members(_ known: [String]) -> [String: ProfileNode] {
         let members = anyMembers()
         for key in members.keys.sorted() where !known.contains(key) {
@@ -37,7 +37,7 @@ struct ProfileNode {
         return members
     }
 
-    /// The members of an object whose keys are names that the profile's author chose.
+    /// Returns the members of an object whose keys are names that the profile's author chose.
     func anyMembers() -> [String: ProfileNode] {
         guard case .object(let object) = value else {
             mismatch("an object")
@@ -48,7 +48,7 @@ struct ProfileNode {
         return members
     }
 
-    /// The places below that a draft leaves open, in the order of their keys.
+    /// The key paths of places that a draft leaves open, in the order of their keys.
     var open: [String] {
         guard value.holds(ProfileSuggestion.open) else { return [] }
         switch value {
@@ -58,7 +58,7 @@ struct ProfileNode {
         }
     }
 
-    /// The elements of a list; what is no list counts as a list of one.
+    /// Returns the elements of a list. Any other value counts as a list of one element.
     func elements() -> [ProfileNode] {
         guard case .array(let array) = value else { return [self] }
         return array.enumerated().map { ProfileNode($1, path: "\(path)[\($0)]", log: log) }
@@ -90,7 +90,7 @@ struct ProfileNode {
         return nil
     }
 
-    /// One of a few words.
+    /// Reads one of several fixed words.
     func choice<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> Choice? where Choice.RawValue == String {
         guard let text = text() else { return nil }
         if let choice = Choice(rawValue: text) { return choice }

@@ -1,13 +1,13 @@
-/// What is wrong with a profile, and where in it.
+/// A problem in a profile, and its position.
 public struct ProfileProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file it stands in; empty for a text without one.
+    /// The profile's file, or empty for a text without a file.
     public var file: String
-    /// The way to the key, such as `channels[0].readings[2].type`; empty for the document as a whole.
+    /// The key path, such as `channels[0].readings[2].type`, or empty for the whole document.
     public var keyPath: String
-    /// What is wrong, for a person.
+    /// The description of the problem, for users.
     public var message: String
 
-    /// - Parameter keyPath: the way to the key; empty for the document as a whole.
+    /// - Parameter keyPath: the key path, or empty for the whole document.
     public init(_ keyPath: String, _ message: String, file: String = "") {
         self.keyPath = keyPath
         self.message = message
@@ -17,11 +17,11 @@ public struct ProfileProblem: Error, Hashable, Sendable, CustomStringConvertible
     public var description: String { [file, keyPath, message].filter { !$0.isEmpty }.joined(separator: ": ") }
 }
 
-/// Several problems at once: all that were found in the files that were read.
+/// All problems that were found in the files.
 public struct ProfileErrors: Error, Hashable, Sendable, CustomStringConvertible {
-    /// In the order in which they were found.
+    /// The problems in the order in which they were found.
     public var problems: [ProfileProblem]
-    /// In the order in which they were found.
+    /// Creates an error from problems in the order in which they were found.
     public init(_ problems: [ProfileProblem]) { self.problems = problems }
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -113,7 +113,7 @@ struct TableChannelReader {
             if kind == .sqlite {
                 column.path = members["is"]?.text()
                 if column.path == nil { node.problem("is is missing: what the database calls the column") }
-                // The source's header has our own names.
+                // The source's header uses the profile's names.
                 column.patterns = [HeaderPattern(name)]
             }
             return column
@@ -165,7 +165,7 @@ struct TableChannelReader {
         if case .array = node.value { node.elements() } else { [node] }
     }
 
-    /// One of the joins: by its table's name, or `true` where there is one.
+    /// Returns one of the joins, by its table's name, or by `true` if there is only one.
     private func join(_ node: ProfileNode, _ table: ForeignTable) -> Int? {
         if case .boolean(let isJoined) = node.value {
             if !isJoined { return nil }

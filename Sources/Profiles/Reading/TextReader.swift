@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Reads the pieces of a line of text: what has to stand there, words, numerals, times, sums.
+/// Reads the pieces of a line of text: fixed texts, words, numerals, times, and sums.
 struct TextReader {
     let layout: LayoutReader
     let scope: LayoutReader.Scope
@@ -11,7 +11,7 @@ struct TextReader {
         if case .string(let text)? = type { types.contains(text) } else { false }
     }
 
-    /// A piece with a `type`.
+    /// Reads a piece with a `type`.
     func field(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members([
             "name", "type", "when", "values", "absent", "optional", "hidden", "size", "unit", "special", "pattern", "then",
@@ -42,7 +42,7 @@ struct TextReader {
         return step
     }
 
-    /// A piece without one: `text`, `sum` or `measurements`.
+    /// Reads a piece without a `type`: `text`, `sum` or `measurements`.
     func piece(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["text", "sum", "digits", "measurements", "when"])
         let condition = layout.condition(members["when"], scope)
@@ -71,7 +71,7 @@ struct TextReader {
         return Int32(layout.plan.literals.count - 1)
     }
 
-    /// Words that mean the same have one value; 0 is what is not there.
+    /// Reads a choice of words. Words with the same meaning share one value, and 0 means that the word is absent.
     private func word(
         _ node: ProfileNode, _ members: [String: ProfileNode], _ name: String, _ step: inout LayoutStep,
         _ field: inout LayoutField

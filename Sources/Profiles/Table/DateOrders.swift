@@ -1,20 +1,20 @@
 import HealthModel
 
-/// Finds out in which order a file writes the numbers of its dates: one day above 12 settles it for all.
+/// Finds the order of day, month and year in a file's dates. One day above 12 decides it for the whole file.
 struct DateOrders: Sendable {
-    /// Orders that fit every date seen so far.
+    /// The orders that fit every date so far.
     private(set) var possible = Set(DateOrder.allCases)
     private var seen = false
 
-    /// Notes the orders that one date can be read in; a text that is no date says nothing.
+    /// Notes the orders in which one date can be read. An empty set is ignored.
     mutating func note(_ orders: Set<DateOrder>) {
         guard !orders.isEmpty else { return }
         seen = true
         possible.formIntersection(orders)
     }
 
-    /// The one order that is left.
+    /// The order, if only one is left.
     var decided: DateOrder? { seen && possible.count == 1 ? possible.first : nil }
-    /// Two dates exclude one another: some program rewrote a part of them.
+    /// Whether two dates exclude each other, for example because another program rewrote some of them.
     var isContradictory: Bool { possible.isEmpty }
 }

@@ -1,17 +1,17 @@
 import HealthModel
 
-/// Tells decimal signs from the values of a file, without guessing.
+/// Finds the decimal sign from the values of a file, without guessing.
 ///
-/// Where a profile says `auto`, a column has no separators between thousands, so a lone `.` or `,` is a decimal sign. Only
-/// where exactly three digits follow (`1,024`) could it be another program's thousands: then the other values must show that
-/// the file writes decimals with this sign.
+/// If a profile sets `auto`, its columns have no thousands separators, so a single `.` or `,` is a decimal sign. Only if exactly three
+/// digits follow it (`1,024`) could another program have added a thousands separator. Then other values must show that the file uses this
+/// decimal sign.
 struct DecimalSigns: Sendable {
     private(set) var point = false
     private(set) var comma = false
 
     init() {}
 
-    /// What a person said.
+    /// Creates the result for a sign that the user chose.
     init(decided sign: DecimalSign) {
         point = sign == .point
         comma = sign == .comma
@@ -19,12 +19,12 @@ struct DecimalSigns: Sendable {
 
     enum Sign: Hashable {
         case none, point, comma
-        /// It takes other values to tell.
+        /// Other values must decide.
         case contested
         case notANumber
     }
 
-    /// What one cell shows.
+    /// Returns the sign that one cell shows.
     static func classify(_ bytes: UnsafeRawBufferPointer) -> (sign: Sign, byte: UInt8) {
         var separator: Int?
         for index in bytes.indices where bytes[index] == UInt8(ascii: ".") || bytes[index] == UInt8(ascii: ",") {
@@ -35,12 +35,12 @@ struct DecimalSigns: Sendable {
         let byte = bytes[separator]
         let first = bytes.first == UInt8(ascii: "-") || bytes.first == UInt8(ascii: "+") ? 1 : 0
         let whole = separator - first
-        // `0,512` and `1024,512` have no thousands in front of the sign.
+        // `0,512` and `1024,512` cannot be thousands.
         let contested = bytes.count - separator == 4 && (1...3).contains(whole) && bytes[first] != UInt8(ascii: "0")
         return (contested ? .contested : byte == UInt8(ascii: ".") ? .point : .comma, byte)
     }
 
-    /// Remembers what a cell shows.
+    /// Notes the sign that a cell shows.
     mutating func note(_ bytes: UnsafeRawBufferPointer) {
         switch Self.classify(bytes).sign {
         case .point: point = true
@@ -49,7 +49,7 @@ struct DecimalSigns: Sendable {
         }
     }
 
-    /// The decimal sign of a cell, or why it cannot be told.
+    /// Returns the decimal sign of a cell, or the reason why it is undecided.
     func separator(of bytes: UnsafeRawBufferPointer) -> Result<UInt8, Undecided> {
         let (sign, byte) = Self.classify(bytes)
         switch sign {

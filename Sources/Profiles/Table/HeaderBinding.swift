@@ -1,23 +1,23 @@
-/// Where a channel's columns stand in one file.
+/// The positions of a channel's columns in one file.
 struct HeaderBinding: Sendable {
-    /// Index of each column's cell; -1 where the file has no such column.
+    /// The index of each column's cell, or -1 if the file has no such column.
     let cells: [Int]
     /// The spelling of the unit in each column's name.
     let units: [String?]
-    /// Names as they stand in the file.
+    /// The column names in the file.
     let names: [String?]
-    /// Every column's name as it stands in the file.
+    /// The names of all columns in the file.
     let header: [String]
-    /// Cells of the header.
+    /// The number of cells in the header.
     let width: Int
-    /// Columns that were found.
+    /// The number of columns that were found.
     let score: Int
-    /// The name of a column that stands there twice: which of both is meant, nobody can say.
+    /// The name of a column that occurs twice, which makes it ambiguous.
     let doubled: String?
 
-    /// Finds the columns in a header; nothing where one that is required is missing.
+    /// Finds the columns in a header. Returns nil if a required column is missing.
     init?(_ columns: [ColumnRule], header: [String], spellings: [String]) {
-        // Longer spellings first, so that `mmol/L` is not taken for `mm…`.
+        // Longer spellings come first, so that `mmol/L` is not taken for `mm…`.
         let spellings = spellings.sorted { $0.count > $1.count || ($0.count == $1.count && $0 < $1) }
         var cells: [Int] = []
         var units: [String?] = []
@@ -58,7 +58,7 @@ struct HeaderBinding: Sendable {
         if score == 0 { return nil }
     }
 
-    /// The binding of a JSON channel: cells come in the order of the columns.
+    /// Creates the binding of a JSON channel. Its cells have the order of the columns.
     init(paths columns: [ColumnRule]) {
         cells = Array(columns.indices)
         units = columns.map { _ in nil }

@@ -1,10 +1,10 @@
 import HealthModel
 
-/// What a column may be called: text as it is, `*` for any text, `{unit}` for one of the channel's spellings of units.
+/// A pattern for a column's name: literal text, `*` for any text, and `{unit}` for one of the channel's spellings of units.
 ///
 ///     HeaderPattern("Weight ({unit})").match("weight (lb)", spellings)  // .some("lb")
 ///
-/// Case does not matter, nor do blanks around the name.
+/// Case and surrounding blanks do not matter.
 struct HeaderPattern: Hashable, Sendable {
     private enum Piece: Hashable, Sendable {
         case literal(String)
@@ -45,11 +45,11 @@ struct HeaderPattern: Hashable, Sendable {
 
     enum Match {
         case none
-        /// The spelling of the unit, where the name has one.
+        /// The spelling of the unit, if the name contains one.
         case found(unit: String?)
     }
 
-    /// Longest name that is compared.
+    /// The maximum length of a name.
     private static let maximumLength = 256
 
     func match(_ name: String, spellings: [String]) -> Match {

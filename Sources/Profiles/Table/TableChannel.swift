@@ -1,36 +1,36 @@
 import HealthModel
 import Pipeline
 
-/// How a table's rows become readings: a channel of kind `csv`, `json` or `sqlite`, as its profile says it. See `docs/profiles.md`.
+/// The rules that turn a table's rows into readings: a channel of kind `csv`, `json` or `sqlite` of a profile. See `docs/profiles.md`.
 struct TableChannel: Sendable {
     enum Kind: String, Sendable, CaseIterable { case csv, json, sqlite }
 
     var kind: Kind
     var delimiters: [UInt8] = TableChannel.allDelimiters
     var decimal = DecimalRule.point
-    /// Texts that stand for no value; the empty text always does.
+    /// Texts that mean that there is no value. The empty text always does.
     var empties: [[UInt8]] = []
-    /// The header stands on one of the first so many lines.
+    /// The number of lines at the start of the file that may contain the header.
     var headerWithin = 1
-    /// Of CSV: rows that say the date of those behind them.
+    /// CSV: the rule for rows that contain the date of the rows after them.
     var heading: HeadingRule?
-    /// Of JSON: the member of one object that holds the rows; nil where the file is a list of rows.
+    /// JSON: the member of one object that contains the rows, or nil if the file is a list of rows.
     var rows: String?
-    /// Of a database: the table that is read.
+    /// Database: the table that is read.
     var foreign: ForeignTable?
-    /// A file is one person's: the first row's cell counts, and rows with another are refused.
+    /// The column that identifies the file's only person. Rows with another value than the first row are refused.
     var person: Int?
-    /// Rows that say the same at one time are told apart by this cell.
+    /// The column that distinguishes rows with equal content and time.
     var apart: Int?
-    /// Of JSON: columns of which the first object has one at least.
+    /// JSON: columns of which the first object must have at least one.
     var anyOf: [Int] = []
-    /// What the file has and nobody misses: of CSV names in the header, of JSON paths.
+    /// Content that is ignored on purpose: names in the header (CSV) or paths (JSON).
     var ignored: [HeaderPattern] = []
-    /// The maker's own id of what a row tells.
+    /// The maker's own id of a row's record.
     var record: RecordRule?
     var summary: SummaryTable?
     var columns: [ColumnRule] = []
-    /// Alternatives: the first whose columns the file has.
+    /// Alternatives. The first one whose columns the file has is used.
     var times: [TimeRule] = []
     var end: EndRule?
     var skips: [SkipRule] = []
@@ -41,7 +41,7 @@ struct TableChannel: Sendable {
     var metadata: [MetadataRule] = []
     /// Spellings of units in headers and cells.
     var units: [String: Unit] = [:]
-    /// Said about every file.
+    /// Notes that are shown for every file.
     var notes: [String] = []
 
     static let allDelimiters: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
@@ -56,30 +56,30 @@ struct TableChannel: Sendable {
 struct ColumnRule: Hashable, Sendable {
     var name: String
     var patterns: [HeaderPattern] = []
-    /// From 0; where a header is translated.
+    /// The position from 0, for files with a translated header.
     var position: Int?
-    /// `value.bpm`, in JSON; in a database the column's own name.
+    /// JSON: the path, such as `value.bpm`. Database: the column's name.
     var path: String?
     var isRequired = true
-    /// Texts that stand for no value in this column.
+    /// Texts in this column that mean that there is no value.
     var empties: [[UInt8]] = []
-    /// From 1: which of several columns of one name.
+    /// The number, from 1, among several columns with the same name.
     var nth: Int?
-    /// Between groups of three digits.
+    /// The separator between groups of three digits.
     var group: UInt8?
 }
 
-/// A table of one row in front of the main one, which says when the recording began.
+/// A table of one row before the main one, with the start of the recording.
 struct SummaryTable: Sendable {
     var columns: [ColumnRule]
     var time: TimeRule
     var kind: SkipKind
-    /// What the row itself makes, such as a workout.
+    /// The row's own end, for its readings (such as a workout).
     var end: EndRule?
     var readings: [ReadingRule] = []
 }
 
-/// A row that holds nothing but a date, in the column of the time.
+/// A row that contains only a date, in the column of the time.
 struct HeadingRule: Sendable {
     var column: Int
     var patterns: [TimePattern]
@@ -87,28 +87,28 @@ struct HeadingRule: Sendable {
 
 struct TimeRule: Sendable {
     enum Zone: String, Sendable, CaseIterable {
-        /// The offset in the text where there is one; else the file's zone.
+        /// The offset in the text if it has one, otherwise the file's zone.
         case written
         case utc = "UTC"
         case local
     }
 
-    /// Joined by one blank.
+    /// The columns of the time. Their texts are joined by one blank.
     var columns: [Int]
     var patterns: [TimePattern]
     var zone = Zone.written
-    /// The start comes from the summary; `columns` are empty.
+    /// Whether the start comes from the summary. Then `columns` is empty.
     var fromSummary = false
-    /// Hours, minutes and seconds since the start.
+    /// The column with hours, minutes and seconds since the start.
     var elapsed: Int?
-    /// Seconds of a counter that no change of clocks touches.
+    /// The column with seconds of a monotonic counter, which does not change when a clock is set.
     var ticks: Int?
-    /// The columns are a date, and what the row says is of all that day.
+    /// Whether the columns contain a date, and the row describes the whole day.
     var isDay = false
-    /// How far the place's clocks are ahead of UTC, in a column of its own.
+    /// The column with the local offset from UTC.
     var offset: OffsetRule?
 
-    /// Several orders of the date's numbers are allowed.
+    /// Whether the patterns allow several orders of day, month and year.
     var mayBeContested: Bool { Set(patterns.compactMap(\.order)).count > 1 }
 }
 
@@ -125,13 +125,13 @@ struct OffsetRule: Sendable {
     var unit: Unit
 }
 
-/// The maker's own id and version of what a row tells.
+/// The columns with the maker's own id and version of a row's record.
 struct RecordRule: Sendable {
-    /// The first that has a value is the id; where none has, the row is known by what it tells.
+    /// The id is the first of these columns with a value. If there is none, the row is identified by its content.
     var ids: [Int]
-    /// The first that has a whole number is the version; 0 where none has.
+    /// The version is the first of these columns with a positive whole number, or 0.
     var versions: [Int]
-    /// Rows that follow one another with one id are the parts of one record.
+    /// Whether consecutive rows with the same id are parts of one record.
     var hasParts: Bool
 
     var columns: [Int] { ids + versions }
@@ -145,7 +145,7 @@ enum EndRule: Sendable {
         case minutes = "min"
         case hours = "h"
 
-        /// Of one; nil where it is written as a clock does.
+        /// The number of microseconds in one unit, or nil for clock notation.
         var microseconds: Double? {
             switch self {
             case .clock: nil
@@ -160,14 +160,14 @@ enum EndRule: Sendable {
     case duration(Int, DurationUnit)
     case time(columns: [Int], patterns: [TimePattern])
 
-    /// Whether the file tells how long it was, and not until when.
+    /// Whether the file contains a duration rather than an end time.
     var isDuration: Bool { if case .duration = self { true } else { false } }
 }
 
 struct SkipRule: Sendable {
     var column: Int
     var values: [[UInt8]]
-    /// The rule holds where the cell is none of the values.
+    /// Whether the rule applies if the cell has none of the values.
     var isNegated: Bool
     var kind: SkipKind
 }
@@ -182,9 +182,9 @@ struct ReadingRule: Sendable {
         case fixed(Unit)
         case header(Int)
         case cell(Int)
-        /// Behind the number, in its cell.
+        /// The unit follows the number in its cell.
         case behind
-        /// Not in the file: stated here, said aloud, and changed by an option.
+        /// The file does not contain the unit. The profile assumes it, the import reports that, and an option can change it.
         case assumed(Unit, instead: String?)
     }
 
@@ -194,17 +194,17 @@ struct ReadingRule: Sendable {
     var conditions: [Condition] = []
     var texts: [LimitText] = []
     var metadata: [MetadataRule] = []
-    /// Of categories and workouts: what the maker calls each case, and HealthKit's raw number of it.
+    /// For categories and workouts: HealthKit's raw number for each of the maker's words.
     var cases: [String: Int]?
-    /// The case that every row is, whatever stands in the cell.
+    /// The case of every row, regardless of the cell.
     var always: Int?
-    /// Of workouts: the figures that the row tells.
+    /// For workouts: the figures in the row.
     var figures: [FigureRule] = []
-    /// What it tells is of the row's start, whatever its end.
+    /// Whether the reading belongs to the row's start only, regardless of its end.
     var isMoment = false
 }
 
-/// A figure of a workout that stands in a column.
+/// A figure of a workout in a column.
 struct FigureRule: Sendable {
     enum Part: String, Sendable, CaseIterable { case sum, average, minimum, maximum }
 
@@ -213,7 +213,7 @@ struct FigureRule: Sendable {
     var reading: ReadingRule
 }
 
-/// A cell that must have one of some values.
+/// A cell that must have one of several values.
 struct Condition: Sendable {
     var column: Int
     var values: [[UInt8]]
@@ -228,7 +228,7 @@ struct LimitText: Sendable {
 
     var text: [UInt8]
     var side: Side
-    /// The limit in each unit the device can be set to; none where the text is a number, which is kept.
+    /// The limit in each unit that the device can be set to. Empty if the text is a number, which is kept.
     var limits: [(unit: Unit, numeral: Numeral)]
 }
 
@@ -237,7 +237,7 @@ struct MetadataRule: Sendable {
         case constant(MetadataValue)
         case text(Int)
         case number(Int)
-        /// The cell's text is looked up; one that is not listed says nothing.
+        /// A value looked up by the cell's text. A text that is not in the list adds no metadata.
         case mapped(Int, [String: MetadataValue])
     }
 
@@ -252,10 +252,10 @@ struct MetadataRule: Sendable {
     }
 }
 
-/// A text that is the profile's or a cell's.
+/// A text from the profile or from a cell.
 enum TextRule: Sendable {
     case constant(String)
-    /// The first cell that is not empty; looked up where there is a list, and left out where it is not in it.
+    /// The first cell that is not empty. If there is a list, the text is looked up in it, and omitted if it is missing there.
     case cells([Int], map: [String: String]?)
 
     var columns: [Int] { if case .cells(let columns, _) = self { columns } else { [] } }
@@ -278,14 +278,14 @@ struct SourceRule: Sendable {
     var columns: [Int] { name.columns + (version?.columns ?? []) }
 }
 
-/// Which sign stands between a number's whole and fraction.
+/// The character that separates a number's integer part from its fraction.
 enum DecimalRule: String, Sendable, CaseIterable {
     case point = "."
     case comma = ","
-    /// Told by the values; see ``DecimalSigns``.
+    /// Decided by the values. See ``DecimalSigns``.
     case auto
 
-    /// What a person says counts, but for what the values themselves tell.
+    /// Returns the rule with the user's choice, which does not override `auto`.
     func chosen(_ sign: DecimalSign?) -> DecimalRule {
         switch (self, sign) {
         case (.auto, _), (_, nil): self
@@ -296,6 +296,6 @@ enum DecimalRule: String, Sendable, CaseIterable {
 }
 
 extension TableChannel {
-    /// Whether a person's word on the decimal sign says anything of this reading's numbers.
+    /// Whether the user's choice of a decimal sign affects this reading's numbers.
     func mayChooseDecimal(of rule: ReadingRule) -> Bool { kind == .csv && columns[rule.column].group == nil }
 }

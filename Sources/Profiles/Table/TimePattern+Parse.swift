@@ -1,10 +1,10 @@
 import HealthModel
 
 extension TimePattern {
-    /// Reads a time; nothing where the text is not written like this or names no day or time that exists.
+    /// Parses a time. Returns nil if the text does not fit the pattern or the day or time does not exist.
     func parse(_ bytes: UnsafeRawBufferPointer) -> Timestamp? {
         if isISO8601 {
-            // A fixed-width copy of what spreadsheets and people add in front or behind is not a time.
+            // A time with text added before or after it, as spreadsheets and people do, is not accepted.
             return try? Timestamp(iso8601: bytes)
         }
         if let unixScale { return Self.unixTime(bytes, scale: unixScale) }
@@ -15,7 +15,7 @@ extension TimePattern {
         return parts.timestamp
     }
 
-    /// Digits since 1970, of up to 19; with a fraction, which JSON may have, only where seconds are counted.
+    /// Parses up to 19 digits of a count since 1970. A fraction, which JSON may have, is accepted only for seconds.
     private static func unixTime(_ bytes: UnsafeRawBufferPointer, scale: Int64) -> Timestamp? {
         guard (1...26).contains(bytes.count) else { return nil }
         let digits = bytes.prefix { $0 &- UInt8(ascii: "0") < 10 }
@@ -39,7 +39,7 @@ extension TimePattern {
                 fraction = fraction * 10 + Int64(digit)
             }
         }
-        // Up to the year 9999.
+        // Accept times up to the year 9999.
         guard count / scale < 253_402_300_800 else { return nil }
         let microseconds = scale > 1_000_000 ? count / (scale / 1_000_000) : count * (1_000_000 / scale)
         return Timestamp(wall: WallTime(microseconds: microseconds + fraction / scale), offset: .utc)
@@ -62,7 +62,7 @@ extension TimePattern {
             var hour = hour
             if isTwelveHours {
                 guard (1...12).contains(hour) else { return nil }
-                // 12:05 AM is five past midnight.
+                // 12:05 AM is five minutes past midnight.
                 hour = hour % 12 + (isAfternoon ? 12 : 0)
             }
             guard hour < 24 else { return nil }
@@ -101,7 +101,7 @@ extension TimePattern {
             case .fraction:
                 let first = index
                 guard takeNumber(1...9, { parts.microseconds = $0 }) else { return false }
-                // To the microsecond: more digits are cut, fewer filled.
+                // Convert to microseconds: truncate further digits and add missing zeros.
                 for _ in 0..<max(0, index - first - 6) { parts.microseconds /= 10 }
                 for _ in 0..<max(0, 6 - (index - first)) { parts.microseconds *= 10 }
                 return true
@@ -139,7 +139,7 @@ extension TimePattern {
             return true
         }
 
-        /// Blanks, also the non-breaking ones that some systems put before AM and PM (U+00A0, U+202F).
+        /// Skips blanks, including the non-breaking ones that some systems put before AM and PM (U+00A0, U+202F).
         private mutating func takeBlanks() -> Bool {
             let first = index
             while index < bytes.count {
@@ -156,7 +156,7 @@ extension TimePattern {
             return index > first
         }
 
-        /// An English month, short (`Sep`, `Sept`) or whole, with a full stop or without.
+        /// Parses an English month, short (`Sep`, `Sept`) or whole, with or without a period.
         private mutating func takeMonth() -> Int? {
             var end = index
             while end < bytes.count, (bytes[end] | 0x20) &- UInt8(ascii: "a") < 26 { end += 1 }

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The order in which a date's numbers stand.
+/// The order of day, month and year in a date.
 public enum DateOrder: String, Hashable, Sendable, CaseIterable {
     /// `31.12.2026`
     case dayMonthYear = "DMY"
@@ -10,13 +10,14 @@ public enum DateOrder: String, Hashable, Sendable, CaseIterable {
     case yearMonthDay = "YMD"
 }
 
-/// How times are written, in CLDR's letters: `dd-MM-yyyy HH:mm`, `MMM d, yyyy hh:mm a`; `iso8601` for what ``Timestamp`` reads.
+/// A format for times in CLDR's letters, such as `dd-MM-yyyy HH:mm` or `MMM d, yyyy hh:mm a`. `iso8601` is the format that ``Timestamp``
+/// reads.
 ///
 ///     y year (yy: 2000 to 2099)   M month (MMM: its English name)   d day   H hour 0-23   h hour 1-12   m minute   s second
 ///     S fraction of a second      a AM or PM                        X offset from UTC, or Z
 ///
-/// Doubled letters mean two digits, single ones one or two. Text in '…' and signs stand for themselves; a blank stands for any
-/// blanks. `unix`, `unix-ms` and `unix-ns` are seconds, milliseconds and nanoseconds since 1970, as digits.
+/// A doubled letter means two digits, and a single letter one or two. Text in '…' and signs are literal. A blank matches any blanks.
+/// `unix`, `unix-ms` and `unix-ns` are seconds, milliseconds and nanoseconds since 1970, as digits.
 public struct TimePattern: Hashable, Sendable {
     enum Token: Hashable, Sendable {
         case year4, year2, monthName, meridiem, fraction, offset, blanks
@@ -26,20 +27,20 @@ public struct TimePattern: Hashable, Sendable {
 
     enum Field: Hashable, Sendable { case month, day, hour24, hour12, minute, second }
 
-    /// As it stands in the profile.
+    /// The pattern's text in the profile.
     public let text: String
     let tokens: [Token]
     let isISO8601: Bool
-    /// Of `unix`: how many of what is counted make a second.
+    /// For `unix` formats: the number of units in a second.
     let unixScale: Int64?
-    /// The order of the date's numbers; none where the month has a name.
+    /// The order of the date's numbers, or nil if the month is a name.
     let order: DateOrder?
     private let writtenResolution: Int32
 
     private static let unixScales: [String: Int64] = ["unix": 1, "unix-ms": 1000, "unix-ns": 1_000_000_000]
 
-    /// - Parameter isDay: whether it is a date, and no time of day.
-    /// - Throws: ``ProfileProblem`` where a letter has no meaning here, or the pattern names no date or hour.
+    /// - Parameter isDay: whether the pattern is a date without a time of day.
+    /// - Throws: ``ProfileProblem`` if a letter has no meaning, or the pattern has no date or hour.
     init(_ text: String, isDay: Bool = false) throws(ProfileProblem) {
         self.text = text
         isISO8601 = text == "iso8601"
@@ -87,10 +88,11 @@ public struct TimePattern: Hashable, Sendable {
         if order == nil, !has("N") { throw ProfileProblem("", "the date's order must be dMy, Mdy or yMd") }
     }
 
-    /// What times written so are cut to, in seconds: 60 where there is no second.
+    /// Returns the resolution of a time in this format, in seconds: 60 if it has no seconds.
     func resolution(of text: UnsafeRawBufferPointer) -> Int32 { isISO8601 ? Self.resolution(ofISO8601: text) : writtenResolution }
 
-    /// Of a time of ISO 8601: `2026-11-20T06:31` ends or goes on with its zone where a second would stand.
+    /// Returns the resolution of an ISO 8601 time. A text without seconds, such as `2026-11-20T06:31`, ends after the minutes or continues
+    /// with its zone.
     @inline(__always) static func resolution(ofISO8601 text: UnsafeRawBufferPointer) -> Int32 {
         text.count > 16 && text[16] == UInt8(ascii: ":") ? 1 : 60
     }

@@ -1,16 +1,16 @@
 import HealthModel
 
-/// Abbott FreeStyle Optium: `$xmem` tells everything in one answer, whose last line has the sum of all octets in front of it.
+/// Abbott FreeStyle Optium. The meter answers `$xmem` with its whole memory. The last line contains the sum of all bytes before it.
 ///
 ///     (empty line)   DAMH359-63524   0.31   July 25 2018 14:42:00   002   (records)   0x1F3C  END
 ///
-/// Its records have no sums of their own, so nothing is believed before the last line has come. The first command after it woke up is
-/// often ignored.
+/// Its records have no checksums of their own, so nothing is accepted before the last line has arrived. The meter often ignores the first
+/// command after it wakes up.
 struct FreeStyleOptiumDialogue: MeterDialogue {
     private var attempts = 0
     private var lines: [[UInt8]] = []
 
-    /// The meter keeps 450; the count has three digits.
+    /// The meter keeps 450 records, but the count has three digits.
     private static let maximumLines = 1100
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
@@ -40,7 +40,7 @@ struct FreeStyleOptiumDialogue: MeterDialogue {
     }
 
     private mutating func finish() -> [MeterCommand] {
-        // An answer to an earlier command may stand in front: the last empty line is where this one begins.
+        // The rest of an earlier answer may come first. This answer begins at the last empty line.
         guard let start = lines.lastIndex(where: { MeterText.text($0).isEmpty }), lines.count - start >= 6 else {
             return again(.damaged("its memory came without a beginning"))
         }
@@ -58,7 +58,7 @@ struct FreeStyleOptiumDialogue: MeterDialogue {
             + [.records(records), .finished]
     }
 
-    /// `July 25 2018 14:42:00`
+    /// Parses `July 25 2018 14:42:00`.
     private static func clock(_ text: String) -> WallTime? {
         let parts = text.split(separator: " ")
         guard parts.count == 4, let month = months.firstIndex(where: { parts[0].hasPrefix($0) }) else { return nil }

@@ -1,37 +1,37 @@
 import HealthModel
 
-/// How one kind of meter is asked for what it has stored. Pure: what happens comes in, what to do comes out.
+/// The protocol for reading the stored records of one kind of meter. Pure: it turns events into commands.
 protocol MeterDialogue {
     mutating func handle(_ event: MeterEvent) -> [MeterCommand]
 }
 
 enum MeterEvent {
     case opened
-    /// A line, as it came.
+    /// A received line, unchanged.
     case line([UInt8])
-    /// Nothing came within the time that was asked for.
+    /// Nothing arrived within the requested time.
     case silence
 }
 
 enum MeterCommand: Equatable {
     case write([UInt8])
-    /// Wait so long for the next line.
+    /// Wait this long for the next line.
     case wait(Duration)
     case identified(maker: String, model: String, serial: String, firmware: String?)
-    /// What its clock shows.
+    /// The time on the meter's clock.
     case clock(WallTime)
-    /// Its memory, whole: each record a line.
+    /// The complete memory, one line for each record.
     case records([[UInt8]])
-    /// It has told everything.
+    /// The meter has sent everything.
     case finished
-    /// It does not answer, or not as it should: nothing of it is to be believed.
+    /// The meter does not answer, or not correctly. None of its data is accepted.
     case failed(MeterFailure)
 }
 
 enum MeterFailure: Error, Equatable {
-    /// Nobody is there; a cable without its meter.
+    /// No meter answers, for example because only its cable is plugged in.
     case silent
-    /// What came is damaged, again and again.
+    /// The data was damaged each time.
     case damaged(String)
 
     var text: String {
@@ -42,18 +42,18 @@ enum MeterFailure: Error, Equatable {
     }
 }
 
-/// Reads what meters write, by its places.
+/// Helpers that parse meters' answers.
 enum MeterText {
     static let maximumAttempts = 3
 
-    /// A line without its end.
+    /// Returns a line without its line end.
     static func text(_ line: [UInt8]) -> String {
         String(decoding: line.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
 
     static func sum(_ octets: some Sequence<UInt8>) -> Int { octets.reduce(0) { $0 + Int($1) } & 0xFFFF }
 
-    /// A date and time, where there is one.
+    /// Returns a date and time, or nil if it is invalid.
     static func wall(year: Int?, month: Int?, day: Int?, time: Substring) -> WallTime? {
         let parts = time.split(separator: ":").map { Int($0) }
         guard let year, let month, let day, parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2],

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// LifeScan OneTouch Ultra 2. A command is DC1, CR, the text, CR; an answer is a line with the sum of its octets at the end.
+/// LifeScan OneTouch Ultra 2. A command is DC1, CR, the text, CR. An answer is a line that ends with the sum of its bytes.
 ///
 ///     DM@ ▸ @ "ABC12DE3Y" 02E2     DMF ▸ F "SAT","08/03/13","22:12:00   " 05FA     DMP ▸ P 002,"ABC12DE3Y","MG/DL " 05D6, and the records
 struct OneTouchUltra2Dialogue: MeterDialogue {
@@ -28,13 +28,13 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
         step = next
         attempts += 1
         (expected, records) = (nil, [])
-        // Without the first CR what noise left in the meter's buffer would be a part of the command.
+        // The first CR clears noise from the meter's buffer, which would otherwise become part of the command.
         return [.write([0x11, 0x0D] + Array(step.rawValue.utf8) + [0x0D]), .wait(.seconds(3))]
     }
 
     private mutating func again(_ failure: MeterFailure) -> [MeterCommand] {
         if attempts < MeterText.maximumAttempts { return ask(step) }
-        // What came with a right sum is right; the rest is refused where it is read.
+        // Records with a correct sum are kept. The others are refused when they are parsed.
         if step == .dump, !records.isEmpty, failure != .silent { return [.records(records), .finished] }
         return [.failed(step == .serial ? .silent : failure)]
     }
@@ -52,7 +52,7 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
                 .identified(maker: "LifeScan", model: "OneTouch Ultra 2", serial: String(serial), firmware: nil)
             ] + ask(.clock)
         case .clock:
-            // DMF is answered with F, DMT with T; both tell the clock.
+            // DMF is answered with F, DMT with T. Both contain the clock.
             guard isWhole, text.hasPrefix("F \"") || text.hasPrefix("T \"") else { return [.wait(.seconds(3))] }
             return (Self.clock(text).map { [.clock($0)] } ?? []) + ask(.dump)
         case .dump: return takeRecord(line, text, isWhole: isWhole)
@@ -77,14 +77,14 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
         return sum == MeterText.sum(text.utf8.dropLast(5))
     }
 
-    /// Three digits, as the meter writes them: a sign would be another number.
+    /// Parses a count of exactly three digits, without a sign.
     private static func count(_ text: String) -> Int? {
         let digits = text.utf8.dropFirst(2).prefix { $0 != UInt8(ascii: ",") }
         guard digits.count == 3, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
         return Int(String(decoding: digits, as: UTF8.self))
     }
 
-    /// `F "SAT","08/03/13","22:12:00   " 05FA`
+    /// Parses `F "SAT","08/03/13","22:12:00   " 05FA`.
     private static func clock(_ text: String) -> WallTime? {
         let cells = text.split(separator: "\"")
         guard cells.count > 5 else { return nil }

@@ -1,44 +1,44 @@
 import Pipeline
 
-/// A serial port that is plugged in, as udev describes it.
+/// A serial port that is plugged in, as described by udev.
 public struct SerialPlug: Hashable, Sendable {
-    /// `/dev/ttyUSB0`: changes from plug to plug.
+    /// The device node, such as `/dev/ttyUSB0`, which changes each time it is plugged in.
     public var node: String
-    /// Names that stay: `/dev/serial/by-id/…`, `/dev/serial/by-path/…`.
+    /// Names that stay the same: `/dev/serial/by-id/…`, `/dev/serial/by-path/…`.
     public var links: [String] = []
-    /// USB vendor and product, four small hexadecimal digits; empty for a port that is no USB device.
+    /// The USB vendor in four lowercase hexadecimal digits, or empty if the port is not a USB device.
     public var vendor = ""
-    /// Four small hexadecimal digits, as `vendor`.
+    /// The USB product in four lowercase hexadecimal digits, or empty like `vendor`.
     public var product = ""
-    /// The plug's own serial number, where it has one.
+    /// The adapter's own serial number, if it has one.
     public var serial: String?
-    /// What the plug calls itself; empty where it says nothing.
+    /// The adapter's model name, or empty.
     public var model = ""
 
-    /// - Parameter node: such as `/dev/ttyUSB0`.
+    /// - Parameter node: a device node such as `/dev/ttyUSB0`.
     public init(node: String) { self.node = node }
 
-    /// The name to adopt it by: that of this very plug where it has a serial number, else that of the socket it is in.
+    /// The path under which to adopt the device: the adapter's own path if it has a serial number, otherwise the path of the USB socket.
     public var durablePath: String? {
         let byID = links.first { $0.hasPrefix("/dev/serial/by-id/") }
-        // Makers that never set it leave the one of the data sheet (CP2102: 0001).
+        // Some makers never set the number and leave the data sheet's default (CP2102: 0001).
         if let byID, let serial, !serial.isEmpty, serial != "0001" { return byID }
         return links.first { $0.hasPrefix("/dev/serial/by-path/") } ?? byID
     }
 }
 
-/// A port came or went.
+/// A change of a serial port.
 public enum PlugChange: Sendable {
-    /// It can be opened from now on.
+    /// The port can be opened from now on.
     case plugged(SerialPlug)
-    /// Its node is gone.
+    /// The port's node was removed.
     case unplugged(SerialPlug)
 }
 
-/// Tells which serial ports come and go.
+/// Reports when serial ports are plugged in or removed.
 public protocol PlugMonitor: AnyObject {
-    /// - Throws: ``SourceError`` where it cannot be known.
+    /// - Throws: ``SourceError`` if changes cannot be monitored.
     func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError)
-    /// Tells no more; may be started again.
+    /// Stops the reports. It may be started again.
     func stop()
 }

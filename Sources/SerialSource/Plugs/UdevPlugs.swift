@@ -3,21 +3,21 @@ import EventLoopKit
 import Glibc
 import Pipeline
 
-/// Serial ports by libudev: those that are there, and those that come and go (udev_monitor_new_from_netlink(3)).
+/// Monitors serial ports through libudev, both present ports and changes (udev_monitor_new_from_netlink(3)).
 public final class UdevPlugs: PlugMonitor {
     private let loop: EventLoop
     private var udev: OpaquePointer?
     private var monitor: OpaquePointer?
     private var handler: ((PlugChange) -> Void)?
 
-    /// - Parameter loop: on whose thread changes are told.
+    /// - Parameter loop: the loop on whose thread changes are reported.
     public init(loop: EventLoop) { self.loop = loop }
 
     deinit { stop() }
 
-    /// Tells of each change from now on.
+    /// Reports each change from now on.
     ///
-    /// - Throws: ``SourceError`` where udev cannot be heard.
+    /// - Throws: ``SourceError`` if udev cannot be monitored.
     public func start(_ handler: @escaping (PlugChange) -> Void) throws(SourceError) {
         stop()
         udev = udev_new()
@@ -32,7 +32,7 @@ public final class UdevPlugs: PlugMonitor {
         loop.watch(udev_monitor_get_fd(monitor)) { [weak self] _ in self?.drain() }
     }
 
-    /// Tells no more; may be started again.
+    /// Stops the reports. It may be started again.
     public func stop() {
         if let monitor {
             loop.unwatch(udev_monitor_get_fd(monitor))
@@ -42,7 +42,7 @@ public final class UdevPlugs: PlugMonitor {
         (udev, monitor, handler) = (nil, nil, nil)
     }
 
-    /// The serial ports of USB devices that are plugged in now.
+    /// Returns the serial ports of USB devices that are plugged in now.
     public static func present() -> [SerialPlug] {
         guard let udev = udev_new() else { return [] }
         defer { udev_unref(udev) }

@@ -1,14 +1,14 @@
 import EventLoopKit
 import Glibc
 
-/// Tells when a path that is not there may be there: somebody made its next missing part.
+/// Reports when a missing path may exist, because its next missing part was created.
 ///
-/// udev tells of most ports. A port in a container, a link that a script sets, and a pseudo-terminal come without its word.
+/// udev reports most ports. It does not report ports in a container, links that a script creates, or pseudo-terminals.
 final class PathWatch {
     private var watch: FolderWatch?
 
-    /// - Parameter handler: called whenever it is worth opening the path again.
-    /// - Returns: `nil` if the path is there, or if no folder on its way can be watched.
+    /// - Parameter handler: called whenever opening the path may succeed.
+    /// - Returns: `nil` if the path exists, or if no folder on its way can be watched.
     init?(_ path: String, loop: EventLoop, handler: @escaping () -> Void) {
         guard let (folder, name) = Self.firstMissing(of: path) else { return nil }
         watch = try? FolderWatch(folder, [.created, .movedIn], loop: loop) { event in
@@ -20,10 +20,10 @@ final class PathWatch {
         if watch == nil { return nil }
     }
 
-    /// Symbolic links that are followed, as the kernel does (path_resolution(7)).
+    /// The maximum number of symbolic links to follow, as in the kernel (path_resolution(7)).
     private static let maximumLinks = 40
 
-    /// The first part of the path that is not there, and the folder in which it is missed.
+    /// Returns the first missing part of the path and its parent folder, or nil if the path exists.
     static func firstMissing(of path: String) -> (folder: String, name: String)? {
         var (folder, links) = ("/", 0)
         var parts = path.split(separator: "/").reversed().map(String.init)

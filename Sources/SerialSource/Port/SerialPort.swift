@@ -2,20 +2,20 @@ import EventLoopKit
 import Glibc
 import Wire
 
-/// An open serial port that nobody else of ours has open: raw, not blocking (termios(3)).
+/// An open serial port in raw, nonblocking mode, locked against other programs (termios(3)).
 final class SerialPort {
     private let descriptor: Descriptor
     private let loop: EventLoop
     private var isOurs = false
     private var buffer = [UInt8](repeating: 0, count: 4096)
-    /// What became of waiting for octets.
+    /// The result of waiting for bytes.
     enum Event {
         case octets(UnsafeRawBufferPointer)
-        /// The plug was pulled, or the line is broken.
+        /// The adapter was removed, or the line is broken.
         case ended
     }
 
-    /// - Parameter handler: called with what comes; after `ended`, no more.
+    /// - Parameter handler: called with received bytes. It is not called again after `ended`.
     /// - Throws: ``SerialPortError``.
     init(
         path: String, settings: SerialSettings, loop: EventLoop, handler: @escaping (Event) -> Void
@@ -24,7 +24,7 @@ final class SerialPort {
         guard number >= 0 else { throw SerialPortError(opening: errno) }
         descriptor = Descriptor(owning: number)
         self.loop = loop
-        // TIOCEXCL keeps programs out that know nothing of locks, but not the administrator's; flock(2) keeps out every Vitalgate.
+        // TIOCEXCL excludes programs that do not use locks, except those of the administrator. flock(2) excludes every other Vitalgate.
         guard flock(number, LOCK_EX | LOCK_NB) == 0 else { throw .taken }
         guard isatty(number) == 1 else { throw .noPort }
         _ = ioctl(number, UInt(TIOCEXCL))
@@ -35,11 +35,12 @@ final class SerialPort {
 
     deinit {
         loop.unwatch(descriptor.number)
-        // The mark is the port's: another one's stays.
+        // The mark belongs to the port. Another program's mark must stay.
         if isOurs { _ = ioctl(descriptor.number, UInt(TIOCNXCL)) }
     }
 
-    /// Writes a short command. What the line does not take at once is lost: a device that then does not answer is asked again.
+    /// Writes a short command. Bytes that do not fit into the buffer are lost. If the device then does not answer, the command is sent
+    /// again.
     func write(_ octets: [UInt8]) {
         _ = octets.withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
     }
@@ -53,7 +54,7 @@ final class SerialPort {
             if count > 0 {
                 let octets = Array(kept.buffer[..<count])
                 octets.withUnsafeBytes { handler(.octets($0)) }
-                // One piece a turn, so that a line that never stops stops nobody else.
+                // Read one piece in each turn of the loop, so that a line that never pauses does not block other sources.
                 return
             }
             if count < 0, errno == EINTR { continue }
@@ -73,7 +74,7 @@ final class SerialPort {
         if settings.stopBits == 2 { line.c_cflag |= tcflag_t(CSTOPB) }
         if settings.parity != .none {
             line.c_cflag |= tcflag_t(PARENB) | (settings.parity == .odd ? tcflag_t(PARODD) : 0)
-            // An octet with wrong parity is left out, so that its frame is too short; the default puts a zero in its place.
+            // A byte with wrong parity is dropped, so its frame is too short. By default it would be replaced by a zero.
             line.c_iflag |= tcflag_t(INPCK | IGNPAR)
         }
         if settings.hasSoftwareFlow { line.c_iflag |= tcflag_t(IXON | IXOFF) }
@@ -81,7 +82,7 @@ final class SerialPort {
             throw .unsupported
         }
         if tcsetattr(number, TCSANOW, &line) == 0 { return }
-        // A pseudo-terminal has no parity bit, and tcsetattr(3) calls that an error where nothing else is to be changed.
+        // A pseudo-terminal has no parity bit, and tcsetattr(3) reports that as an error if nothing else changes.
         var found = termios()
         guard tcgetattr(number, &found) == 0, cfgetispeed(&found) == speed, found.c_iflag == line.c_iflag,
             found.c_lflag == line.c_lflag, (found.c_cflag ^ line.c_cflag) & ~tcflag_t(PARENB) == 0
@@ -95,18 +96,18 @@ final class SerialPort {
     ]
 }
 
-/// Why a port could not be opened.
+/// The reasons why a port could not be opened.
 enum SerialPortError: Error, Hashable {
-    /// Nothing is plugged in there.
+    /// Nothing is plugged in.
     case missing
-    /// Somebody else has it.
+    /// Another program has the port.
     case taken
     case denied
-    /// It is there and does not answer: a plug that is just being pulled.
+    /// The port exists but does not respond, for example while it is being removed.
     case broken(Int32)
-    /// No serial port.
+    /// The path is not a serial port.
     case noPort
-    /// It cannot be set to this speed.
+    /// The port does not support these settings.
     case unsupported
 
     init(opening code: Int32) {
