@@ -1,7 +1,7 @@
 import CommandLineKit
 import HealthModel
 
-/// A night as bars, one a stage: how much of each stretch of time it fills.
+/// A night as a bar chart with one bar per stage. Each column shows the share of its time in that stage.
 ///
 ///     2026-11-20 23:12 to 06:48 +01:00, asleep 6 h 42 min (Watch)
 ///       awake  ▂      ▁     ▇▁          24 min

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Draws statistics over time: sums as bars that begin at zero, averages as a line of braille dots.
+/// Draws statistics over time: sums as bars that start at zero, averages as a line of braille dots.
 ///
 ///     stepCount, 1{steps} by 1d
 ///     10000 ┤      ▅▅
@@ -13,7 +13,7 @@ import SampleStore
 ///         0 ┼─────────
 ///            2026-11-20
 ///
-/// Where there are more stretches than columns, a column shows the mean of its stretches. One without samples stays empty.
+/// If there are more intervals than columns, a column shows the mean of its intervals. A column without samples is empty.
 struct StatisticsPlot {
     private let question: StatisticsQuestion
     private let frame: StatisticsFrame
