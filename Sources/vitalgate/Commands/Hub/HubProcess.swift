@@ -29,7 +29,7 @@ final class HubProcess {
     private let capture: CaptureWriter?
     private var settings: HubSettings
     private var failure: (any Error)?
-    /// Whether the loop has ended. A stopped hub waits for nothing.
+    /// Whether everything had arrived when the loop ended. This is read before the hub stops, since a stopped hub waits for nothing.
     private var wasDone = false
     /// Whether it ends when everything has arrived (`--once`).
     private var isOnce = false

@@ -81,7 +81,7 @@ struct Hypnogram {
         let local = night.start &+ Int64(zone.seconds) * 1_000_000
         let extent = max(1, night.end &- night.start)
         let hours = max(1, extent / hour)
-        // An hour needs a few characters, otherwise only every second, third, sixth or twelfth is labelled.
+        // The smallest step whose labels are at least four columns apart.
         let steps: [Int64] = [1, 2, 3, 6, 12, 24]
         let step = steps.first { Int64(columns) * $0 / hours >= 4 } ?? 24
         var mark = (local / hour + 1) * hour
