@@ -2,13 +2,15 @@ import HealthModel
 import SampleStore
 
 extension HealthStore {
-    /// Deletes objects for good: the same saved or read again stays deleted. An object that is not there is an error, and nothing is deleted.
+    /// Deletes objects permanently. They stay deleted if they are saved or imported again. If one object does not exist, nothing is
+    /// deleted.
     ///
     /// - Parameters:
-    ///   - uuids: of the objects.
-    ///   - withParts: whether a correlation's objects and a workout's routes go with it.
-    /// - Returns: how many went.
-    /// - Throws: `StoreError` of the kind `invalid` for a UUID that the store does not have; ``HealthStoreError/openedForReading``.
+    ///   - uuids: The objects to delete.
+    ///   - withParts: Whether to delete a correlation's objects and a workout's routes, too.
+    /// - Returns: The number of deleted objects.
+    /// - Throws: `StoreError` of the kind `invalid` for a UUID that the store does not have, or
+    ///   ``HealthStoreError/openedForReading``.
     @discardableResult
     public func delete(_ uuids: [SampleIdentity], withParts: Bool = false) async throws -> Int {
         let description = deletion
@@ -17,13 +19,13 @@ extension HealthStore {
         }
     }
 
-    /// Deletes all objects that meet a condition, whoever saved them: all, or none where it fails.
+    /// Deletes all objects that match a predicate, from any source. If the deletion fails, nothing is deleted.
     ///
     /// - Parameters:
-    ///   - predicate: what they meet.
-    ///   - withParts: whether a correlation's objects and a workout's routes go with it.
-    /// - Returns: how many went.
-    /// - Throws: `StoreError`; ``HealthStoreError/openedForReading``.
+    ///   - predicate: The condition that the objects match.
+    ///   - withParts: Whether to delete a correlation's objects and a workout's routes, too.
+    /// - Returns: The number of deleted objects.
+    /// - Throws: `StoreError`, ``HealthStoreError/openedForReading``.
     @discardableResult
     public func deleteObjects(matching predicate: SamplePredicate, withParts: Bool = false) async throws -> Int {
         let description = deletion

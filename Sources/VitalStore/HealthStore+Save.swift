@@ -2,26 +2,28 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// What became of an object that was to be saved.
+/// The result of saving one object.
 public struct SavedObject: Hashable, Sendable {
-    /// Where it ended.
+    /// The result of saving.
     public enum Outcome: Hashable, Sendable {
-        /// It is in the store.
+        /// The object is in the store.
         case stored
-        /// It was there already, was deleted once, or is an edition of a record that is not greater than the one known: nothing was changed.
+        /// The object is a known duplicate, was deleted before, or has a sync version that is not greater than the known one.
+        /// Nothing was changed.
         case alreadyKnown
-        /// It can't be true, such as a body temperature of 98 °C: it is held until a person has judged it (`vitalgate quarantine`).
+        /// The value is implausible, such as a body temperature of 98 °C. It is quarantined until a person decides (`vitalgate
+        /// quarantine`).
         case held
     }
 
-    /// The UUID that it goes by.
+    /// The object's UUID.
     public var uuid: SampleIdentity
-    /// What became of it.
+    /// The result of saving.
     public var outcome: Outcome
-    /// What was saved with it: a correlation's objects, a workout's routes.
+    /// The results for the parts: a correlation's objects, a workout's routes.
     public var parts: [SavedObject]
 
-    /// An object's end.
+    /// Creates a result.
     public init(uuid: SampleIdentity, outcome: Outcome, parts: [SavedObject] = []) {
         (self.uuid, self.outcome, self.parts) = (uuid, outcome, parts)
     }
@@ -38,7 +40,7 @@ public struct SavedObject: Hashable, Sendable {
 }
 
 extension HealthStore {
-    /// Saves an object; it is durable once this returns.
+    /// Saves an object. It is durable when this returns.
     ///
     /// - Throws: ``HealthStoreError/refused(object:reason:)``, ``HealthStoreError/openedForReading``, `StoreError`.
     @discardableResult
@@ -47,9 +49,9 @@ extension HealthStore {
         return saved[0]
     }
 
-    /// Saves objects in one transaction: all of them, or, where one is refused, none. They are durable once this returns.
+    /// Saves objects in one transaction. If one is refused, none is saved. They are durable when this returns.
     ///
-    /// - Returns: what became of each, in the order given.
+    /// - Returns: The result for each object, in the given order.
     /// - Throws: ``HealthStoreError/refused(object:reason:)``, ``HealthStoreError/openedForReading``, `StoreError`.
     @discardableResult
     public func save(_ objects: [HealthObject]) async throws -> [SavedObject] {
@@ -75,7 +77,7 @@ extension HealthStore {
             }
             var description = IngestDescription(
                 kind: .save, name: source.name, zone: zone.identifier, received: received.microseconds)
-            // As HealthKit has it for the objects of an app.
+            // HealthKit does the same for an app's objects.
             description.replacesAcrossDevices = true
             let outcomes: [SampleOutcome]
             do {

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 import SampleStore
 
-/// A store of health data, as HealthKit's `HKHealthStore`: the place that all queries are asked of, and that objects are saved to.
+/// A store of health data, like HealthKit's `HKHealthStore`. All queries and saves go through it.
 ///
 /// ```swift
 /// let store = try HealthStore(path: "vitalgate.db", access: .write(as: SourceRevision(id: "app.walker", name: "Walker")))
@@ -12,27 +12,28 @@ import SampleStore
 /// for sample in try await newest.result(for: store) { print(sample.uuid) }
 /// ```
 ///
-/// It may be used from any task. Queries run beside one another, each on a view of the store as it is when it begins; changes are made one after the
-/// other. Any number of processes may have the same store open, the hub among them: a change waits for another process's for 15 seconds at most.
+/// You can use it from any task. Queries run concurrently, and each sees a snapshot of the store from when it begins. Changes run
+/// one at a time. Several processes, including the hub, may have the same store open. A change waits up to 15 seconds for the
+/// change of another process.
 public final class HealthStore: Sendable {
-    /// What a store is opened for.
+    /// The access to a store.
     public enum Access: Sendable {
-        /// For queries.
+        /// Queries only.
         case read
-        /// For queries and changes; what is saved comes from this source, whose `id` is part of the identity of all that it saves.
+        /// Queries and changes. Saved objects come from this source, and its `id` is part of their identity.
         case write(as: SourceRevision)
     }
 
-    /// The store's file.
+    /// The path of the store's file.
     public let path: String
-    /// The person whose store it is, a UUID. What is saved is theirs unless it says otherwise, and so are statistics.
+    /// The UUID of the person that the store belongs to. It is the default person of saved objects and statistics.
     public let person: String
-    /// Whose clocks count where a calendar does: days of statistics, and the offset that a saved object was taken at.
+    /// The time zone for calendar days in statistics and for the offset of saved objects.
     public let zone: TimeZoneRules
-    /// What amounts are shown in, where the type's own unit is not what people want to see.
+    /// The units to show amounts in, for types whose own unit is not the preferred one.
     public let unitPreferences: [SampleType: Unit]
     let regionalUnits: RegionalUnits?
-    /// Who saves.
+    /// The source of saved objects, or `nil` if the store is open for reading only.
     let source: SourceRevision?
     let now: @Sendable () -> Instant
     let readers: ReaderPool
@@ -42,14 +43,14 @@ public final class HealthStore: Sendable {
     /// Opens a store.
     ///
     /// - Parameters:
-    ///   - path: of its file.
-    ///   - access: for queries alone, or for changes as well.
-    ///   - creating: whether the file is made, with the mode 0600, where there is none; for writing only.
-    ///   - zone: the machine's, where none is given.
-    ///   - unitPreferences: units in place of the types' own, for ``preferredUnits(for:)``.
-    ///   - locale: such as `en-US`; of types without a preference the units of its region are preferred.
-    ///   - now: the clock.
-    /// - Throws: `StoreError` where there is no store, or it can't be opened: its `kind` says what to do about it.
+    ///   - path: The path of its file.
+    ///   - access: The access, for reading only or for writing.
+    ///   - creating: Whether to create a missing file, with mode 0600. Used for writing only.
+    ///   - zone: The time zone. By default, the machine's.
+    ///   - unitPreferences: Units that override the types' own, for ``preferredUnits(for:)``.
+    ///   - locale: A locale such as `en-US`. Types without a preference use the units of its region.
+    ///   - now: The clock.
+    /// - Throws: `StoreError` if there is no store or it cannot be opened. Its `kind` identifies the remedy.
     public init(
         path: String, access: Access = .read, creating: Bool = false, zone: TimeZoneRules? = nil,
         unitPreferences: [SampleType: Unit] = [:], locale: String? = nil,
@@ -76,7 +77,9 @@ public final class HealthStore: Sendable {
         commits = CommitWatch(path: path)
     }
 
-    /// Changes something.
+    /// Runs a change on the writing connection.
+    ///
+    /// - Throws: ``HealthStoreError/openedForReading``, `StoreError`, and the errors of `body`.
     func write<Value: Sendable>(_ body: @Sendable (SampleStore) throws -> Value) async throws -> Value {
         guard let writer else { throw HealthStoreError.openedForReading }
         return try await writer.write(body)

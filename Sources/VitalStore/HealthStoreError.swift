@@ -1,14 +1,15 @@
-/// What a program asked of a store that cannot be. What goes wrong with the store itself is `StoreError` of the module SampleStore.
+/// An invalid request to a store. Failures of the store itself are `StoreError` of the module SampleStore.
 public enum HealthStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The store was opened for reading, and something was to be changed.
+    /// A change was requested from a store that is open for reading only.
     case openedForReading
-    /// An object cannot be kept, so that none of those that were to be saved with it is: its place among them, from 0, and why, without its value.
+    /// An object was refused, so nothing was saved: its index among the objects, and the reason without the value.
     case refused(object: Int, reason: String)
-    /// An anchor is of another store, of one that was put back from a backup since, or of changes that the store no longer has: why.
+    /// The anchor cannot be used, with the reason: it belongs to another store, the store was restored from a backup, or its
+    /// changes were removed.
     case unknownAnchor(String)
-    /// Statistics that the type does not have, or a type that has none: why.
+    /// The query does not fit the type, with the reason. An example is statistics that the type does not have.
     case unsuitable(String)
-    /// There is no such object in the store, or it is of another kind.
+    /// The object does not exist in the store or is of another kind.
     case noSuchObject
 
     public var description: String {

@@ -1,22 +1,22 @@
 import HealthModel
 import SampleStore
 
-/// How far a reader of changes has come, as HealthKit's `HKQueryAnchor`.
+/// A position in the change log, like HealthKit's `HKQueryAnchor`.
 ///
-/// It is opaque and lasts: keep it with what you made of the changes, and go on from it in another process, years later. Written down it is a text, by
-/// ``description`` or as `Codable`.
+/// An anchor is opaque and does not expire. Store it with your results and continue from it later, even years later and in another
+/// process. Its text form is ``description`` or its `Codable` representation.
 ///
-/// An anchor is of one store. Used with another one, with one that was put back from a backup, or where it is ahead of the store, a query throws
-/// ``HealthStoreError/unknownAnchor(_:)``, and never tells half of the changes in silence.
+/// An anchor belongs to one store. A query throws ``HealthStoreError/unknownAnchor(_:)`` if the anchor is from another store, if
+/// the store was restored from a backup, or if the anchor is ahead of the store. It never returns partial changes silently.
 public struct QueryAnchor: Hashable, Comparable, Sendable, CustomStringConvertible {
     let anchor: Anchor
 
     init(_ anchor: Anchor) { self.anchor = anchor }
 
-    /// Before the first change of any store.
+    /// The anchor before the first change of any store.
     public static let beginning = QueryAnchor(Anchor.beginning)
 
-    /// Reads an anchor that was written down; `nil` where the text is none.
+    /// Parses the text form of an anchor. Returns `nil` for any other text.
     public init?(_ text: some StringProtocol) {
         guard let anchor = Anchor(text) else { return nil }
         self.init(anchor)
@@ -24,7 +24,7 @@ public struct QueryAnchor: Hashable, Comparable, Sendable, CustomStringConvertib
 
     public var description: String { anchor.description }
 
-    /// Whether a reader with the one has seen less than a reader with the other, both of one store.
+    /// Whether the first anchor is earlier than the second one. Both must belong to the same store.
     public static func < (one: QueryAnchor, other: QueryAnchor) -> Bool { one.anchor < other.anchor }
 }
 
@@ -44,13 +44,15 @@ extension QueryAnchor: Codable {
 }
 
 extension HealthStore {
-    /// The anchor of a reader who has seen everything that is there now.
+    /// The anchor after all current changes.
     public func currentAnchor() async throws -> QueryAnchor {
         QueryAnchor(try await readers.read { store in try store.lastAnchor() })
     }
 }
 
 extension SampleStore {
+    /// Checks that the store can continue from an anchor.
+    ///
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``
     func check(_ anchor: QueryAnchor) throws {
         if let reason = try reasonNotToKnow(anchor.anchor) { throw HealthStoreError.unknownAnchor(reason) }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension CommandContext {
-    /// The value of an option that nobody else should see; `-` reads a line from standard input, which a terminal does not show.
+    /// The value of a secret option. `-` reads a line from standard input, without echo on a terminal.
     func secret(_ option: String) throws -> String? {
         guard let text = invocation.string(option), text == "-" else { return invocation.string(option) }
         var settings = termios()

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// What a command works with.
+/// The environment of a command: arguments, streams and machine.
 struct CommandContext {
     let invocation: Invocation
     let streams: StandardStreams
@@ -25,12 +25,12 @@ struct CommandContext {
 
     func openForReading() throws -> SampleStore { try access().openForReading() }
 
-    /// The zone named by an option, else the configured one, else the machine's.
+    /// The time zone from `--time-zone`, or the configured one, or the machine's.
     func zone() throws -> TimeZoneRules {
         try machine.zone(invocation.string("--time-zone").map { ZoneName($0, from: .option) } ?? configuration().timeZone)
     }
 
-    /// The kind of samples that is asked for; nil for all.
+    /// The requested kind of samples, or `nil` for all kinds.
     func kind() throws -> SampleKind? {
         guard let name = invocation.string("--kind") else { return nil }
         guard let kind = SampleKind(named: name) else {
@@ -40,7 +40,7 @@ struct CommandContext {
         return kind
     }
 
-    /// A type by its id or HealthKit's.
+    /// A type by its id or HealthKit's identifier.
     func type(_ name: String) throws -> SampleType {
         if let type = SampleType(name) { return type }
         throw invocation.invalid(
@@ -49,7 +49,7 @@ struct CommandContext {
                 + "; 'vitalgate types' lists them")
     }
 
-    /// Several types joined by commas; of those that are none each is named.
+    /// Several types, separated by commas. The error names all unknown ones.
     func types(_ names: String) throws -> [SampleType] {
         let words = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         let unknown = words.filter { SampleType($0) == nil }
@@ -64,7 +64,7 @@ struct CommandContext {
         return try words.map(type)
     }
 
-    /// The stretch of time between `--from` and `--to`.
+    /// The interval from `--from` to `--to`.
     func range(zone: TimeZoneRules) throws -> (from: Instant?, to: Instant?) {
         let range = (from: try instant(option: "--from", zone: zone), to: try instant(option: "--to", zone: zone))
         if let from = range.from, let to = range.to, to < from, let text = invocation.string("--from") {
@@ -75,7 +75,7 @@ struct CommandContext {
         return range
     }
 
-    /// The unit named by an option, and whether the type's samples have a conversion to it.
+    /// The requested unit. Throws if it is not compatible with the type.
     func unit(for type: SampleType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }
         let unit = try HealthModel.Unit(written: code)
@@ -83,8 +83,8 @@ struct CommandContext {
         return unit
     }
 
-    /// A point in time as a person writes it: ISO 8601 with or without a zone, a date, `now`, `today`, `yesterday`, a weekday, or `-7d` for
-    /// seven days ago.
+    /// The time in an option: ISO 8601 with or without a zone, a date, `now`, `today`, `yesterday`, a weekday, or `-7d` for seven
+    /// days ago.
     func instant(option: String, zone: TimeZoneRules) throws -> Instant? {
         guard let text = invocation.string(option) else { return nil }
         guard let instant = instant(text, zone: zone) else {
@@ -101,9 +101,9 @@ struct CommandContext {
         Instant(written: text, now: machine.now(), zone: zone)
     }
 
-    /// The condition of `--where`, with times as `--from` takes them and persons by name.
+    /// The condition of `--where`. It accepts the same times as `--from`, and people by name.
     ///
-    /// - Parameter types: those that are asked for; `nil` for all.
+    /// - Parameter types: The requested types, or `nil` for all.
     func condition(for types: Set<SampleType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
         guard let text = invocation.string("--where") else { return nil }
         let condition = try SamplePredicate(
@@ -112,18 +112,18 @@ struct CommandContext {
         return condition
     }
 
-    /// Writes rows of CSV as the person asked.
+    /// A CSV writer that respects `--safe`.
     var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
 
-    /// How tables and reports show times.
+    /// The time format of tables and reports.
     func times() throws -> ShownTimes { ShownTimes(zone: try zone(), isAskedFor: invocation.string("--time-zone") != nil) }
 
     var format: Format { invocation.string("--format").flatMap(Format.init) ?? .table }
 
-    /// Writes what a command says about its work, not its data.
+    /// Writes a message to standard error, separate from the data.
     func note(_ text: String) { streams.note(text) }
 
-    /// Lines of a log: a name of a device or file with a line break in it would make a line of its own.
+    /// Writes a log line. Line breaks in names are removed, so that a name cannot forge a line.
     func inform(_ text: String) { log("info", text, .information) }
     func warn(_ text: String) { log("warning", text, .warning) }
 
@@ -132,7 +132,7 @@ struct CommandContext {
     }
 }
 
-/// How data is written.
+/// A format of output.
 enum Format: String, CaseIterable {
     case table, ndjson, csv
 
@@ -162,7 +162,7 @@ enum SharedOptions {
         help:
             "Only samples that meet a condition: comparisons of value (with a unit), metadata.KEY, source.name, activity, fhir.code … joined by and, or, not (see 'vitalgate query --help')."
     )
-    /// How a condition is written; told by `query --help`, and so by the manual page.
+    /// The syntax of conditions, for `query --help` and the manual page.
     static let conditionSyntax = """
         A condition for --where compares a field with a value: FIELD = VALUE, and !=, <, <=, >, >=, ~ for "contains" and ^= for \
         "begins with". = * asks whether the field is there at all, != * whether it is not; everything and nothing are conditions, too. not, and, or \
@@ -182,7 +182,7 @@ enum SharedOptions {
         resource's own date: \(ClinicalRecord.dateNames.joined(separator: ", ")); dates are compared as far as both are told (date.onset >= \
         2012-05). TYPE and FIGURE are a type of quantities, and sum, average, minimum or maximum.
         """
-    /// What `--kind` says of itself.
+    /// The help text of `--kind`.
     static func kinds(_ words: String) -> String { "\(words): \(SampleKind.allCases.map(\.name).joined(separator: ", "))." }
     static let type = Argument(
         name: "TYPE", help: "A quantity type such as heartRate, or all.", completion: .command("vitalgate types --ids"))

@@ -3,14 +3,14 @@ import FileSource
 import Glibc
 import Pipeline
 
-/// A file as a person named it: what is said of it, and what the system is asked for.
+/// A file argument, with a display name and the exact path.
 struct FileArgument {
-    /// For messages and the ledger: on one line, whatever the name holds.
+    /// The display name for messages and the ledger, always on one line.
     let name: String
     private let path: String
     private let bytes: [UInt8]
 
-    /// The files that stand on the command line. A name that is not UTF-8 comes from there as it is; the text of an argument has lost it.
+    /// The files on the command line. The raw bytes are kept because the text of a name that is not UTF-8 has lost them.
     static func all(_ texts: [String]) -> [FileArgument] {
         var raw: [String: [[UInt8]]] = [:]
         for index in stride(from: Int(CommandLine.argc) - 1, through: 1, by: -1) {
@@ -20,27 +20,27 @@ struct FileArgument {
             if Array(text.utf8) != bytes { raw[text, default: []].append(bytes) }
         }
         return texts.map { text in
-            // Two names may look alike as text: each stands for its own, in their order.
+            // Two names may have the same text. They are then assigned in order.
             FileArgument(name: TerminalText.sanitized(text), path: text, bytes: raw[text]?.popLast() ?? Array(text.utf8))
         }
     }
 
-    /// A file of our own making, under a name for people.
+    /// Creates an argument for a temporary file with a display name.
     init(name: String, at path: String) { (self.name, self.path, bytes) = (name, path, Array(path.utf8)) }
 
     private init(name: String, path: String, bytes: [UInt8]) { (self.name, self.path, self.bytes) = (name, path, bytes) }
 
-    /// Whether it is standard input, whose end is where the other program ended it.
+    /// Whether this is standard input, which may have been cut short by the other program.
     var isStandardInput: Bool { path == InputFile.standardInput }
 
-    /// Why it cannot be read at all; nothing where it can, as far as one sees.
+    /// The reason why the file cannot be read, or `nil` if there is no apparent one.
     var obstacle: String? {
         if bytes.isEmpty { return "the file's name is empty" }
         guard path != InputFile.standardInput, access(bytes.map { CChar(bitPattern: $0) } + [0], R_OK) != 0 else { return nil }
         return String(cString: strerror(errno))
     }
 
-    /// Opens it; a pipe is read to its end before.
+    /// Opens the file. A pipe is read to its end first.
     func open(onlyFile: Bool) throws(SourceError) -> InputFile {
         let temporary = getenv("TMPDIR").map { [String(cString: $0)] } ?? []
         return try InputFile(

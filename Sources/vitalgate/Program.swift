@@ -9,11 +9,11 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// The program: its commands, and what becomes of their errors.
+/// The program, with its commands and the handling of their errors.
 enum Program {
     static let version = "0.1.0"
 
-    /// Each command with what runs it. Help, completion and the manual page come from the same declarations.
+    /// All commands. The help, completion and manual page are generated from the same declarations.
     static var commands: [any Command.Type] {
         [
             ImportCommand.self, DecodeCommand.self, QueryCommand.self, ShowCommand.self, StatsCommand.self, RingsCommand.self,
@@ -57,7 +57,7 @@ enum Program {
             return try dispatch(arguments, streams: streams)
         } catch {
             let (message, code) = explain(error)
-            // A usage error begins with the command it speaks of.
+            // A usage error starts with the command's name.
             if let message { streams.note(error is UsageError ? message : "vitalgate: \(message)", priority: .error) }
             return code
         }
@@ -82,7 +82,7 @@ enum Program {
         return code
     }
 
-    /// What an error says to a person, and its exit code after sysexits.
+    /// The message and the exit code of an error, as in sysexits.
     static func explain(_ error: any Error) -> (message: String?, code: ExitCode) {
         switch error {
         case let error as UsageError: (error.description, error.exitCode)
@@ -120,7 +120,7 @@ enum Program {
     }
 }
 
-/// One command of the program.
+/// A command of the program.
 protocol Command {
     static var specification: CommandSpecification { get }
     static func run(_ context: CommandContext) throws -> ExitCode

@@ -1,9 +1,9 @@
 import CommandLineKit
 import HealthModel
 
-/// Which type was meant by a text that is none.
+/// Suggestions for unknown type names.
 enum TypeSuggestion {
-    /// The id of the type that was probably meant.
+    /// The id of the type that the user probably meant.
     static func nearest(to text: String) -> String? {
         let word = plain(text)
         guard !word.isEmpty else { return nil }
@@ -15,10 +15,10 @@ enum TypeSuggestion {
         return Suggestion.nearest(to: word, among: types.map { plain($0.id) }).flatMap { ids[$0] }
     }
 
-    /// Letters and digits alone: `heart_rate`, `Heart Rate` and `heartRate` are one.
+    /// The letters and digits only: `heart_rate`, `Heart Rate` and `heartRate` are equal.
     private static func plain(_ text: String) -> String { text.lowercased().filter { $0.isLetter || $0.isNumber } }
 
-    /// What people call it.
+    /// Common names of types.
     private static let spoken = [
         "weight": "bodyMass", "mass": "bodyMass", "steps": "stepCount", "step": "stepCount", "pulse": "heartRate",
         "bpm": "heartRate",

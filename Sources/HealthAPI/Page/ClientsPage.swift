@@ -2,7 +2,8 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// The programs that ask for a person's data: what they want, what they may, what they read. A person answers type by type, and changes their mind at any time.
+/// The page for clients: their requests, their access, and a log of their reads. A person grants access by type and can change it
+/// at any time.
 enum ClientsPage {
     static let routes = [
         PageRoute(method: "GET", path: "clients", answer: page),
@@ -12,11 +13,11 @@ enum ClientsPage {
     private static let (mostObjects, mostEntries) = (200, 100)
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        // Grants are no samples: what is asked for here is of this person alone.
+        // Grants are not samples, so every request and grant is filtered by this person here.
         let (everything, own) = (try call.hubReader(), try call.reader())
         let texts = call.texts
         let subject = try call.person().subject
-        // What others were asked by is theirs to know.
+        // Clients that only other people know stay hidden.
         let known = try everything.store.clients().filter { try everything.store.isKnown($0, to: subject) }
         let clients: [HTML] = try known.map { client in
             let key = "client\(client.id)"
@@ -51,7 +52,7 @@ enum ClientsPage {
         return try form(request, client, "clients.asks", own, call)
     }
 
-    /// What was not granted, or was withdrawn: a person may answer again.
+    /// The request that was refused or withdrawn, which the person can answer again.
     private static func refusals(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let subject = try call.person().subject
         guard let request = try store.refusedRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
@@ -83,7 +84,7 @@ enum ClientsPage {
             """
     }
 
-    /// From which day on something may be read; all of it where none is said.
+    /// The first day that the client may read. If it is empty, the client may read everything.
     private static func date(_ type: ObjectType, _ day: String, _ call: PageCall) -> HTML {
         """
         <label class="note">\(call.texts("clients.onlyFrom")) <input type="date" name="from.\(type.id)" value="\(day)" \
@@ -91,7 +92,7 @@ enum ClientsPage {
         """
     }
 
-    /// A person's newest objects of a type that is asked about one by one, and whether there are more.
+    /// A person's newest objects of a type that is granted object by object, and whether there are more.
     private static func listed(_ type: ObjectType, _ own: SampleStore) throws -> (samples: [Sample], isCut: Bool) {
         guard let sampleType = SampleType(type.id) else { return ([], false) }
         let cursor = try own.samples(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects + 1))
@@ -101,7 +102,7 @@ enum ClientsPage {
         return (Array(samples.prefix(mostObjects)), samples.count > mostObjects)
     }
 
-    /// Clinical records and documents, each by itself: no word grants them all.
+    /// Clinical records and documents, each with its own checkbox. There is no way to grant them all at once.
     private static func objects(
         of type: ObjectType, _ granted: Set<SampleIdentity>, _ future: Bool, _ own: SampleStore, _ call: PageCall
     ) throws -> HTML {
@@ -158,7 +159,7 @@ enum ClientsPage {
             ["clients.type", "clients.reads", "clients.writes", "clients.change"].map { texts($0) }, rows)
     }
 
-    /// How what may be read is made less or more.
+    /// A form that widens or narrows a grant.
     private static func change(_ grant: Grant, _ client: Client, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let (texts, name) = (call.texts, name(of: grant.type, call))
         func form(_ fields: HTML) -> HTML {
@@ -176,7 +177,7 @@ enum ClientsPage {
         }
     }
 
-    /// The day from which on something may be read, as a browser's field for dates has it.
+    /// The first readable day in the format of a browser's date field.
     private static func day(_ reading: Grant.Reading, _ call: PageCall) -> String {
         guard case .from(let start) = reading, reading != .all else { return "" }
         return call.times.date(start)
@@ -243,7 +244,7 @@ enum ClientsPage {
                 try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
             }
         case "read":
-            // Of what it may read, less or more: what it may not is asked for first.
+            // This only changes what the client may already read. Further access has to be requested first.
             guard let type = call.text("type").flatMap({ ObjectType($0) }),
                 let grant = known.first(where: { $0.type == type && $0.reading != .none })
             else { throw Problem(400, "type: nothing of this type may be read") }
@@ -258,7 +259,7 @@ enum ClientsPage {
                 guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {
                     throw Problem(400, "asked: there is no such type")
                 }
-                // Only what is asked for: a page that was open for long answers nothing else.
+                // Only open requests are answered, since the page may be out of date.
                 guard requests.contains(where: { (access == .read ? $0.read : $0.write).contains(type) }) else { continue }
                 let isGranted = call.list("yes").contains(asked)
                 guard access == .read else {
@@ -277,13 +278,13 @@ enum ClientsPage {
         return call.see("/page/clients")
     }
 
-    /// What a form says that may be read of a type, in place of what may be so far.
+    /// The new read access to a type according to the form, replacing the current one.
     private static func reading(
         _ type: ObjectType, _ before: Grant.Reading, _ client: Client, _ call: PageCall
     ) throws -> (Grant.Reading, [SampleIdentity]) {
         guard type.isAskedByObject else {
             guard let day = call.text("from.\(type.id)") else { return (.all, []) }
-            // A time within a day stays, where the day does.
+            // If the day did not change, the exact start time is kept.
             if day == Self.day(before, call) { return (before, []) }
             guard day.utf8.count == 10, let start = Instant(written: day, now: call.now, zone: call.zone) else {
                 throw Problem(400, "from.\(type.id): expected a date such as 2026-11-20")
@@ -294,7 +295,7 @@ enum ClientsPage {
         func named(_ field: String) -> Set<SampleIdentity> {
             Set(call.list("\(field).\(type.id)").compactMap { SampleIdentity($0) })
         }
-        // What the form did not show stays as it is.
+        // Objects that the form did not show keep their state.
         let kept = before == .none ? [] : try readable(type, by: client, call).subtracting(named("shown"))
         let objects = named("object").union(kept)
         return (objects.isEmpty && !future ? .none : .objects(future: future), Array(objects))

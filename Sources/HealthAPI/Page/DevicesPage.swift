@@ -4,7 +4,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// A device that a scan heard, as `vitalgate scan --format ndjson` tells it.
+/// A nearby device, as `vitalgate scan --format ndjson` prints it.
 struct NearbyLine: Decodable, Sendable {
     var address: String
     var durable: Bool
@@ -15,7 +15,7 @@ struct NearbyLine: Decodable, Sendable {
     var bonded: Bool
 }
 
-/// The hub's devices: how they do and what helps; what is near, and how it is adopted, paired and given to a person.
+/// The page for the hub's devices: their state and advice, nearby devices, adoption, pairing, and assignment to a person.
 enum DevicesPage {
     static let routes = [
         PageRoute(method: "GET", path: "devices", right: .keeper, answer: page),
@@ -53,7 +53,7 @@ enum DevicesPage {
             \(work.running == nil ? form("scan", [], texts("devices.scan"), nil) : "")
             \(near(work.near, adopted, call))
             """
-        // Whoever has no scripts sees what becomes of it as well.
+        // A refresh shows the outcome to users without scripts, too.
         return .page(
             PageLayout(call: call, title: texts("nav.devices"), place: "/page/devices", refresh: work.running == nil ? nil : 2)
                 .whole(body))
@@ -154,7 +154,7 @@ enum DevicesPage {
         return call.see("/page/devices")
     }
 
-    /// The program's words: each field is one of them, and none can be taken for an option.
+    /// The program's arguments. Each field is checked and becomes one argument, and none can be mistaken for an option.
     private static func words(_ action: String, _ call: PageCall) throws -> [String] {
         if action == "scan" { return ["scan", "--seconds", "\(seconds)", "--format", "ndjson"] }
         let address = call.text("address") ?? ""
@@ -175,5 +175,5 @@ enum DevicesPage {
     }
 }
 
-/// Does something on a thread of its own.
+/// Runs a closure on its own thread.
 func detach(_ body: @escaping @Sendable () -> Void) { DispatchQueue(label: "vitalgate.page").async(execute: body) }

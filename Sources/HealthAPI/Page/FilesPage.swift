@@ -4,7 +4,8 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Files that the hub reads: dropped on the page, they come in pieces and lie in its inbox when they are whole; then what became of each row.
+/// The page for uploading files and for the results of imports. A file arrives in pieces and moves to the hub's inbox when it is
+/// complete.
 enum FilesPage {
     static let routes = [
         PageRoute(method: "GET", path: "files", right: .keeper, answer: page),
@@ -12,7 +13,7 @@ enum FilesPage {
     ]
 
     private static let piece = 1 << 20
-    /// Octets of a file; an export of the Health app has a gigabyte or two.
+    /// The maximum size of a file in bytes. An export of the Health app has 1 or 2 GB.
     private static let longest = 8 << 30
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
@@ -39,17 +40,17 @@ enum FilesPage {
             PageLayout(call: call, title: texts("nav.files"), place: "/page/files").whole(body, scripts: ["page.js", "files.js"]))
     }
 
-    /// One piece of a file: `at` says where it belongs, `whole` that it is the last.
+    /// Receives one piece of a file. `at` is its offset, and `whole` marks the last piece.
     @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
         guard let hub = call.core.settings.hub, let inbox = hub.inbox else { throw Problem(503, "the hub has no inbox") }
         guard let given = call.text("name"), isName(given), UUIDText.isValid(call.variables[0]),
             let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
         else { throw Problem(400, "name, at: expected a file's name and where the piece belongs") }
         guard offset <= longest - call.request.body.count else { throw Problem(413, "files of at most 8 GiB are taken") }
-        // What the hub leaves alone, since it looks unfinished, would never be read.
+        // The hub ignores files that look unfinished, so it would never read this one.
         guard let name = hub.readName(given), isName(name) else { throw Problem(422, "name: the hub reads no file of this name") }
         if offset == 0 { removeDrafts(of: inbox, at: call.now) }
-        // Hidden until it is whole.
+        // A draft is hidden until it is complete.
         let draft = "\(inbox)/\(draftPrefix)\(call.variables[0].lowercased())"
         let isWhole = call.text("whole") != nil
         let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
@@ -59,10 +60,10 @@ enum FilesPage {
         return .data(object.line)
     }
 
-    /// How long a file may be on its way, in seconds.
+    /// The maximum duration of an upload in seconds.
     private static let patience: Int64 = 86_400
 
-    /// Removes what nobody has finished.
+    /// Removes abandoned drafts.
     static func removeDrafts(of inbox: String, at now: Instant) {
         guard let stream = opendir(inbox) else { return }
         defer { closedir(stream) }
@@ -80,12 +81,12 @@ enum FilesPage {
 
     private static let draftPrefix = ".page-"
 
-    /// Returns where the next piece belongs.
+    /// Writes a piece and returns the offset of the next piece.
     private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_TRUNC : 0), 0o600)
         guard descriptor >= 0 else { throw Problem(503, "the inbox cannot be written") }
         defer { close(descriptor) }
-        // A piece that is sent again is written again; one that skips something is none of this file.
+        // A repeated piece overwrites itself. A piece beyond the end is rejected.
         guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw Problem(409, "a piece is missing") }
         var written = 0
         while written < octets.count {
@@ -101,7 +102,8 @@ enum FilesPage {
         return offset + written
     }
 
-    /// Under a name that is free: nobody's file is replaced. The hub takes what is moved to a name, and leaves alone what is still open.
+    /// Moves a complete file to an unused name, so that no file is replaced. The hub reads files that are moved into place and
+    /// skips files that are still open.
     private static func place(_ draft: String, in inbox: String, as name: String) throws {
         for number in 1...1000 {
             let free = "\(inbox)/" + (number == 1 ? name : "\(number)-\(name)")

@@ -1,4 +1,4 @@
-/// A piece of HTML. Texts that are put into one are escaped, other pieces are not:
+/// A fragment of HTML. Interpolated texts are escaped, and interpolated fragments are not:
 ///
 ///     let cell: HTML = "<td>\(device.name)</td>"
 struct HTML: ExpressibleByStringInterpolation, Sendable {
@@ -7,7 +7,7 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
     init(stringLiteral text: String) { self.text = text }
     init(stringInterpolation parts: StringInterpolation) { text = parts.text }
 
-    /// One of two pieces: in an interpolation, literals on both sides of a `?` would be texts.
+    /// Returns one of two fragments. In an interpolation, the literals of a `?:` expression would be texts.
     static func choose(_ condition: Bool, _ one: HTML, _ other: HTML = "") -> HTML { condition ? one : other }
 
     static func + (one: HTML, other: HTML) -> HTML { "\(one)\(other)" }
@@ -31,7 +31,8 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
                 case ">": text += "&gt;"
                 case "\"": text += "&quot;"
                 case "'": text += "&#39;"
-                // What turns the direction of reading has a purpose read otherwise than it was written (UAX #9), what is no character at all is none here.
+                // Directional controls could make a client's purpose read differently than written (UAX #9). They and other control
+                // characters are replaced.
                 case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": text += "\u{FFFD}"
                 case "\0"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}"..."\u{9F}": text += "\u{FFFD}"
                 default: text.unicodeScalars.append(scalar)

@@ -1,54 +1,55 @@
 import HealthModel
 import Synchronization
 
-/// What the page asks of the hub that runs on the store: how its devices do, and what takes its radio. The hub's own program does that, as from a shell.
+/// The page's interface to the running hub: the state of its devices, and commands that need its radio. The hub's own program runs
+/// these commands, as from a shell.
 public struct HubDoor: Sendable {
-    /// A device, and how it delivers.
+    /// A device and its state.
     public struct Device: Sendable {
-        /// As the store has it.
+        /// The address as in the store.
         public var address: String
-        /// What people call it.
+        /// The device's display name.
         public var name: String
-        /// `live`, or what it waits for; `nil` where no hub says it.
+        /// `live`, or the reason for waiting. `nil` if no hub reports the state.
         public var state: String?
-        /// When its last reading came.
+        /// The time of its last reading.
         public var last: Instant?
-        /// Readings a minute.
+        /// The number of readings per minute.
         public var rate: Double?
-        /// Since when the next reading is long due.
+        /// The time since which the next reading has been overdue.
         public var silentSince: Instant?
-        /// In percent.
+        /// The battery level in percent.
         public var battery: Double?
 
-        /// A device of its name and address.
+        /// Creates a device.
         public init(address: String, name: String) { (self.address, self.name) = (address, name) }
     }
 
-    /// What became of a command: its exit code, what it printed, and what it said of its work.
+    /// The result of a command.
     public struct Outcome: Sendable {
-        /// 0 where it did what it was to do.
+        /// The exit code, 0 for success.
         public var code: Int32
-        /// Lines that it printed.
+        /// The command's standard output.
         public var output: String
-        /// What it said, for a person.
+        /// The command's messages for the user.
         public var words: String
 
-        /// An outcome of its parts.
+        /// Creates an outcome.
         public init(code: Int32, output: String, words: String) { (self.code, self.output, self.words) = (code, output, words) }
     }
 
-    /// The adopted devices, and whether a hub runs that says how they do.
+    /// The adopted devices, and whether a running hub reports their state.
     public var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
-    /// Runs the program with words such as `scan`; waits for its end.
+    /// Runs the program with arguments such as `scan` and waits for its end.
     public var run: @Sendable ([String]) -> Outcome
-    /// Has the hub read its devices again.
+    /// Makes the hub read its devices again.
     public var reload: @Sendable () -> Void
-    /// The folder whose files the hub reads; `nil` where it reads none.
+    /// The folder from which the hub imports files, or `nil` if there is none.
     public var inbox: String?
-    /// The name under which the hub reads a file of the inbox; `nil` where it reads none of that name.
+    /// The name under which the hub reads a file in the inbox, or `nil` if it ignores such files.
     public var readName: @Sendable (String) -> String? = { $0 }
 
-    /// A door of its parts.
+    /// Creates the interface.
     public init(
         inbox: String?, devices: @escaping @Sendable () -> (isRunning: Bool, devices: [Device]),
         run: @escaping @Sendable ([String]) -> Outcome, reload: @escaping @Sendable () -> Void
@@ -57,12 +58,12 @@ public struct HubDoor: Sendable {
     }
 }
 
-/// The one command at a time that the page has the hub's program run: none of the server's threads waits for it.
+/// Runs one hub command at a time for the page, without blocking a thread of the server.
 final class HubWork: Sendable {
     struct State: Sendable {
         var running: String?
         var outcome: HubDoor.Outcome?
-        /// Of the last scan.
+        /// The nearby devices of the last scan.
         var near: [NearbyLine] = []
     }
 
@@ -70,7 +71,7 @@ final class HubWork: Sendable {
 
     var now: State { state.withLock { $0 } }
 
-    /// Begins with a command, unless one is at work.
+    /// Starts a command and returns true, unless another one is running.
     func begin(_ name: String, _ body: @escaping @Sendable () -> (HubDoor.Outcome, [NearbyLine]?)) -> Bool {
         let isFree = state.withLock { state in
             guard state.running == nil else { return false }

@@ -2,14 +2,15 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// How somebody is let in: with a code that `vitalgate page open` printed, once.
+/// The login page. It accepts a one-time code from `vitalgate page open`.
 enum LoginPage {
     static let routes = [
         PageRoute(method: "POST", path: "login", right: .none, body: 4096, answer: login),
         PageRoute(method: "POST", path: "logout", answer: logout),
     ]
 
-    /// The form. The script sends what stands behind the `#` of a link, which no server is sent and no log has.
+    /// The login form. The script sends the code from the link's fragment, after the `#`, which browsers never send to a server and
+    /// which appears in no log.
     static func answer(_ call: PageCall, status: Int, failed: Bool = false) -> HTTPResponse {
         let texts = call.texts
         let failure: HTML = failed ? "<p class=\"problem\" role=\"alert\">\(texts("login.failed"))</p>" : ""
@@ -27,8 +28,8 @@ enum LoginPage {
         return .page(PageLayout(call: call, title: texts("login.title")).whole(body, scripts: ["login.js"]), status: status)
     }
 
-    /// Has the browser ask again, now from a page of this site, so that the cookie goes along (RFC 6265bis, section 5.2). Whoever has no session
-    /// is asked for a code then.
+    /// Makes the browser repeat the request from a page of this site, so that it sends the cookie (RFC 6265bis, section 5.2). A
+    /// user without a session then gets the login form.
     static func again(_ call: PageCall) -> HTTPResponse {
         .page(
             "<!doctype html><html lang=\"\(call.texts.language)\"><head><meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0\"><title>Vitalgate</title></head><body></body></html>"

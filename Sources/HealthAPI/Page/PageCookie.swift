@@ -2,15 +2,18 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// The cookie by which a browser shows a session of the page (RFC 6265). It is sent to this host alone. With HTTPS its name has the prefix
-/// `__Host-`, so that no other program on the host can set it over plain HTTP.
+/// The session cookie of the page (RFC 6265). Browsers send it to this host only. With HTTPS its name has the prefix `__Host-`, so
+/// that no other program on the host can set it over plain HTTP.
 struct PageCookie: Sendable {
     private let name: String
     private let isSecure: Bool
 
+    /// Creates the cookie of a store.
+    ///
     /// - Parameters:
-    ///   - store: the path of the store, which is part of the name.
-    ///   - keeper: the person whose store it is.
+    ///   - store: The path of the store, which is part of the name.
+    ///   - keeper: The person that the store belongs to.
+    ///   - isSecure: Whether the page is served over HTTPS.
     init(store: String, keeper: String, isSecure: Bool) {
         let digest = Digest.sha256(Array((store + "\n" + keeper).utf8)).prefix(8).map { octet in
             let digits = String(octet, radix: 16)
@@ -20,10 +23,10 @@ struct PageCookie: Sendable {
         self.isSecure = isSecure
     }
 
-    /// Most cookies of the name that are looked at.
+    /// The maximum number of cookies to check.
     private static let most = 8
 
-    /// What a request has under the name: a browser may send several, of which any may be the session's.
+    /// The values of all cookies of the name. A browser may send several, and any one can be the valid session.
     func tokens(of head: RequestHead) -> [String] {
         var tokens: [String] = []
         for header in head.headers where header.name == "cookie" {
@@ -35,10 +38,10 @@ struct PageCookie: Sendable {
         return tokens
     }
 
-    /// The header that has a browser show a token, or nothing any more if it is `nil`. Scripts of the page cannot read it.
+    /// The header that sets the token, or deletes the cookie if it is `nil`. Scripts cannot read the cookie.
     func header(_ token: String?) -> (name: String, value: String) {
         let age = token == nil ? 0 : SampleStore.pageTimes.session / 1_000_000
-        // The prefix wants the path to be the root.
+        // The prefix requires the root path.
         let place = isSecure ? "Path=/; Secure" : "Path=/page"
         return ("Set-Cookie", "\(name)=\(token ?? "-"); \(place); Max-Age=\(age); HttpOnly; SameSite=Strict")
     }

@@ -1,19 +1,19 @@
 import FoundationEssentials
 import Glibc
 
-/// What the page consists of beside the program: style, scripts and texts, read once from its folder.
+/// The page's files (style, scripts and texts), read once from a folder.
 ///
 ///     let files = try PageFiles(folder: "/usr/share/vitalgate/WebPage")
 public struct PageFiles: Sendable {
     struct File: Sendable {
         var type: String
         var octets: [UInt8]
-        /// Another for other octets: a browser that has the file need not ask again.
+        /// A hash of the contents. Browsers cache a file by it.
         var version: String
     }
 
     private(set) var files: [String: File] = [:]
-    /// By their language, `en`.
+    /// The texts by language, such as `en`.
     private(set) var languages: [String: PageTexts] = [:]
 
     private static let types = [
@@ -21,9 +21,9 @@ public struct PageFiles: Sendable {
     ]
     private static let longest = 1 << 20
 
-    /// Reads a folder with the page's files, and its texts by language in the folder `texts`.
+    /// Reads a folder with the page's files, and the texts by language in its subfolder `texts`.
     ///
-    /// - Throws: ``PageFilesError`` where one is missing, too long, or no list of texts.
+    /// - Throws: ``PageFilesError`` if a file is missing or too long, or if a file of texts is invalid.
     public init(folder: String) throws {
         for name in try Self.names(in: folder) {
             guard let type = name.split(separator: ".").last.flatMap({ Self.types[String($0)] }) else { continue }
@@ -43,7 +43,7 @@ public struct PageFiles: Sendable {
         for (name, texts) in languages { languages[name] = texts.completed(by: english) }
     }
 
-    /// The texts of the first language that a browser asks for (`Accept-Language`) and there is; else the English ones.
+    /// The texts of the first available language of the browser (`Accept-Language`), or the English ones.
     func texts(_ accepted: String?) -> PageTexts {
         for range in (accepted ?? "").split(separator: ",").prefix(16) {
             let tag = range.prefix { $0 != ";" && $0 != "-" }.filter { $0 != " " }.lowercased()
@@ -52,10 +52,10 @@ public struct PageFiles: Sendable {
         return languages["en"] ?? PageTexts(language: "en", [:])
     }
 
-    /// Where a browser finds a file.
+    /// The URL path of a file.
     func address(of name: String) -> String { "/page/static/\(name)?v=\(files[name]?.version ?? "0")" }
 
-    /// FNV-1a; the same octets give the same in every run.
+    /// The FNV-1a hash, which is the same in every run.
     private static func version(of octets: [UInt8]) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01b3 }
@@ -93,13 +93,13 @@ public struct PageFiles: Sendable {
     }
 }
 
-/// Why the page's files are not to be had.
+/// An error in the page's files.
 public struct PageFilesError: Error, CustomStringConvertible {
-    /// The file and what is wrong with it.
+    /// The file and the error.
     public let description: String
 }
 
-/// The page's words in one language, by their keys: all of them stand in one file.
+/// The page's texts in one language by key, from one file.
 struct PageTexts: Sendable {
     let language: String
     private var texts: [String: String]
@@ -110,7 +110,7 @@ struct PageTexts: Sendable {
         PageTexts(language: language, texts.merging(others.texts) { own, _ in own })
     }
 
-    /// The text of a key; the key itself where there is none. `{0}`, `{1}` in it are replaced.
+    /// The text of a key, or the key itself if there is no text. The values replace `{0}`, `{1}` and so on.
     func callAsFunction(_ key: String, _ values: String...) -> String {
         var text = texts[key] ?? key
         for (index, value) in values.enumerated() { text = text.split("{\(index)}", value) }
@@ -121,7 +121,7 @@ struct PageTexts: Sendable {
     subscript(key: String) -> String? { texts[key] }
     /// All keys.
     var keys: Set<String> { Set(texts.keys) }
-    /// Those of a part, `script.` as scripts have them.
+    /// The texts with a key prefix, such as `script.` for the scripts.
     func beginning(with prefix: String) -> [(key: String, text: String)] {
         texts.filter { $0.key.hasPrefix(prefix) }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }

@@ -1,21 +1,21 @@
 import HTTPServerKit
 
-/// What all pages have around them.
+/// The common layout of all pages.
 struct PageLayout {
     let call: PageCall
     let title: String
-    /// The address of the page, as the navigation has it.
+    /// The page's path, as in the navigation.
     var place = ""
-    /// After how many seconds a browser asks again.
+    /// The refresh interval of the browser in seconds.
     var refresh: Int?
 
-    /// Where a person can go, and the texts for it.
+    /// The navigation's links.
     private static let places: [(path: String, text: String, isKeepers: Bool)] = [
         ("/page/", "nav.today", false), ("/page/clients", "nav.clients", false), ("/page/care", "nav.care", false),
         ("/page/devices", "nav.devices", true), ("/page/files", "nav.files", true), ("/page/targets", "nav.targets", true),
     ]
 
-    /// A page whole.
+    /// A complete page.
     func whole(_ body: HTML, scripts: [String] = ["page.js"]) -> HTML {
         let (files, texts) = (call.files, call.texts)
         let again: HTML = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
@@ -44,7 +44,7 @@ struct PageLayout {
             """
     }
 
-    /// What scripts say: `data-connected` and others.
+    /// The texts of the scripts as attributes: `data-connected` and others.
     private var words: HTML {
         let words: [HTML] = call.texts.beginning(with: "script.").map { " data-\($0.key.dropFirst(7))=\"\($0.text)\"" }
         return "\(words)"

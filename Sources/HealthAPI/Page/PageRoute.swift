@@ -2,29 +2,29 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// What the page can be asked.
+/// A route of the page.
 struct PageRoute: Sendable {
-    /// What it takes to ask.
+    /// The required access.
     enum Right: Sendable {
-        /// Nothing: what lets somebody in, and what holds nothing of anybody.
+        /// No session. This is for login and for files without personal data.
         case none
-        /// A session; its person's own is all that is there.
+        /// A session. It sees its person's own data only.
         case person
-        /// The session of the hub's keeper, whose store it is.
+        /// A session of the hub's keeper, the person that the store belongs to.
         case keeper
     }
 
     let method: String
-    /// Behind `/page/`, with `*` for a part that may be anything.
+    /// The path after `/page/`, with `*` for variable parts.
     let path: String
     var right = Right.person
-    /// Octets of a body.
+    /// The maximum size of the body in bytes.
     var body = 0
-    /// Whether much may have to be read for it: no thread that serves others waits for that.
+    /// Whether the answer may read much data. It then runs on a separate queue.
     var isSlow = false
     let answer: @Sendable (PageCall) throws -> HTTPResponse
 
-    /// What stands in the place of each `*`; `nil` where it is another path.
+    /// The values for each `*`, or `nil` if the path does not match.
     func variables(of path: ArraySlice<String>) -> [String]? {
         let parts = self.path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == path.count else { return nil }
@@ -36,16 +36,16 @@ struct PageRoute: Sendable {
     }
 }
 
-/// A request of the page.
+/// A request to the page.
 struct PageCall {
     let core: ServiceCore
     let files: PageFiles
     let request: HTTPRequest
-    /// What stands in the place of each `*` of the path.
+    /// The values for each `*` of the path.
     let variables: [String]
-    /// Who was let in; nobody where the route takes none.
+    /// The session, or `nil` if the route needs none.
     let session: PageSession?
-    /// What the browser shows.
+    /// The session token that the browser sent.
     let token: String?
     let texts: PageTexts
     private let form: [RequestHead.QueryItem]
@@ -62,31 +62,33 @@ struct PageCall {
         form = isForm ? try request.form() : []
     }
 
-    /// What the address or the form says under a name.
+    /// The value of a query or form field.
     func text(_ name: String) -> String? {
         let item = request.head.query.first { $0.name == name } ?? form.first { $0.name == name }
         return item.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 
-    /// All that the address or the form says under a name.
+    /// All values of a query or form field.
     func list(_ name: String) -> [String] { (request.head.query + form).filter { $0.name == name }.map(\.value) }
 
-    /// Who was let in.
+    /// The session of the person.
+    ///
+    /// - Throws: ``Problem`` 401 if there is no session.
     func person() throws -> PageSession {
         guard let session else { throw Problem(401, "this needs a session of the page") }
         return session
     }
 
-    /// A reader that shows what is the person's own.
+    /// A reader that shows the person's own data.
     func reader() throws -> Reader { kept.keep(try core.readers.lend(toPerson: try person().subject)) }
 
-    /// A reader of the hub's own things, which shows everything: what is told of it is to be the person's, or the keeper's.
+    /// A reader that shows everything. Callers must show only the person's own data or check for the keeper.
     func hubReader() throws -> Reader { kept.keep(try core.readers.lend(to: nil)) }
 
-    /// The store, for what the person does.
+    /// The store, open for writing.
     func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
 
-    /// Does what the store may refuse, with its words for the person.
+    /// Runs a change. If the store refuses it, throws a ``Problem`` with the store's message for the user.
     func doing(_ body: () throws -> Void) throws {
         do {
             try body()
@@ -97,24 +99,24 @@ struct PageCall {
         }
     }
 
-    /// Whether the hub is this person's to keep: their own store's.
+    /// Whether the person is the hub's keeper, that is, the store belongs to this person.
     var isKeeper: Bool { session.map { $0.subject == core.keeper } ?? false }
 
     var now: Instant { core.settings.now() }
 
-    /// The zone that was chosen; else the hub's.
+    /// The time zone that the user chose, or the hub's.
     var zone: TimeZoneRules { text("zone").flatMap { core.settings.zones($0) } ?? core.settings.zone }
 
     var times: PageTimes { PageTimes(zone: zone, now: now, texts: texts) }
     var values: PageValues { PageValues(texts: texts, units: core.settings.units) }
 
-    /// A redirection to a page, after something was done.
+    /// A redirect to a page after a change.
     func see(_ path: String) -> HTTPResponse { HTTPResponse(status: 303, headers: [("Location", path)]) }
 }
 
-/// What HTML and data of the page have in common.
+/// Headers that HTML and data of the page share.
 extension HTTPResponse {
-    /// Nothing comes from elsewhere, nothing is run that stands in the page itself, and no other site shows it.
+    /// The policy allows only this site's own resources, no inline scripts, and no frames in other sites.
     private static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
         frame-ancestors 'none'
@@ -122,7 +124,7 @@ extension HTTPResponse {
 
     static func page(_ html: HTML, status: Int = 200) -> HTTPResponse {
         var response = HTTPResponse(status: status, type: "text/html; charset=utf-8", Array(html.text.utf8))
-        // With 'no-referrer', browsers send no origin along with forms.
+        // With 'no-referrer', browsers would omit the origin when they send forms.
         response.headers += [
             ("Content-Security-Policy", policy), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
             ("Vary", "Cookie, Accept-Encoding, Accept-Language"), ("X-Frame-Options", "DENY"),

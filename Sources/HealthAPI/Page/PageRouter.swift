@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Finds what a request of the page is for, and who asks.
+/// Finds the route and the session of a request to the page.
 struct PageRouter: Sendable {
     let core: ServiceCore
     let files: PageFiles
@@ -19,16 +19,16 @@ struct PageRouter: Sendable {
             answer: { call in
                 guard let file = call.files.files[call.variables[0]] else { throw Problem(404, "there is no such file") }
                 var response = HTTPResponse(type: file.type, file.octets)
-                // Its address has its version.
+                // The address contains the file's version.
                 response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
                 return response
             })
     ]
 
-    /// Whether a path is the page's.
+    /// Whether a path belongs to the page.
     static func has(_ path: [String]) -> Bool { path.isEmpty || path[0] == "page" }
 
-    /// Who has no session sends only what lets somebody in, and no memory is set aside before that is known.
+    /// Without a session, only login may send a body. The session is checked before memory is reserved.
     func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance {
         guard let route = try route(head)?.route, route.body > 0 else { return .nothing }
         if route.right == .none { return BodyAllowance(most: route.body, payer: .stranger) }
@@ -44,14 +44,14 @@ struct PageRouter: Sendable {
 
     func payer(of head: RequestHead) -> Payer { (try? session(head)) != nil ? .page : .stranger }
 
-    /// Whether the browser keeps the cookie back, since it follows another site's link.
+    /// Whether the browser withheld the cookie because the link came from another site.
     private static func isFromElsewhere(_ head: RequestHead) -> Bool {
         head.isLinkFollowed && ["cross-site", "same-site"].contains(head.header("sec-fetch-site") ?? "")
     }
 
     private static let noSession = Problem(401, "this needs a session of the page: 'vitalgate page open' begins one")
 
-    /// The session that one of the browser's cookies shows, with its token.
+    /// The session for one of the browser's cookies, with its token.
     private func session(_ head: RequestHead) throws -> (session: PageSession, token: String)? {
         for token in core.pageCookie.tokens(of: head) {
             if let session = try core.pageSession(bearing: token) { return (session, token) }
@@ -59,11 +59,11 @@ struct PageRouter: Sendable {
         return nil
     }
 
-    /// What writes waits for its turn, as what programs write does.
+    /// Changes wait in the same queue as clients' changes.
     func queue(for head: RequestHead) -> DispatchQueue? {
         guard let route = try? route(head)?.route else { return nil }
         if route.method != "GET" { return core.writer.queue }
-        // The server's own threads read no samples; files of the page are in memory.
+        // The server's own threads do not read samples. The page's files are in memory.
         if route.right == .none { return nil }
         return route.isSlow ? core.pageQueue : core.quickPageQueue
     }
@@ -93,7 +93,7 @@ struct PageRouter: Sendable {
         }
     }
 
-    /// Why there is no page, as one; scripts are told as programs are.
+    /// An error page. Requests for data get the error as API clients do.
     private func failed(_ problem: Problem, _ call: PageCall) throws -> HTTPResponse {
         if call.request.head.path.contains("data") { throw problem }
         let texts = call.texts
@@ -103,7 +103,7 @@ struct PageRouter: Sendable {
         return .page(PageLayout(call: call, title: texts("problem.title")).whole(body), status: problem.status)
     }
 
-    /// The route of a request; `nil` for the addresses without a slash behind, which lead to the page.
+    /// The route of a request, or `nil` for the addresses without a trailing slash, which redirect to the page.
     private func route(_ head: RequestHead) throws(Problem) -> (route: PageRoute, variables: [String])? {
         if head.isSafe, head.path.isEmpty || head.path == ["page"] { return nil }
         let path = head.path.dropFirst()
@@ -121,7 +121,7 @@ struct PageRouter: Sendable {
 }
 
 extension ServiceCore {
-    /// Whose session a browser shows; `nil` where it is none, or over.
+    /// The session of a token, or `nil` if the token is invalid or expired.
     func pageSession(bearing token: String) throws -> PageSession? {
         let reader = try readers.lend(to: nil)
         return try withExtendedLifetime(reader) { try reader.store.pageSession(bearing: token, at: settings.now()) }

@@ -3,9 +3,10 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// What is new of a person's, as server-sent events: the latest of each type that something came of. Whoever is slow gets less often what is then the latest.
+/// A person's new samples as server-sent events: the latest of each type with changes. A slow browser gets fewer events.
 ///
-/// It tells no numbers of the store: they would tell how much comes of others. A browser that was cut off looks at the whole page again.
+/// The events contain no change numbers, since these would reveal how much data other people have. After a lost connection, the
+/// browser reloads the whole page.
 final class PageStream: BodyStream {
     private let call: PageCall
     private let token: String
@@ -16,7 +17,7 @@ final class PageStream: BodyStream {
     private var lastWord = ContinuousClock.now
     let isLive = true
 
-    /// Changes that are looked at one by one; of more, a browser is told to look at all of it.
+    /// The maximum number of changes to read individually. If there are more, the browser reloads everything.
     private static let most = 2000
 
     init(_ call: PageCall) throws {
@@ -25,7 +26,7 @@ final class PageStream: BodyStream {
         anchor = try withExtendedLifetime(reader) { try reader.store.latestAnchor() }
     }
 
-    // Before the first look, so that no commit falls between the two.
+    // This precedes the first read, so that a commit in between is not missed.
     func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(isHurried: true, wake) }
 
     func close() { if let number { call.core.bell.remove(number) } }
@@ -38,10 +39,10 @@ final class PageStream: BodyStream {
             hasBegun = true
             text = "retry: 2000\n\n"
         }
-        // A session ends, and so does what was begun with it.
+        // The stream ends with its session.
         guard try isOpen() else { return hasEnded ? .end : end() }
         text += try news()
-        // It may have ended before the last sample that was read came.
+        // The session may have ended before the last of these samples was added.
         guard try isOpen() else { return end() }
         if text.isEmpty, ContinuousClock.now - lastWord >= call.core.settings.heartbeat { text = ": no news\n\n" }
         guard text.isEmpty else {

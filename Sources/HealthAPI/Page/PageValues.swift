@@ -1,12 +1,12 @@
 import HealthModel
 import SampleStore
 
-/// How the page writes values and their units.
+/// The page's format for values and units.
 struct PageValues {
     let texts: PageTexts
     let units: @Sendable (SampleType) -> Unit?
 
-    /// The unit that a type is shown in: what the person prefers, else the type's own.
+    /// The unit of a type: the requested one, or the person's preferred one, or the type's own.
     func unit(of type: SampleType, asked: String? = nil) -> Unit {
         if let asked, let unit = try? Unit(written: asked), (try? conversion(of: type, to: unit)) != nil { return unit }
         return units(type) ?? type.canonicalUnit
@@ -16,10 +16,10 @@ struct PageValues {
         try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
     }
 
-    /// A unit as people write it.
+    /// The display symbol of a unit.
     func symbol(_ unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
 
-    /// A number with as many digits as say something.
+    /// A number with as many digits as are significant.
     static func text(_ value: Double) -> String {
         guard value.isFinite else { return "–" }
         let magnitude = abs(value)
@@ -37,7 +37,7 @@ struct PageValues {
         return (value < 0 && whole > 0 ? "−" : "") + text
     }
 
-    /// `4,744`.
+    /// A number with thousands separators, such as `4,744`.
     static func grouped(_ number: Int64) -> String {
         let digits = Array("\(number)")
         guard digits.count > 4 else { return String(digits) }
@@ -49,7 +49,7 @@ struct PageValues {
         return text
     }
 
-    /// `systolicOver` in words: `Systolic over`.
+    /// A camel-case name as words: `systolicOver` becomes `Systolic over`.
     static func words(_ name: String) -> String {
         var text = ""
         for letter in name {
@@ -59,7 +59,7 @@ struct PageValues {
         return text
     }
 
-    /// What a sample says: a number with its unit, a category's case, how long a workout lasted; of other objects only what they are.
+    /// The displayed value: a number with its unit, a category's case, or a workout's duration. Other objects show only their kind.
     func said(by sample: Sample) -> (value: String, unit: String) {
         let type = sample.origin.type
         switch type.kind {
@@ -76,33 +76,33 @@ struct PageValues {
         }
     }
 
-    /// `1 h 5 min`.
+    /// A duration, such as `1 h 5 min`.
     func duration(from start: Instant, to end: Instant) -> String {
         let minutes = (end.microseconds - start.microseconds) / 60_000_000
         guard minutes > 0 else { return "" }
         return minutes < 60 ? texts("time.minutes", "\(minutes)") : texts("time.hours", "\(minutes / 60)", "\(minutes % 60)")
     }
 
-    /// What a type is called.
+    /// The display name of a type.
     func name(of type: SampleType) -> String { texts["type." + type.id] ?? type.displayName }
 }
 
-/// How the page writes times.
+/// The page's format for times.
 struct PageTimes {
     let zone: TimeZoneRules
     let now: Instant
     let texts: PageTexts
 
     private func parts(_ instant: Instant) -> (date: Substring, time: Substring) {
-        // 2026-11-20T06:31:00.000000
+        // The text is like 2026-11-20T06:31:00.000000.
         let text = instant.wallTime(at: zone.offset(at: instant)).description
         return (text.prefix(10), text.dropFirst(11).prefix(5))
     }
 
-    /// `2026-11-20`.
+    /// A date, such as `2026-11-20`.
     func date(_ instant: Instant) -> String { String(parts(instant).date) }
 
-    /// `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
+    /// A time in a short form: `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
     func text(_ instant: Instant) -> String {
         let (date, time) = parts(instant)
         let today = parts(now).date
@@ -113,7 +113,7 @@ struct PageTimes {
         return texts("time.at", day(instant), String(time))
     }
 
-    /// `20 Nov`, with the year where it is another one.
+    /// A day such as `20 Nov`, with the year if it is not the current one.
     func day(_ instant: Instant) -> String {
         let date = parts(instant).date.split(separator: "-").map(String.init)
         guard date.count == 3, let month = Int(date[1]), let day = Int(date[2]) else { return String(parts(instant).date) }
@@ -121,6 +121,6 @@ struct PageTimes {
         return date[0] == parts(now).date.prefix(4) ? text : text + " " + date[0]
     }
 
-    /// An element that a program can read as well.
+    /// A time element with a machine-readable value.
     func element(_ instant: Instant) -> HTML { "<time datetime=\"\(instant.description)\">\(text(instant))</time>" }
 }

@@ -2,7 +2,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// One sample, and why it is one: what else told the same.
+/// The page of one sample and its duplicates.
 enum SamplePage {
     static let routes = [PageRoute(method: "GET", path: "sample/*", answer: page)]
 

@@ -2,7 +2,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Other stores that the hub hands everything on to, and how far they are.
+/// The page of the targets that the hub exports to, with their progress.
 enum TargetsPage {
     static let routes = [PageRoute(method: "GET", path: "targets", right: .keeper, answer: page)]
 

@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Today: a card for each type that the person has, and what is new as it comes.
+/// The Today page: a card for each of the person's types, with live updates.
 enum TodayPage {
     static let routes = [
         PageRoute(method: "GET", path: "", answer: page),

@@ -2,16 +2,16 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// What the page shows of a type at a glance: the latest, and the last seven days as a line.
+/// The card of a type: the latest sample and a line for the last seven days.
 struct TypeCard {
     let type: SampleType
     let latest: Sample
-    /// By day, today last: the sum of what adds up, else the average; `nil` for days without.
+    /// One value a day, with today last: the sum for cumulative types, otherwise the average. Days without data are `nil`.
     var week: [Double?] = []
-    /// Of sleep, the last night.
+    /// The last night, for sleep.
     var night: SleepNight?
 
-    /// One of each type that a person has, by name.
+    /// The cards of all the person's types, sorted by name.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
         var latest: [SampleType: StoredSample] = [:]
         let soon = call.now.microseconds + SampleRoutes.leeway
@@ -61,14 +61,14 @@ struct TypeCard {
             """
     }
 
-    /// What measured it, as people call that; else who told it.
+    /// The name of the measuring device, or else of the source.
     static func source(of sample: Sample) -> String {
         let origin = sample.origin
         if let name = origin.device?.name, !name.isEmpty { return name }
         return origin.source.name.isEmpty ? origin.source.id : origin.source.name
     }
 
-    /// The line of a week: where a day has nothing, there is none.
+    /// The line of a week, with gaps for days without data.
     static func line(_ week: [Double?]) -> HTML {
         let values = week.compactMap { $0 }
         guard let low = values.min(), let high = values.max(), values.count > 1 else { return "" }
@@ -96,7 +96,7 @@ struct TypeCard {
         return object
     }
 
-    /// What a card says of its latest sample.
+    /// The card's contents for its latest sample.
     static func json(_ sample: Sample, _ call: PageCall) -> JSONObject {
         let said = call.values.said(by: sample)
         var object = JSONObject()

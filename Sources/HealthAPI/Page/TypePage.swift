@@ -3,15 +3,15 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// One type: its figures by hours, days or months as a table, and its latest samples.
+/// The page of one type: a chart, a table of statistics, and the latest samples.
 enum TypePage {
     static let routes = [PageRoute(method: "GET", path: "type/*", isSlow: true, answer: page)]
 
-    /// Stretches of time to look at.
+    /// The ranges to choose from.
     enum Range: String, CaseIterable {
         case day, week, month, year, years
 
-        /// Into what the table divides it.
+        /// The interval of the table's rows.
         var interval: CalendarInterval? {
             switch self {
             case .day: CalendarInterval(count: 1, unit: .hour)
@@ -21,7 +21,7 @@ enum TypePage {
             }
         }
 
-        /// When it begins, today being a part of it.
+        /// The start of the range, which includes today.
         func start(before now: Instant, in zone: TimeZoneRules) -> Instant {
             let days = CalendarIntervals(.day, zone: zone)
             let today = days.index(of: now)
@@ -39,7 +39,8 @@ enum TypePage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.reader()
-        // One that is not in the catalogue may have been heard of from somebody else's data.
+        // A type outside the catalogue may be known from another person's data only, so the page hides it unless this person has
+        // samples.
         guard let type = SampleType(call.variables[0]),
             try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
         else { throw Problem(404, "there is no such type") }
@@ -61,7 +62,7 @@ enum TypePage {
         return .page(PageLayout(call: call, title: name).whole(body, scripts: isSummed ? ["page.js", "chart.js"] : ["page.js"]))
     }
 
-    /// The shortest stretch that has something of the type.
+    /// The shortest range that contains the latest sample.
     private static func usual(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> Range {
         let latest = try reader.store.latestSamples(of: [type]).map(\.sample.start).max()
         return Range.allCases.first { $0.start(before: call.now, in: call.zone) <= latest ?? call.now } ?? .years

@@ -4,7 +4,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// How a client asks a person, and learns whether there is anything left to ask.
+/// The routes for a client's access requests and their status.
 enum AuthorizationRoutes {
     private static let schema = """
         {"type":"object","additionalProperties":false,"properties":{"subject":\(HTTPDocument.person(orNobody: false)),\
@@ -139,7 +139,7 @@ enum AuthorizationRoutes {
         }
     }
 
-    /// Whoever they are, also where there is nobody of the UUID.
+    /// The limit applies to all UUIDs, including those of unknown people.
     private static let mostPersons = 16
 
     @Sendable private static func status(_ call: Call) throws -> HTTPResponse {

@@ -2,12 +2,12 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// One look at the changes behind an anchor: so many, and so many octets, at most.
+/// One read of the changes after an anchor, with limits on their number and total size.
 final class ChangeLook {
     struct Change {
-        /// `added`, `deleted`, `pruned`.
+        /// The kind: `added`, `deleted` or `pruned`.
         let kind: String
-        /// JSON, without an end of line.
+        /// The JSON text, without a line ending.
         let object: [UInt8]
         let anchor: ClientAnchor
     }
@@ -17,10 +17,10 @@ final class ChangeLook {
     private let mostOctets: Int
     private(set) var changes: [Change] = []
     private var octets = 0
-    /// Whether there is more.
+    /// Whether there are more changes.
     private(set) var isCut = false
 
-    /// How far it came: where it is not cut, to all that there was when it began.
+    /// The anchor at the end. Unless `isCut` is set, it covers all changes that existed at the start of the read.
     private(set) var end: ClientAnchor?
 
     init(me: String, most: Int, octets: Int = 1 << 20) {
@@ -30,9 +30,10 @@ final class ChangeLook {
 
     private struct Enough: Error {}
 
-    /// Reads on behind an anchor: first what became readable by grants that were widened, then what came and went.
+    /// Reads the changes after an anchor: first the samples that became readable because grants were widened, and then additions
+    /// and deletions.
     func read(_ reader: Reader, of client: Client, after anchor: ClientAnchor, _ types: Set<SampleType>?) throws {
-        // Before the look: what comes meanwhile is told, or lies behind the anchor.
+        // The anchor is taken before the read. Later commits are either read or come after the anchor.
         let latest = try reader.store.latestAnchor()
         let widening: Int64
         do {
@@ -46,16 +47,16 @@ final class ChangeLook {
         end = ClientAnchor(changes.last.flatMap { $0.anchor.place == nil ? $0.anchor.change : nil } ?? latest, widening: widening)
     }
 
-    /// What became readable among what lies before an anchor.
+    /// Reads the samples before an anchor that became readable.
     ///
-    /// - Returns: the last widening.
+    /// - Returns: The number of the last widening.
     private func readWidened(
         _ reader: Reader, of client: Client, behind anchor: ClientAnchor, _ types: Set<SampleType>?
     ) throws -> Int64 {
         let widenings = try reader.store.widenings(of: client, after: anchor.widening)
         guard !widenings.isEmpty, anchor.change != .beginning else { return widenings.last }
         struct IsReached: Error {}
-        // What was removed for good behind that place is not missed: it was told, or never readable.
+        // Samples pruned after that place are not missed because they were reported before or were never readable.
         let start = try anchor.place.flatMap { try reader.store.anchor(at: $0) } ?? .beginning
         do {
             try reader.store.changes(

@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// What came and went: since an anchor, and as it happens.
+/// The routes for changes, since an anchor or as a live stream.
 enum ChangeRoutes {
     private static let after = Parameter(
         name: "after", form: .text(like: "0"), help: "The anchor of the last answer or event; 0 for all there is.")

@@ -2,8 +2,8 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Changes as server-sent events. It holds an anchor, and a reader only while it looks: so a stream that waits costs next to nothing, and one whose
-/// client is slow holds up nobody, since what it has not taken is still in the store.
+/// Changes as server-sent events. The stream holds only an anchor and borrows a reader while it reads. A waiting stream therefore
+/// costs little, and a slow client blocks no other because unread changes remain in the store.
 final class ChangeStream: BodyStream {
     private let core: ServiceCore
     private let caller: Caller
@@ -14,31 +14,32 @@ final class ChangeStream: BodyStream {
     private var lastWord = ContinuousClock.now
     let isLive = true
 
-    /// Octets that are made at once.
+    /// The size of one piece in bytes.
     private static let piece = 32_768
 
     init(_ core: ServiceCore, _ caller: Caller, after anchor: ClientAnchor, _ types: Set<SampleType>?) {
         (self.core, self.caller, self.anchor, self.types) = (core, caller, anchor, types)
     }
 
-    // Before the first look, so that no commit falls between the two.
+    // This precedes the first read, so that a commit in between is not missed.
     func begin(wake: @escaping @Sendable () -> Void) { number = core.bell.add(isHurried: false, wake) }
 
     func close() { if let number { core.bell.remove(number) } }
 
-    // It goes on behind what it was told last.
+    // The client can continue after the last event that was sent.
     func farewell() -> [UInt8] {
         Array("event: gone\nid: \(core.anchors.text(anchor, for: caller))\ndata: {\"reason\":\"slow\"}\n\n".utf8)
     }
 
-    /// The store was put back from a copy, or something was removed for good that the client has not seen: coming again it is told so (410).
+    /// The event for an invalid anchor: the store was restored from a backup, or changes were pruned that the client has not seen.
+    /// When the client reconnects, it gets status 410.
     private static let unknown = Array("event: gone\ndata: {\"reason\":\"anchor\"}\n\n".utf8)
 
     func next() throws -> BodyPiece {
         var text: [UInt8] = []
         if !hasBegun {
             hasBegun = true
-            // A client that is cut off before the first change goes on from here.
+            // A client that is disconnected before the first change continues from here.
             text += "retry: 2000\nid: \(core.anchors.text(anchor, for: caller))\n\n".utf8
         }
         guard !hasEnded else { return .end }
@@ -58,9 +59,9 @@ final class ChangeStream: BodyStream {
         return .wait(atMost: max(.milliseconds(10), core.settings.heartbeat - (ContinuousClock.now - lastWord)))
     }
 
-    /// `nil` where nobody knows any more how far it has come.
+    /// Reads the next changes. Returns `nil` if the anchor is no longer valid.
     private func look() throws -> ChangeLook? {
-        // Whoever was let in is looked at again: a token ends, and so does what was begun with it.
+        // The token is checked again, so that the stream ends with it.
         let current = try core.caller(bearing: caller.token)
         let rights = try core.grants.rights(of: current)
         if let number { core.bell.set(number, isHurried: rights.mayRead) }
@@ -68,9 +69,9 @@ final class ChangeStream: BodyStream {
         guard try reader.store.knows(anchor.change) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
         try look.read(reader, of: current.client, after: anchor, types)
-        // The grant may have been withdrawn before the last change that was read.
+        // The grant may have been withdrawn before the last change was read.
         guard try core.grants.rights(of: current) == rights else { return try self.look() }
-        // What one may not read is not read again with each look.
+        // The next read skips changes that the client may not read.
         anchor = look.end ?? anchor
         return look
     }

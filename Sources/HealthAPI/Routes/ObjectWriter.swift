@@ -1,7 +1,7 @@
 import Formats
 import HealthModel
 
-/// Writes samples in the form that was asked for: lines, rows, or one object with a list.
+/// Writes samples in the requested format: lines of JSON, CSV rows, or one JSON object with a list.
 struct ObjectWriter {
     private let form: AnswerForm
     private let me: String
@@ -12,13 +12,15 @@ struct ObjectWriter {
     private var isFirst = true
     private var conversions: [SampleType: UnitConversion?] = [:]
 
-    /// - Parameter unit: for the values of types that have a conversion to it.
+    /// Creates a writer.
+    ///
+    /// - Parameter unit: The unit for values of types that can be converted to it.
     init(form: AnswerForm, me: String, unit: Unit?) {
         (self.form, self.me, self.unit) = (form, me, unit)
         line = SampleLine(me: me)
     }
 
-    /// Octets that wait to be taken.
+    /// The number of bytes that are not taken yet.
     var count: Int { bytes.count }
 
     mutating func take() -> [UInt8] {
@@ -31,12 +33,12 @@ struct ObjectWriter {
         let (sample, type) = (stored.sample, stored.sample.origin.type)
         var (value, shown) = (sample.value, Unit?.none)
         if let unit, let conversion = conversion(of: type, to: unit) {
-            // In the unit that was measured in, the digits that were measured.
+            // In the unit of the measurement, the original digits are kept.
             value = sample.unit.code == unit.code ? sample.numeral.doubleValue : conversion(value)
             shown = unit
         }
         guard form == .csv else {
-            // Without its numbers: these tell how much there is beside it.
+            // `ingest` and `seq` are left out because they would reveal how much hidden data there is.
             line.append(sample, ingest: nil, seq: nil, value: value, unit: shown, to: &bytes)
             if form == .json { bytes.removeLast() }
             return
@@ -45,7 +47,7 @@ struct ObjectWriter {
         csv.append(row: cells.dropLast(Self.places), to: &bytes)
     }
 
-    /// `ingest` and `seq`, the last columns.
+    /// The number of columns at the end that are left out: `ingest` and `seq`.
     private static let places = 2
 
     private mutating func begin() {

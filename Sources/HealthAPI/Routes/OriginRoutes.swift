@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// What there is: types, sources, devices.
+/// The routes that list types, sources and devices.
 enum OriginRoutes {
     static let types = Route(
         method: "GET", path: "/v1/types", name: "types", summary: "The types that there are samples of.",
@@ -15,7 +15,7 @@ enum OriginRoutes {
         method: "GET", path: "/v1/devices", name: "devices", summary: "What samples were measured with.",
         parameters: [.types, .subject], answers: [.json, .ndjson], key: "devices", answer: devices)
 
-    /// What several series have in common.
+    /// A group of series with the same key.
     private struct Together {
         var first: CountingSource
         var types: Set<String> = []
@@ -42,7 +42,7 @@ enum OriginRoutes {
         let reader = try call.reader()
         let query = SampleQuery(types: types, subject: try call.subject(reader.store))
         var (found, order): ([String: Together], [String]) = ([:], [])
-        // Series of the store have numbers in the order of their coming, which says nothing to a client.
+        // The store numbers series in the order of arrival, which means nothing to a client. They are sorted by key instead.
         let all = try reader.store.countingSources(matching: query, call.core.settings.priority).sorted { key($0) < key($1) }
         for source in all {
             reader.tells(source.series.type.id, of: source.series.subject)

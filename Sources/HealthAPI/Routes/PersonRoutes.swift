@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// What is so of people and their days: rings, characteristics.
+/// The routes for activity rings and characteristics.
 enum PersonRoutes {
     static let summaries = Route(
         method: "GET", path: "/v1/activity-summaries", name: "activitySummaries", summary: "The rings of days.",
@@ -22,7 +22,7 @@ enum PersonRoutes {
         ],
         answers: [.json, .ndjson], key: "characteristics", problems: [422], answer: characteristics)
 
-    /// Days in an answer: ten years.
+    /// The maximum number of days in an answer, about ten years.
     private static let most = 3660
 
     @Sendable private static func summaries(_ call: Call) throws -> HTTPResponse {
@@ -76,7 +76,7 @@ enum PersonRoutes {
 }
 
 extension Call {
-    /// An answer of objects of JSON: a line each, or a list under the route's name for it.
+    /// An answer with JSON objects, either one a line or as a list under the route's key.
     func list(_ objects: [[UInt8]]) -> HTTPResponse {
         let end = Array("\n".utf8)
         guard form == .json, let key else { return HTTPResponse(type: form.type, objects.flatMap { $0 + end }) }

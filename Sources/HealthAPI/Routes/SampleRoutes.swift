@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Samples: by type, time and condition, one by one, and the latest.
+/// The routes for samples: by type, time and condition, individually, and the latest.
 enum SampleRoutes {
     static let samples = Route(
         method: "GET", path: "/v1/samples", name: "samples", summary: "Samples by type, time and condition.",
@@ -57,7 +57,7 @@ enum SampleRoutes {
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         let writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
         let stream = try SampleStream(reader, query, writer, call.core.grants, call.caller())
-        // All of them are sorted before the first is told.
+        // All samples must be sorted before the first one is sent.
         if call.text("sort") != nil { try stream.prepare() }
         return HTTPResponse(type: call.form.type, stream)
     }
@@ -96,7 +96,7 @@ enum SampleRoutes {
         "\"" + Digest.sha256(octets).prefix(16).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
     }
 
-    /// Whether `If-Match` means a sample, in either form that it was given in.
+    /// Whether `If-Match` matches a sample in either of the representations that the API returns.
     static func matches(_ header: String, _ sample: Sample, me: String) -> Bool {
         let tags = [false, true].map { tag(of: octets(of: sample, me: me, withContent: $0)) }
         return header.split(separator: ",").contains { part in
@@ -124,7 +124,8 @@ enum SampleRoutes {
         return response
     }
 
-    /// How far ahead of the hub's clock the latest sample may be, in microseconds: what lies further ahead is no state of now.
+    /// The maximum time that the latest sample may be ahead of the hub's clock, in microseconds. Samples further ahead do not
+    /// describe the present.
     static let leeway: Int64 = 120_000_000
 
     @Sendable private static func latest(_ call: Call) throws -> HTTPResponse {

@@ -1,20 +1,20 @@
 import HTTPServerKit
 import SampleStore
 
-/// The samples of a query, read as they are taken: as many as there may be, in the memory of a piece.
+/// The samples of a query, read as the client takes them. Memory is limited to one piece, whatever the number of samples.
 final class SampleStream: BodyStream {
     private let reader: Reader
     private let grants: GrantWatch
     private let caller: Caller
-    /// What the client might when the answer began.
+    /// The client's access when the answer began.
     private let rights: GrantWatch.Rights
     private let cursor: SampleCursor
     private var writer: ObjectWriter
     private var hasEnded = false
-    /// Made already.
+    /// The piece that was prepared, if any.
     private var first: BodyPiece?
     private static let piece = 32_768
-    /// Rows that are looked at in one go: who finds little among much leaves the thread to others in between.
+    /// The maximum number of rows to scan at once. A query with few matches then yields its thread to others.
     private static let look = 10_000
 
     init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter, _ grants: GrantWatch, _ caller: Caller) throws {
@@ -23,7 +23,7 @@ final class SampleStream: BodyStream {
         cursor = try reader.store.samples(matching: query)
     }
 
-    /// Looks for the first piece at once, here.
+    /// Reads the first piece now.
     func prepare() throws {
         while true {
             let piece = try next()
@@ -41,7 +41,7 @@ final class SampleStream: BodyStream {
         guard !hasEnded else { return .end }
         guard try grants.rights(of: caller) == rights else { throw Withdrawn() }
         reader.renewTime()
-        // What is given is in the ledger before it is sent.
+        // The read is recorded before the samples are sent.
         defer { reader.tally() }
         var rows = Self.look
         while writer.count < Self.piece {
@@ -62,6 +62,6 @@ final class SampleStream: BodyStream {
 
     func close() { cursor.close() }
 
-    /// Another grant holds now: the connection ends in the midst, so that nobody takes the part for the whole.
+    /// The grants changed, so the connection is aborted. The client cannot mistake the partial answer for a complete one.
     private struct Withdrawn: Error {}
 }

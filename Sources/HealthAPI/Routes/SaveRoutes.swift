@@ -5,7 +5,7 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// What clients write: objects of their own, as far as they were granted it.
+/// The routes for saving and deleting a client's own objects, within its grants.
 enum SaveRoutes {
     private static let schema = """
         {"oneOf":[{"type":"object","required":["samples"],"properties":{"samples":{"type":"array","minItems":1,"maxItems":10000,\
@@ -60,7 +60,7 @@ enum SaveRoutes {
             let readings = try SavedLines.readings(
                 of: call.body.octets, isJSON: call.body.form == .json,
                 by: SourceRevision(id: caller.client.source, name: caller.client.name, version: nil),
-                // Whose other name a device's is, would tell which devices there are.
+                // Device aliases are not applied because they would reveal which devices exist.
                 registry: OriginRegistry(subject: store.subject))
             let samples = try readings.map { reading in
                 guard let first = try ReadingPath.samples(of: [reading], zone: settings.zone, received: received).first else {
@@ -106,7 +106,8 @@ enum SaveRoutes {
     @Sendable private static func delete(_ call: Call) throws -> HTTPResponse {
         let caller = try call.caller()
         guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }) else { throw SampleRoutes.unknown }
-        // As the client was given it: what it names may be hidden from it. A sample never changes.
+        // The comparison uses the sample as the client sees it, since references to other samples may be hidden. A sample never
+        // changes.
         let shown = try call.text("If-Match").flatMap { _ in try call.reader().store.sample(uuid)?.sample }
         return try call.core.writer.write { store in
             let isGone = try store.delete(

@@ -3,7 +3,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Statistics of a type by stretches of the calendar, as `vitalgate stats` has them.
+/// The route for statistics by calendar interval, as in `vitalgate stats`.
 enum StatisticsRoute {
     static let statistics = Route(
         method: "GET", path: "/v1/statistics", name: "statistics", summary: "A type summed up by hours, days, weeks, months.",
@@ -24,7 +24,7 @@ enum StatisticsRoute {
         ],
         isSlow: true, answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
 
-    /// Stretches in an answer; a day has 1,440 minutes.
+    /// The maximum number of intervals in an answer. A day has 1,440 minutes.
     private static let most = 20_000
 
     @Sendable private static func statistics(_ call: Call) throws -> HTTPResponse {
@@ -53,7 +53,7 @@ enum StatisticsRoute {
             }
             return writer.finished()
         }
-        // A condition may say today, which is another day tomorrow.
+        // A condition may contain `today`, so its answer cannot be cached.
         guard call.text("where") == nil else { return HTTPResponse(type: call.form.type, try made()) }
         let times = [query.from, query.to, query.intervals.start(of: 0)].map { $0?.description ?? "" }
         let name = (call.parameters + [call.form.name] + times).joined(separator: "&")
@@ -100,7 +100,7 @@ enum StatisticsRoute {
     }
 }
 
-/// Writes statistics in the form that was asked for.
+/// Writes statistics in the requested format.
 private struct StatisticsWriter {
     let form: AnswerForm
     let line: StatisticsLine

@@ -2,20 +2,22 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// A request of a route: what it says, checked against the route's declaration.
+/// A request with its values, checked against the route's declaration.
 struct Call {
     let core: ServiceCore
     let form: AnswerForm
-    /// What an object of JSON has its list under.
+    /// The name of the list in a JSON answer.
     let key: String?
-    /// What was sent with it, and in which form.
+    /// The request's body and its format.
     let body: (form: AnswerForm, octets: [UInt8])
     private let head: RequestHead
     private let known: Caller?
     private let values: [String: [String]]
     private let kept = KeptReaders()
 
-    /// - Throws: ``Problem`` where something is said that the route does not take, twice, or in a wrong form, or is not said.
+    /// Checks a request.
+    ///
+    /// - Throws: ``Problem`` if a parameter is unknown, repeated, malformed or missing.
     init(
         _ request: HTTPRequest, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ core: ServiceCore
     ) throws {
@@ -50,7 +52,7 @@ struct Call {
         form = try Self.form(head, route, values["format"]?.first)
     }
 
-    /// What is asked for by name, else by `Accept`, else the first.
+    /// The format of the answer: the one requested by name, or by `Accept`, or the route's first.
     private static func form(_ head: RequestHead, _ route: Route, _ name: String?) throws -> AnswerForm {
         if let name, let form = route.answers.first(where: { $0.name == name }) { return form }
         guard let first = route.answers.first else { return .json }
@@ -71,9 +73,9 @@ struct Call {
         return best.form
     }
 
-    /// The form of what is sent; `nil` where the route takes nothing.
+    /// The format of the request's body, or `nil` if the route accepts no body.
     ///
-    /// - Throws: ``Problem`` 415 where it is none that the route takes.
+    /// - Throws: ``Problem`` 415 if the route does not accept the format.
     static func bodyForm(_ head: RequestHead, _ route: Route) throws(Problem) -> AnswerForm? {
         guard let body = route.body else { return nil }
         let type = (head.header("content-type") ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " }
@@ -85,23 +87,25 @@ struct Call {
 
     // MARK: What it says
 
-    /// Who asks.
+    /// The authenticated client.
+    ///
+    /// - Throws: ``Problem`` 401 if there is none.
     func caller() throws -> Caller {
         guard let known else { throw Problem(401, "this needs a client's token") }
         return known
     }
 
-    /// A reader that shows what the caller may read.
+    /// A reader that shows the data that the caller may read.
     func reader() throws -> Reader { kept.keep(try core.reader(for: try caller())) }
 
-    /// What stands behind the `?`, in order.
+    /// The query parameters in order.
     var parameters: [String] { head.query.map { "\($0.name)=\($0.value)" } }
     func header(_ name: String) -> String? { head.header(name) }
     func text(_ name: String) -> String? { values[name]?.first }
     func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
     func flag(_ name: String) -> Bool { text(name) == "true" || text(name) == "" }
 
-    /// Of the catalogue: which others there are would tell what is in the store, whoever may read it.
+    /// A type of the catalogue. Other types are rejected because accepting them would reveal which ones are in the store.
     func type(_ name: String, from parameter: String) throws -> SampleType {
         guard let type = SampleType(known: name) else {
             throw Problem(400, "\(parameter): there is no such type; 'vitalgate types' lists them")
@@ -109,7 +113,7 @@ struct Call {
         return type
     }
 
-    /// `nil` for all.
+    /// The requested types, or `nil` for all.
     func types() throws -> Set<SampleType>? {
         guard let list = text("types") else { return nil }
         let names = list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -136,7 +140,7 @@ struct Call {
         return instant
     }
 
-    /// By their UUID only: whether there is somebody of a name is not for everybody to know.
+    /// The requested person by UUID only. Accepting names would reveal who is registered.
     func subject(_ store: SampleStore) throws -> String? {
         guard let text = text("subject") else { return nil }
         return Self.subject(text, store)
@@ -147,7 +151,9 @@ struct Call {
         return text == Origin.unassigned || UUIDText.isValid(text) ? text.lowercased() : nil
     }
 
-    /// - Parameter types: those that are asked for; of a single one the unit must be one.
+    /// The requested unit.
+    ///
+    /// - Parameter types: The requested types. If there is only one, the unit must be compatible with it.
     func unit(for types: Set<SampleType>?) throws -> Unit? {
         guard let code = text("unit") else { return nil }
         let unit = try Unit(written: code)
@@ -172,7 +178,7 @@ struct Call {
 extension Parameter {
     var isInQuery: Bool { !isInPath && !isInHeader }
 
-    /// Whether a text has the form.
+    /// Whether a text has the parameter's form.
     func takes(_ text: String) -> Bool {
         switch form {
         case .text(let most, _): (1...most).contains(text.unicodeScalars.count)
@@ -189,7 +195,7 @@ extension Parameter {
         }
     }
 
-    /// What a person would write in place of what does not.
+    /// The description of valid values for an error message.
     var expected: String {
         switch form {
         case .text(let most, _): "a text of at most \(most) characters"

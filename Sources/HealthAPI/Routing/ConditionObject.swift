@@ -2,23 +2,23 @@ import FoundationEssentials
 import HTTPServerKit
 import HealthModel
 
-/// A condition as JSON: an object whose members are those of the language of conditions.
+/// A condition as JSON, with the operators of the condition language:
 ///
 ///     {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"not":{"field":"source.name","is":"~","value":"Ear"}}]}
 ///     {"field":"metadata.bloodGlucoseMealTime","exists":true}
 ///
-/// It is written as a text and read by the one parser of conditions, so that the tree is the same.
+/// It is converted to text and parsed by the same parser, so that both forms give the same tree.
 struct ConditionObject: Decodable {
     private let condition: String
 
     /// The text of the condition.
     ///
-    /// - Throws: ``Problem`` 422 where it is no such object.
+    /// - Throws: ``Problem`` 422 if the object is invalid.
     static func text(of json: String) throws(Problem) -> String {
         guard json.utf8.count <= SamplePredicate.maximumLength else {
             throw Problem(422, "where: the condition is too long")
         }
-        // No deeper than the parser of conditions goes; the decoder calls itself once for each level.
+        // The depth has the same limit as in the condition parser, since the decoder recurses for each level.
         var (depth, deepest) = (0, 0)
         for octet in json.utf8 {
             if octet == UInt8(ascii: "{") || octet == UInt8(ascii: "[") { depth += 1 }
@@ -51,7 +51,7 @@ struct ConditionObject: Decodable {
         case ["and"], ["or"]:
             let word = names.first ?? ""
             let parts = try members.decode([ConditionObject].self, forKey: key(word))
-            // Of none: every sample meets all of them, and no sample one.
+            // An empty `and` matches every sample, and an empty `or` matches none.
             condition =
                 parts.isEmpty
                 ? word == "and" ? "everything" : "nothing" : "(" + parts.map(\.condition).joined(separator: " \(word) ") + ")"
@@ -72,11 +72,11 @@ struct ConditionObject: Decodable {
         }
     }
 
-    /// A key of metadata with other characters than a name has stands in quotes.
+    /// The name of a field. Metadata keys with special characters are quoted.
     private static func field(_ name: String) -> String {
         let isPlain = name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "." || $0 == "_" }
         if !isPlain, name.hasPrefix("metadata.") { return "metadata." + quoted(String(name.dropFirst("metadata.".count))) }
-        // What is no name of a field is said to be none, and ends the condition.
+        // An invalid field name is quoted, so that it cannot inject syntax and the parser reports it.
         return isPlain ? name : quoted(name)
     }
 

@@ -1,9 +1,10 @@
 import Formats
 import HTTPServerKit
 
-/// What is said, sent and answered, in the terms of JSON Schema.
+/// JSON Schemas of parameters, bodies and answers.
 extension HTTPDocument {
-    /// What the document cannot say of a text, such as that a date exists, is refused with 422; what it does say, with 400.
+    /// The schema of a parameter. A value that violates it is rejected with 400. Other invalid values, such as a date that does not
+    /// exist, get 422.
     static func schema(_ form: Parameter.Form) -> JSONObject {
         var schema = JSONObject()
         switch form {
@@ -47,14 +48,14 @@ extension HTTPDocument {
         return schema
     }
 
-    /// The schema of a person, for others' members.
+    /// The schema of a person, for use in other schemas.
     static func person(orNobody: Bool) -> String { String(decoding: schema(.person(orNobody: orNobody)).closed, as: UTF8.self) }
 
-    /// An object of JSON has its list under a name; what its parts have beside this is told by the pages on formats.
+    /// The schema of an answer. A JSON object has its list under a name. The format pages describe the items.
     static func answerSchema(_ form: AnswerForm, _ route: Route) -> JSONObject {
         var schema = JSONObject()
         guard form == .json else {
-            // Of events: each of them.
+            // For events, this is the schema of one event.
             schema.set("type", form == .events || form == .resource ? "object" : "string")
             return schema
         }
@@ -93,7 +94,7 @@ extension HTTPDocument {
         "status":{"type":"integer"},"detail":{"type":"string"}}}
         """
 
-    /// What is optional may also be null, as lines of `query` have it.
+    /// Optional members may also be null, as in lines of `query`.
     private static var sample: String {
         """
         {"type":"object","required":["type","start"],"properties":{"type":\(TypeNames.samples.reference),\
@@ -103,7 +104,7 @@ extension HTTPDocument {
         """
     }
 
-    /// An object that is saved.
+    /// An example of an object to save.
     static let example = """
         {"type":"bodyMass","start":"2026-11-20T07:00:00Z","value":71.4,"unit":"kg","metadata":{"syncIdentifier":"2026-11-20","syncVersion":1}}
         """

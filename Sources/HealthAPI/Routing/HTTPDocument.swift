@@ -1,9 +1,9 @@
 import Formats
 import HTTPServerKit
 
-/// The document of all routes: OpenAPI 3.1, made of the declarations that the routing goes by.
+/// The OpenAPI 3.1 document of all routes, generated from the same declarations as the routing.
 public enum HTTPDocument {
-    /// The document as JSON, with an end of line.
+    /// The document as JSON, with a line ending.
     public static var json: [UInt8] {
         var document = JSONObject()
         document.set("openapi", "3.1.0")
@@ -47,7 +47,7 @@ public enum HTTPDocument {
         if route.method == "GET", route.answers != [.events] {
             answers.set("304", described("The reader has it already (If-None-Match)."))
         }
-        // A body that is too long is refused before anything else is looked at.
+        // A body that is too long is refused before all other checks.
         let problems =
             Set(
                 [400, 414, 431] + (route.answers.isEmpty ? [] : [406]) + (route.right == .none ? [] : [401, 422, 503])
@@ -103,7 +103,7 @@ public enum HTTPDocument {
         return object
     }
 
-    /// What the first of an answer's list can be asked for next.
+    /// The links from the first item of an answer to other routes.
     private static func links(_ route: Route) -> JSONObject {
         var links = JSONObject()
         for name in route.links {

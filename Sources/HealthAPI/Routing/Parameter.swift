@@ -1,25 +1,25 @@
 import HealthModel
 import SampleStore
 
-/// What a request may say in its path or behind the `?`; of each stands here what it is and what for, and the document says the same.
+/// A parameter of a request, in the path, the query or a header. The OpenAPI document is generated from these declarations.
 struct Parameter: Sendable {
-    /// What its text is, in the terms of JSON Schema.
+    /// The form of the value, in the terms of JSON Schema.
     enum Form: Sendable {
-        /// Any text of so many characters at most, with what it may be.
+        /// Any text with a maximum length in characters, and examples.
         case text(most: Int, like: [String])
         case number(ClosedRange<Int>)
         case flag
         case words([String])
-        /// A name of a type.
+        /// The name of a type.
         case name(TypeNames)
-        /// Several of them, joined by commas.
+        /// Several names of types, separated by commas.
         case names(TypeNames)
         case uuid
-        /// `me` or a UUID, perhaps `unassigned`.
+        /// `me` or a UUID, and optionally `unassigned`.
         case person(orNobody: Bool)
-        /// Of the calendar, `1d`.
+        /// A calendar interval, such as `1d`.
         case stretch
-        /// A field of the head: visible characters of ASCII, so many at most, and blanks between them.
+        /// A header of visible ASCII characters and spaces, with a maximum length.
         case field(most: Int)
 
         static func text(like examples: String...) -> Form { .text(most: 1000, like: examples) }
@@ -32,7 +32,7 @@ struct Parameter: Sendable {
     var isRequired = false
     var isRepeating = false
     var isInPath = false
-    /// Whether it is a field of the head, `Idempotency-Key`.
+    /// Whether this is a header, such as `Idempotency-Key`.
     var isInHeader = false
 
     static let types = Parameter(
@@ -73,15 +73,16 @@ struct Parameter: Sendable {
     }
 }
 
-/// Names of types, as the document lists them under their own. Others may be taken as well: HealthKit's identifiers, and types that only files told of.
+/// Sets of type names, each with its own schema in the document. A route may also accept others: HealthKit's identifiers, and types
+/// that are known from files only.
 enum TypeNames: String, CaseIterable, Sendable {
-    /// What a sample is.
+    /// Types of samples.
     case samples = "SampleType"
-    /// Of which there are statistics.
+    /// Types with statistics.
     case amounts = "AmountType"
-    /// What is granted: of samples and of characteristics.
+    /// Types that can be granted: types of samples and characteristics.
     case objects = "ObjectType"
-    /// Those that are granted object by object.
+    /// Types that are granted object by object.
     case clinical = "ClinicalType"
 
     var all: [String] {
@@ -93,16 +94,16 @@ enum TypeNames: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where the document has them.
+    /// The schema's path in the document.
     var path: String { "#/components/schemas/\(rawValue)" }
-    /// The schema that leads there.
+    /// A schema that refers to this one.
     var reference: String { "{\"$ref\":\"\(path)\"}" }
 }
 
-/// A form that an answer comes in.
+/// A format of answers.
 enum AnswerForm: Sendable {
     case json, ndjson, csv, events
-    /// As they came: resources of FHIR, documents of CDA.
+    /// The original files: FHIR resources, CDA documents.
     case resource, document
 
     var name: String {

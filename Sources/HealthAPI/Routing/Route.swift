@@ -1,66 +1,67 @@
 import HTTPServerKit
 
-/// What is sent with a request.
+/// The body of a request.
 struct RequestBody: Sendable {
-    /// What it may be written in, by its `Content-Type`.
+    /// The accepted formats, by `Content-Type`.
     let forms: [AnswerForm]
-    /// Octets.
+    /// The maximum size in bytes.
     let most: Int
-    /// Of JSON, a schema.
+    /// The schema of a JSON body.
     let schema: String
-    /// Of any other form, a schema.
+    /// The schema of a body in any other format.
     var text = "{\"type\":\"string\"}"
 }
 
-/// What can be asked: one declaration, of which the routing and the document are made.
+/// A route of the API. The routing and the OpenAPI document are both generated from it.
 struct Route: Sendable {
-    /// What it takes to ask.
+    /// The required access.
     enum Right: Sendable {
-        /// Nothing.
+        /// No token.
         case none
-        /// A client's token; what it may read decides what is there.
+        /// A client's token. The client sees only the data that it may read.
         case read
     }
 
     let method: String
-    /// `/v1/samples/{uuid}`.
+    /// The path, such as `/v1/samples/{uuid}`.
     let path: String
-    /// For programs that are made of the document.
+    /// The operation id for generated clients.
     let name: String
     let summary: String
     var discussion = ""
     var right = Right.read
     var parameters: [Parameter] = []
-    /// What is sent with it; nothing where it is nil.
+    /// The request's body, or `nil` if the route accepts none.
     var body: RequestBody?
-    /// Whether it changes something, and so waits for whoever else writes.
+    /// Whether the route changes data. It then runs on the writer's queue.
     var isWriting = false
-    /// Whether much may have to be read before the first octet is there: what is quick waits for none of that.
+    /// Whether the route may read much data before the first byte of the answer. It then runs on a separate queue.
     var isSlow = false
-    /// A parameter with which that is so.
+    /// A parameter that makes the route slow.
     var slowParameter: String?
-    /// None where it says nothing.
+    /// The formats of the answer. It is empty if the answer has no body.
     let answers: [AnswerForm]
-    /// What a single thing of the answer is, and what an object of JSON has it under.
+    /// The name of the list in a JSON answer.
     var key: String?
-    /// The schema of what the list has.
+    /// The schema of an item in the list.
     var item = "{\"type\":\"object\"}"
-    /// Routes that may be asked next for the first of the list.
+    /// The operations that accept the UUID of the answer's first item.
     var links: [String] = []
-    /// Beside those that any route has.
+    /// The error statuses in addition to those of all routes.
     var problems: [Int] = []
     let answer: @Sendable (Call) throws -> HTTPResponse
 
     /// The parts of the path.
     var parts: [Substring] { path.split(separator: "/") }
 
-    /// All parameters, with the one of the form where there is a choice. What came decides of what is given as it came.
+    /// All parameters, including the one for the format if there is a choice. Original files are always returned in their own
+    /// format.
     var allParameters: [Parameter] { answers.count > 1 && answers[0] != .resource ? parameters + [.format(answers)] : parameters }
 
-    /// Of an answer that is no problem.
+    /// The status of a successful answer.
     var status: Int { answers.isEmpty ? 204 : 200 }
 
-    /// What the path says, by name; `nil` where it is another path.
+    /// The values of the path's parameters by name, or `nil` if the path does not match.
     func variables(of path: [String]) -> [String: String]? {
         let parts = parts
         guard parts.count == path.count else { return nil }

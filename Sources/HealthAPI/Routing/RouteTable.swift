@@ -1,4 +1,4 @@
-/// All that can be asked, in the order of the document.
+/// All routes, in the order of the document.
 enum RouteTable {
     static let all: [Route] = [
         SampleRoutes.samples, SaveRoutes.save, SampleRoutes.sample, SaveRoutes.delete, SampleRoutes.raw, SampleRoutes.latest,

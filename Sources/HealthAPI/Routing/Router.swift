@@ -4,16 +4,16 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Finds a request's route, and says what is wrong with it. Everything goes by the declarations of ``RouteTable``.
+/// Finds a request's route and checks the request against the declarations of ``RouteTable``.
 struct Router: HTTPHandler {
     let core: ServiceCore
     private var page: PageRouter? { core.settings.page.map { PageRouter(core: core, files: $0) } }
 
-    /// What is no route is said before a body is read, and so is who may send none.
+    /// Unknown routes and missing tokens are reported before a body is read.
     func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance {
         if let page, PageRouter.has(head.path) { return try page.bodyAllowance(of: head) }
         guard let route = try route(head).route, let body = route.body else { return .nothing }
-        // Who was not let in is told nothing else.
+        // Without a valid token, a client gets no other error.
         let caller: Caller
         do {
             caller = try core.caller(bearing: head.bearer)
@@ -33,12 +33,12 @@ struct Router: HTTPHandler {
         return client.map { .client($0.id) } ?? .stranger
     }
 
-    /// What changes something waits for its turn; what reads much is read beside whatever else is asked.
+    /// Changes wait in the writer's queue. Slow reads have a separate queue, so that they do not block others.
     func queue(for head: RequestHead) -> DispatchQueue? {
         if let page, PageRouter.has(head.path) { return page.queue(for: head) }
         guard let route = (try? route(head))?.route else { return nil }
         if route.isWriting { return core.writer.queue }
-        // The server's own threads read no samples.
+        // The server's own threads do not read samples.
         if route.right == .none { return nil }
         let isSlow = route.isSlow || head.query.contains { $0.name == route.slowParameter }
         return isSlow ? core.lookQueue : core.quickQueue
@@ -65,7 +65,7 @@ struct Router: HTTPHandler {
         } catch let refusal as Refusal {
             return Problem(422, "\(refusal.place.kind.rawValue) \(refusal.place.number): \(refusal.reason)").response
         } catch {
-            // What went wrong is told to nobody outside: it may name what is hidden.
+            // The error's details stay inside because they may mention hidden data.
             return Problem(500, "the answer could not be made").response
         }
     }
@@ -79,7 +79,7 @@ struct Router: HTTPHandler {
         return try withExtendedLifetime(call) { try route.answer(call) }
     }
 
-    /// The route of a path and a method, and which methods the path has; no route for OPTIONS, which any path has.
+    /// The route of a path and a method, and the methods of the path. For OPTIONS, which any path accepts, the route is `nil`.
     private func route(
         _ head: RequestHead
     ) throws(Problem) -> (route: Route?, variables: [String: String], allowed: String) {

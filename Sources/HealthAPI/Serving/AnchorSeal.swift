@@ -2,11 +2,13 @@ import Glibc
 import HealthModel
 import SampleStore
 
-/// Makes anchors that say nothing: a number would tell how much was written that its reader may not see. One of another client is none.
+/// Encrypts anchors, since the numbers in them would reveal how much hidden data was written. Another client's anchor is invalid.
 struct AnchorSeal: Sendable {
     private let seal: Seal
 
-    /// - Parameter store: its path; the key is kept beside it, so that anchors outlive the program.
+    /// Reads or creates the key.
+    ///
+    /// - Parameter store: The path of the store. The key is stored beside it, so that anchors remain valid after a restart.
     init(store: String) throws(StoreError) {
         let path = store + "-anchors.key"
         var key = try Self.read(path)
@@ -19,7 +21,9 @@ struct AnchorSeal: Sendable {
 
     func text(_ anchor: ClientAnchor, for caller: Caller) -> String { seal.sealed(anchor.text, for: caller.id) }
 
-    /// - Parameter widening: the last of the client's, which whoever begins need not be told of.
+    /// Opens an anchor.
+    ///
+    /// - Parameter widening: The client's last widening of grants. A client that starts from the beginning needs no earlier ones.
     func anchor(_ text: String, for caller: Caller, widening: Int64) -> ClientAnchor? {
         text == "0"
             ? ClientAnchor(.beginning, widening: widening) : seal.opened(text, for: caller.id).flatMap { ClientAnchor($0) }
@@ -37,7 +41,7 @@ struct AnchorSeal: Sendable {
         return Array(key.prefix(max(0, count)))
     }
 
-    /// Whole or not at all: two that begin at once agree on one.
+    /// Creates the key file atomically. Two processes that start at the same time agree on one key.
     private static func make(_ path: String) throws(StoreError) -> [UInt8] {
         let key = Seal.randomKey()
         let draft = "\(path).\(getpid())"

@@ -1,11 +1,11 @@
 import HealthModel
 import SampleStore
 
-/// Who asks: a client, by a token that it has now.
+/// A client that is authenticated by a valid token.
 struct Caller: Sendable {
     let client: Client
     let token: String
 
-    /// By which sealed texts are bound to it: no later client has it.
+    /// The id that sealed texts are bound to. No later client has the same one.
     var id: String { "\(client.id) \(client.added)" }
 }

@@ -1,19 +1,19 @@
 import SampleStore
 
-/// How far a client has come with the changes, and with what became readable by grants that were widened since.
+/// A client's position in the changes and in the widenings of its grants.
 struct ClientAnchor {
-    /// The last change that it has seen, of what it might read then.
+    /// The last change that the client has read.
     var change: Anchor
-    /// The last widening of its grants of which it has seen all.
+    /// The last widening whose samples have all been read.
     var widening: Int64 = 0
-    /// The number of the last change of which it has been told since the next one.
+    /// The number of the last change that was read for the next widening.
     var place: Int64?
 
     init(_ change: Anchor, widening: Int64 = 0, place: Int64? = nil) {
         (self.change, self.widening, self.place) = (change, widening, place)
     }
 
-    /// Reads an anchor: those that were given before there were widenings have seen none.
+    /// Parses an anchor. Anchors from before widenings were introduced start at widening 0.
     init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let change = Anchor(parts[0]) else { return nil }
@@ -26,7 +26,7 @@ struct ClientAnchor {
         self.place = place
     }
 
-    /// At most 48 bytes, as a ``Seal`` has it, up to some 10¹³ changes.
+    /// The text form. It has at most 48 bytes, the limit of ``Seal``, up to about 10¹³ changes.
     var text: String {
         let parts = [change.description] + [widening, place].compactMap { $0.map { String($0, radix: 36) } }
         return parts.joined(separator: " ")

@@ -2,11 +2,11 @@ import Dispatch
 import SampleStore
 import Synchronization
 
-/// Wakes all live streams when somebody has committed; they share one watch of the system, and nothing is asked again and again.
+/// Wakes all live streams after a commit, without polling. They share one file watch.
 final class CommitBell: Sendable {
     private struct State {
         var wakes: [UInt64: @Sendable () -> Void] = [:]
-        /// Those of `wakes` for whom whoever writes hurries.
+        /// The listeners for which the writer should commit early.
         var hurried: Set<UInt64> = []
         var last: UInt64 = 0
     }
@@ -14,10 +14,13 @@ final class CommitBell: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "health-api.bell")
     private let following: @Sendable (Bool) -> Void
-    // Made and cancelled; nothing else is done with it.
+    // The source is only created and cancelled.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
-    /// - Parameter following: told on one queue whether anybody listens: when that begins and ends, and behind each commit meanwhile.
+    /// Starts listening for commits.
+    ///
+    /// - Parameter following: Called on one queue with whether there are listeners: when the first one starts, when the last one
+    ///   ends, and after each commit in between.
     init(store: String, following: @escaping @Sendable (Bool) -> Void) throws(StoreError) {
         self.following = following
         let bell = RungBell(try StoreBell(store: store))
@@ -27,14 +30,16 @@ final class CommitBell: Sendable {
             bell.hear()
             self?.ring()
         }
-        // The descriptor is closed once nobody looks at it any more.
+        // The handler keeps the descriptor open until the source no longer uses it.
         source.setCancelHandler { _ = bell }
         source.activate()
     }
 
     deinit { source.cancel() }
 
-    /// - Parameter isHurried: whether commits come soon as long as this one listens.
+    /// Adds a listener and returns its number.
+    ///
+    /// - Parameter isHurried: Whether the writer should commit early for this listener.
     func add(isHurried: Bool, _ wake: @escaping @Sendable () -> Void) -> UInt64 {
         defer { if isHurried { tell() } }
         return state.withLock { state in
@@ -45,7 +50,7 @@ final class CommitBell: Sendable {
         }
     }
 
-    /// Says whether commits come soon for a listener. One that may read nothing hurries nobody.
+    /// Sets whether the writer should commit early for a listener. A listener that may not read anything does not need it.
     func set(_ number: UInt64, isHurried: Bool) {
         let isChanged = state.withLock { state in
             guard state.wakes[number] != nil else { return false }
@@ -76,11 +81,11 @@ final class CommitBell: Sendable {
         if isHurried { following(true) }
     }
 
-    /// From the start on the queue's alone.
+    /// Used only on the queue once the source is active.
     private final class RungBell: @unchecked Sendable {
         let bell: StoreBell
         init(_ bell: StoreBell) { self.bell = bell }
-        /// Where the watch fails, streams look with each heartbeat.
+        /// If the watch fails, streams read at each heartbeat instead.
         func hear() { try? bell.wait() }
     }
 }

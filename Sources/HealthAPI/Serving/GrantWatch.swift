@@ -2,33 +2,33 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// Says whether what a client may read is still what it was when an answer began, so that a download ends when a grant is withdrawn or a token revoked.
+/// Detects changes to a client's access during an answer, so that a download ends when a grant is withdrawn or a token is revoked.
 final class GrantWatch: Sendable {
     private struct State: @unchecked Sendable {
         var store: SampleStore?
-        /// SQLite's data version for which `known` holds.
+        /// The value of SQLite's `data_version` for which `known` is valid.
         var version: Int64?
         var known: [String: Rights] = [:]
     }
 
-    /// What a client may at a moment.
+    /// The access of a client at one moment.
     struct Rights: Equatable, Sendable {
         fileprivate let isLetIn: Bool
         fileprivate let grants: [Grant]
 
-        /// Whether anything may be read: a client also reads what it wrote itself.
+        /// Whether the client may read anything. A client with write access can read its own objects.
         var mayRead: Bool { grants.contains { $0.reading != .none || $0.mayWrite } }
     }
 
     private let path: String
     private let now: @Sendable () -> Instant
     private let state = Mutex(State())
-    /// Callers that are remembered between two commits.
+    /// The maximum number of callers to cache between two commits.
     private static let most = 64
 
     init(path: String, now: @escaping @Sendable () -> Instant) { (self.path, self.now) = (path, now) }
 
-    /// What a caller may now. It costs one look at the file unless somebody committed.
+    /// The current access of a caller. Between commits this costs one check of the file.
     func rights(of caller: Caller) throws -> Rights {
         try state.withLock { state in
             if let store = state.store, (try? store.checkPlace()) == nil { state = State() }

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Counts tokens that nobody has. The first of a minute may be a mistake; whoever tries many is answered later and later.
+/// Counts invalid tokens. The first few in a minute may be mistakes. With more, the answers are increasingly delayed.
 final class GuessCounter: Sendable {
     private struct State {
         var total = 0
-        /// Those of the last minute, the latest at the end; no more than matter.
+        /// The times of the last minute in ascending order, at most 64.
         var recent: [ContinuousClock.Instant] = []
     }
 
@@ -12,10 +12,10 @@ final class GuessCounter: Sendable {
     private static let span = Duration.seconds(60)
     private static let most = 64
 
-    /// Since the start.
+    /// The number of invalid tokens since the start.
     var count: Int { state.withLock { $0.total } }
 
-    /// Counts one more; how many there were within the last minute, at most 64.
+    /// Counts an invalid token and returns the number within the last minute, at most 64.
     func add(at time: ContinuousClock.Instant) -> Int {
         state.withLock { state in
             state.total += 1
@@ -26,6 +26,6 @@ final class GuessCounter: Sendable {
         }
     }
 
-    /// Nothing for the first ten, then up to five seconds.
+    /// The delay of an answer: none for the first ten tokens, then up to 5 seconds.
     static func usualDelay(of count: Int) -> Duration { .milliseconds(min(5000, max(0, count - 10) * 100)) }
 }

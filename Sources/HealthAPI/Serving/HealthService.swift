@@ -4,43 +4,44 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// What a service is started with.
+/// The settings of a service.
 public struct ServiceSettings: Sendable {
-    /// The store's file.
+    /// The path of the store's file.
     public var store: String
-    /// Where it listens, and its bounds.
+    /// The listening address and the limits of the server.
     public var server: ServerSettings
-    /// Whose clocks count where a request names no zone.
+    /// The time zone of requests that name none.
     public var zone: TimeZoneRules
-    /// The rules of a zone by its name; `nil` where there is none.
+    /// Returns the rules of a zone by name, or `nil` if the name is unknown.
     public var zones: @Sendable (String) -> TimeZoneRules?
-    /// Sources and devices, the best first.
+    /// Source and device ids or names, the best first.
     public var priority: [String]
     /// The clock.
     public var now: @Sendable () -> Instant
-    /// Until a live stream that has no news says that it is there.
+    /// The interval between heartbeats of a live stream without news.
     public var heartbeat = Duration.seconds(15)
 
-    /// How long an answer to a wrong token is held back, by how many there were within the last minute.
+    /// Returns the delay of the answer to an invalid token, from the number of invalid tokens within the last minute.
     public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.usualDelay(of: $0) }
 
-    /// Told from which address a wrong code of the page came, at most once a second.
+    /// Called with the address that sent an invalid page code, at most once a second.
     public var onWrongCode: @Sendable (_ address: String) -> Void = { _ in }
 
-    /// Told how many tokens and codes were wrong since the start, with each that is.
+    /// Called after each invalid token or code with their number since the start.
     public var onWrongToken: @Sendable (Int) -> Void = { _ in }
 
-    /// Told, one call at a time, whether anybody follows live: when that begins and ends, and behind each commit meanwhile. Whoever writes may hurry then.
+    /// Called serially with whether there are live listeners: when the first one starts, when the last one ends, and after each
+    /// commit in between. The writer can then commit early.
     public var following: @Sendable (Bool) -> Void = { _ in }
 
-    /// What the page consists of; there is none without it.
+    /// The page's files, or `nil` to serve no page.
     public var page: PageFiles?
-    /// What the page asks of the hub; it shows no devices without.
+    /// The page's interface to the hub. Without it, the page shows no devices.
     public var hub: HubDoor?
-    /// The unit in which the person prefers to see a type; `nil` where they did not say.
+    /// Returns the preferred unit of a type, or `nil` if none is set.
     public var units: @Sendable (SampleType) -> Unit? = { _ in nil }
 
-    /// Serves a store.
+    /// Creates the settings of a service for a store.
     public init(
         store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
         priority: [String], now: @escaping @Sendable () -> Instant
@@ -50,7 +51,7 @@ public struct ServiceSettings: Sendable {
     }
 }
 
-/// The store's answers over HTTP, to those who may have them. Its threads and readers are its own: whoever writes to the store waits for none of them.
+/// The HTTP service of a store, with access control. It has its own threads and readers, so that writers never wait for it.
 ///
 ///     let service = try HealthService(settings)
 ///     // … until it is asked to stop:
@@ -59,27 +60,27 @@ public final class HealthService {
     let server: HTTPServer
     let core: ServiceCore
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// - Throws: `StoreError`, `ServerError`.
     public init(_ settings: ServiceSettings) throws {
-        // Also says that there is a store.
+        // This fails if there is no store.
         let store = try SampleStore(path: settings.store, access: .read)
         if let inbox = settings.hub?.inbox { FilesPage.removeDrafts(of: inbox, at: settings.now()) }
         core = try ServiceCore(settings, keeper: store.subject)
         server = try HTTPServer(settings.server, Router(core: core))
     }
 
-    /// Where it listens, with the port that a free one got.
+    /// The listening address, with the actual port if a free one was requested.
     public var address: ListeningAddress { server.address }
-    /// Connections that are open.
+    /// The number of open connections.
     public var connections: Int { server.connections }
-    /// Requests with a token that nobody has.
+    /// The number of requests with invalid tokens or codes.
     public var wrongTokens: Int { core.guesses.count }
-    /// Readers of the store that are in use.
+    /// The number of lent readers.
     var readers: Int { core.readers.lent }
 
-    /// Ends live streams, lets other answers end for some time, and ends.
+    /// Ends live streams, gives other answers some time to finish, and stops.
     public func stop() {
         server.stop()
         core.summarizer.stop()
@@ -87,7 +88,7 @@ public final class HealthService {
     }
 }
 
-/// What routes share.
+/// The state that all routes share.
 final class ServiceCore: Sendable {
     let settings: ServiceSettings
     let readers: ReaderPool
@@ -99,18 +100,18 @@ final class ServiceCore: Sendable {
     let summarizer: Summarizer
     let guesses = GuessCounter()
     private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
-    /// The person whose store it is.
+    /// The person that the store belongs to.
     let keeper: String
-    /// The page's cookie, named after the store, so that two hubs on one host do not overwrite each other's.
+    /// The page's cookie. Its name depends on the store, so that two hubs on one host do not overwrite each other's.
     let pageCookie: PageCookie
     let hubWork = HubWork()
-    /// Where much is read for programs: as much at once as there are processors.
+    /// The queue for slow API reads. It is concurrent.
     let lookQueue = DispatchQueue(label: "vitalgate.looks", attributes: .concurrent)
-    /// Where little is read for programs, which waits for none of that.
+    /// The queue for quick API reads, which do not wait for slow ones.
     let quickQueue = DispatchQueue(label: "vitalgate.quick-looks", attributes: .concurrent)
-    /// And for the page, which waits for no program: a serial queue gets a thread whatever the others do.
+    /// The queue for slow reads of the page. It is separate from the API, and being serial it always gets a thread.
     let pageQueue = DispatchQueue(label: "vitalgate.page-looks")
-    /// For views of the page that take little, which wait for none of those that take long.
+    /// The queue for quick reads of the page, which do not wait for slow ones.
     let quickPageQueue = DispatchQueue(label: "vitalgate.page")
 
     init(_ settings: ServiceSettings, keeper: String) throws {
@@ -126,9 +127,9 @@ final class ServiceCore: Sendable {
         bell = try CommitBell(store: settings.store, following: settings.following)
     }
 
-    /// Who asks.
+    /// The client that sent a token.
     ///
-    /// - Throws: ``Problem`` 401 where there is no token, or one that nobody has, or no more: the same for all.
+    /// - Throws: ``Problem`` 401 if the token is missing, unknown or expired. The error is the same for unknown and expired tokens.
     func caller(bearing token: String?) throws -> Caller {
         var problem = Problem(
             401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
@@ -140,14 +141,14 @@ final class ServiceCore: Sendable {
         return caller
     }
 
-    /// Counts a wrong token or code, and says how long its answer is held back.
+    /// Counts an invalid token or code and returns the delay of its answer.
     func delayOfWrongToken() -> Duration {
         let recent = guesses.add(at: .now)
         settings.onWrongToken(guesses.count)
         return settings.delayOfGuess(recent)
     }
 
-    /// Reports a wrong code of the page, at most once a second: a log is no place to fill a disk.
+    /// Reports an invalid page code, at most once a second, so that the log cannot fill the disk.
     func report(wrongCodeFrom address: String) {
         let isDue = lastReport.withLock { last in
             let now = ContinuousClock.now
@@ -158,14 +159,14 @@ final class ServiceCore: Sendable {
         if isDue { settings.onWrongCode(address) }
     }
 
-    /// The client of a token; `nil` if no client has it now.
+    /// The client of a token, or `nil` if the token is invalid.
     func client(bearing token: String) throws -> Caller? {
         let reader = try readers.lend(to: nil)
-        // A reader is given back once nothing holds it, which may be before its last question is answered.
+        // A reader returns to the pool when its last reference ends, which may be before its last query has finished.
         let client = try withExtendedLifetime(reader) { try reader.store.client(bearing: token, at: settings.now()) }
         return client.map { Caller(client: $0, token: token) }
     }
 
-    /// A reader that shows what a caller may read.
+    /// A reader that shows the data that a caller may read.
     func reader(for caller: Caller) throws -> Reader { try readers.lend(to: caller.client) }
 }

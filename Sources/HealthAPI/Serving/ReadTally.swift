@@ -3,10 +3,10 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// Counts what clients are given, by person, type and day. The counts are in a ``ReadJournal`` before an answer is sent, and in the store's ledger
-/// a minute after the first of them, and before the end. It knows no values.
+/// Counts what clients read, by person, type and day. The counts are in a ``ReadJournal`` before an answer is sent. They move to
+/// the store's ledger a minute after the first of them, and when the service stops. Values are not recorded.
 final class ReadTally: Sendable {
-    /// What was given of one person and type.
+    /// A person and a type.
     struct Kind: Hashable {
         var subject: String
         var type: String
@@ -14,7 +14,7 @@ final class ReadTally: Sendable {
 
     private struct State: @unchecked Sendable {
         let journal: ReadJournal
-        /// What the journal did not take.
+        /// The entries that could not be written to the journal.
         var unwritten: [ReadJournal.Entry] = []
         var isDue = false
     }
@@ -24,21 +24,21 @@ final class ReadTally: Sendable {
     private let state: Mutex<State>
     private let queue = DispatchQueue(label: "vitalgate.read-tally")
     private static let pause = DispatchTimeInterval.seconds(60)
-    /// Entries that wait in memory while the disk is full.
+    /// The maximum number of entries to keep in memory while the disk is full.
     private static let mostUnwritten = 10_000
 
-    /// Enters what a program left that was killed.
+    /// Opens the journal and enters the counts that a killed process left.
     ///
     /// - Parameters:
-    ///   - path: the store's file.
-    ///   - today: the date, `2026-11-20`.
+    ///   - path: The path of the store's file.
+    ///   - today: Returns the date, such as `2026-11-20`.
     init(path: String, today: @escaping @Sendable () -> String) {
         (self.path, self.today) = (path, today)
         state = Mutex(State(journal: ReadJournal(store: path)))
         queue.async { [weak self] in self?.enter() }
     }
 
-    /// Adds what a client was given.
+    /// Adds counts of a client.
     func add(_ counts: [Kind: Int], of client: Client) {
         guard !counts.isEmpty else { return }
         let day = today()
@@ -54,7 +54,8 @@ final class ReadTally: Sendable {
         if begins { queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.enter() } }
     }
 
-    /// Enters what waits. What cannot be entered now, since somebody is in the middle of a long change, waits on.
+    /// Moves pending counts to the ledger. If this fails, for example because a long change blocks the store, it is tried again
+    /// later.
     func enter() {
         let unwritten = state.withLock { state in
             state.journal.end()
@@ -62,7 +63,7 @@ final class ReadTally: Sendable {
             return state.unwritten
         }
         do {
-            // Nothing to enter costs no writer.
+            // If there is nothing to enter, the store is not opened for writing.
             guard !unwritten.isEmpty || ReadJournal.isThere(path) else { return }
             try SampleStore(path: path, access: .write).enterReads(unwritten)
         } catch {

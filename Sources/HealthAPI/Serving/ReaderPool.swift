@@ -3,25 +3,26 @@ import HealthModel
 import SampleStore
 import Synchronization
 
-/// What a reader shows.
+/// The visible data of a reader.
 enum ReaderView: Hashable, Sendable {
-    /// Everything: for looking up who asks, and what is the hub's own.
+    /// Everything, for authentication and for the hub's own data.
     case everything
-    /// What a client may read.
+    /// The data that a client may read.
     case client(Client)
-    /// What is a person's own.
+    /// A person's own data.
     case person(String)
 }
 
-/// Lends readers of a store, each restricted for good to what it shows: it is used by one at a time, and given back by being let go of.
+/// A pool of readers, each permanently restricted to a view. A reader has one user at a time and returns to the pool when its last
+/// reference ends.
 final class ReaderPool: Sendable {
     private struct State: @unchecked Sendable {
-        /// The one that was used last at the end.
+        /// The idle readers. The last one was used most recently.
         var idle: [IdleReader] = []
         var lent = 0
         var lentByView: [ReaderView: Int] = [:]
 
-        /// Who asks for much leaves some to others, and all together leave some to looking up who asks.
+        /// Whether a reader may be lent. One view may use half of the readers, and a quarter is reserved for authentication.
         func mayLend(_ view: ReaderView, of most: Int) -> Bool {
             view == .everything ? lent < most : lent < most - most / 4 && lentByView[view, default: 0] < most / 2
         }
@@ -37,21 +38,27 @@ final class ReaderPool: Sendable {
     private let most: Int
     private let tally: ReadTally
     private let state = Mutex(State())
-    /// So many stay open while nobody asks.
+    /// The number of idle readers that stay open.
     private static let kept = 4
 
-    /// - Parameter tally: counts what the readers tell.
+    /// Creates a pool.
+    ///
+    /// - Parameter tally: Counts what clients read.
     init(path: String, tally: ReadTally, most: Int = 16) { (self.path, self.tally, self.most) = (path, tally, most) }
 
-    /// How many are lent.
+    /// The number of lent readers.
     var lent: Int { state.withLock { $0.lent } }
 
-    /// - Parameter client: what it may read is all that the reader shows; without one the reader is for looking up who asks.
-    /// - Throws: ``Problem`` 503 where all are lent, or the store cannot be opened.
+    /// Lends a reader.
+    ///
+    /// - Parameter client: The client whose access restricts the reader. `nil` lends an unrestricted reader.
+    /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
     func lend(to client: Client?) throws -> Reader { try lend(client.map(ReaderView.client) ?? .everything) }
 
-    /// - Parameter subject: whose samples are all that the reader shows.
-    /// - Throws: ``Problem`` 503 where all are lent, or the store cannot be opened.
+    /// Lends a reader.
+    ///
+    /// - Parameter subject: The person whose data the reader shows.
+    /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
     func lend(toPerson subject: String) throws -> Reader { try lend(.person(subject)) }
 
     private func lend(_ view: ReaderView) throws -> Reader {
@@ -64,7 +71,7 @@ final class ReaderPool: Sendable {
             let index = state.idle.lastIndex { $0.view == view }
             return index.map { state.idle.remove(at: $0) } ?? IdleReader(store: nil, view: view)
         }
-        // One of a file that was replaced is of no use.
+        // If the file was replaced, the store is opened again.
         if let store = idle.store, (try? store.checkPlace()) != nil { return Reader(store, view, self, idle.memory) }
         do {
             let store = try SampleStore(path: path, access: .read)
@@ -93,14 +100,14 @@ final class ReaderPool: Sendable {
     }
 }
 
-/// Nobody else has it.
+/// A reader in the pool. Only one thread has it at a time.
 private struct IdleReader: @unchecked Sendable {
     var store: SampleStore?
     var view: ReaderView
     var memory = AnswerMemory()
 }
 
-/// Answers that were dear, as long as nobody writes to the store: a chart that is drawn again asks the same again.
+/// A cache of expensive answers that is valid until the next write to the store. A chart that is drawn again sends the same query.
 struct AnswerMemory {
     struct Answer {
         var question: String
@@ -110,11 +117,11 @@ struct AnswerMemory {
 
     var version: Int64?
     var answers: [Answer] = []
-    /// Of an answer, octets; and how many.
+    /// The maximum size of an answer in bytes, and the maximum number of answers.
     static let (longest, most) = (256 << 10, 8)
 }
 
-/// A reader that is lent.
+/// A lent reader.
 final class Reader {
     let store: SampleStore
     private let view: ReaderView
@@ -127,19 +134,20 @@ final class Reader {
         renewTime()
     }
 
-    /// Gives the next questions their time: of an answer that goes on, each piece has as much.
+    /// Restarts the time limit of queries. In a streamed answer, each piece has the full time.
     func renewTime() { store.limit(to: Self.time) }
 
-    /// How long a question may read. Everybody else waits for a reader no longer than that.
+    /// The maximum duration of a query. Other clients wait no longer than this for a reader.
     private static let time = Duration.seconds(20)
 
     deinit { pool.takeBack(IdleReader(store: store, view: view, memory: memory), told: told) }
 
-    /// The answer to a question, made anew only where somebody wrote to the store, a sample or a grant, since it was made.
+    /// Returns the answer to a query, from the cache if nothing was written to the store since it was made, including grants.
     ///
-    /// - Parameter question: names it among all that are asked of a reader; what it says of times is no word such as `today`.
+    /// - Parameter question: A key that is unique among the queries of a reader. Its times must be absolute, not words such as
+    ///   `today`.
     func answer(to question: String, _ make: () throws -> [UInt8]) throws -> [UInt8] {
-        // Before it is made: what is written meanwhile makes the next one anew.
+        // The version is read before the answer is made, so that a concurrent write invalidates it.
         let version = try store.dataVersion()
         if memory.version != version { memory = AnswerMemory(version: version) }
         if let known = memory.answers.first(where: { $0.question == question }) {
@@ -157,23 +165,23 @@ final class Reader {
         return octets
     }
 
-    /// Enters what was noted so far, for an answer that goes on.
+    /// Records the reads so far, for a streamed answer.
     func tally() {
         if case .client(let client) = view { pool.enter(told, of: client) }
         told.removeAll(keepingCapacity: true)
     }
 
-    /// Notes that the client is given a sample.
+    /// Counts a sample that the client is given.
     func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }
 
-    /// Notes that the client is given something of a type: an object, a stretch of statistics, a day's rings, a characteristic.
+    /// Counts an item of a type that the client is given: an object, an interval of statistics, a day's rings, a characteristic.
     func tells(_ type: String, of subject: String) {
         told[ReadTally.Kind(subject: subject, type: type), default: 0] += 1
     }
 }
 
-/// The readers that a request has, as long as it is being answered. A reader goes back to its pool when nobody holds it any more, and Swift lets go of
-/// an object behind its last mention: while a store that was taken out of it may still be asked, and is lent to somebody else.
+/// The readers of a request, kept until it is answered. Swift may release a reader after its last mention, which returns it to the
+/// pool. Another request could then get its store while this one still uses it.
 final class KeptReaders {
     private var all: [Reader] = []
 

@@ -3,17 +3,19 @@ import Glibc
 import SampleStore
 import Synchronization
 
-/// Has dense series summed up behind what is written, so that whoever asks for a year waits for none of its seconds. It writes a little at a time, with
-/// pauses in which others may.
+/// Computes summaries of dense series in the background, so that statistics over a year are fast. It works in small steps with
+/// pauses in which others can write.
 final class Summarizer: Sendable {
     private let path: String
     private let queue = DispatchQueue(label: "vitalgate.summaries", qos: .utility)
     private let isStopped = Mutex(false)
-    /// Until the first time, when a hub that starts has better to do, and between two.
+    /// The delay before the first run, so that a hub can start undisturbed, and the pause between runs.
     private static let (start, pause) = (DispatchTimeInterval.seconds(10), DispatchTimeInterval.seconds(600))
     private static let breath = 20_000 as UInt32
 
-    /// - Parameter path: the store's file.
+    /// Starts the background work.
+    ///
+    /// - Parameter path: The path of the store's file.
     init(path: String) {
         self.path = path
         queue.asyncAfter(deadline: .now() + Self.start) { [weak self] in self?.work() }
@@ -21,14 +23,14 @@ final class Summarizer: Sendable {
 
     private func work() {
         guard !isStopped.withLock({ $0 }) else { return }
-        // Where the store is busy, another time will do: what is not summed up is read.
+        // If the store is busy, the next run continues. Queries read the samples of series without summaries.
         if let store = try? SampleStore(path: path, access: .write) {
             while !isStopped.withLock({ $0 }), (try? store.summarize()) == true { usleep(Self.breath) }
         }
         queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.work() }
     }
 
-    /// Ends what is being done.
+    /// Stops the work and waits for the current step.
     func stop() {
         isStopped.withLock { $0 = true }
         queue.sync {}

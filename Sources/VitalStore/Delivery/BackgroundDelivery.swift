@@ -1,80 +1,84 @@
 import HealthModel
 import SampleStore
 
-/// Tells a command or a socket that something of some types came or went, as HealthKit's `enableBackgroundDelivery(for:frequency:)` wakes an app.
+/// Notifies a command or a socket when samples of some types were added or deleted, as HealthKit's
+/// `enableBackgroundDelivery(for:frequency:)` wakes an app.
 ///
 /// ```swift
 /// let scale = try BackgroundDelivery(
 ///     name: "scale", types: [.bodyMass], frequency: .hourly, receiver: .command(["/usr/local/bin/weighed"]))
-/// try await scale.run(for: store)      // until its task is cancelled
+/// try await scale.run(for: store)   // until its task is cancelled
 /// ```
 ///
-/// What is told is a ``Message``, one line of JSON: which types, and the anchor behind which an ``AnchoredObjectQueryDescriptor``, or `vitalgate changes --after`, finds what it
-/// was. It is told at least once: until the receiver has acknowledged it, it comes again, after a second, two, four, and so on up to an hour, for as long as that takes. How far
-/// the receiver has come is kept beside the store under the delivery's name, so that a restart, or a power cut, goes on from there.
+/// The receiver gets a ``Message``, which is one line of JSON. It contains the types and the anchor to query from, with an
+/// ``AnchoredObjectQueryDescriptor`` or `vitalgate changes --after`. Each message is delivered at least once. It is repeated until
+/// the receiver acknowledges it, after 1 s, 2 s, 4 s and so on, up to an hour. The progress is stored beside the store under the
+/// delivery's name, so that it survives a restart or a power cut.
 public struct BackgroundDelivery: Sendable {
-    /// How often at most something is told.
+    /// The maximum rate of messages.
     public enum Frequency: String, Hashable, Sendable, CaseIterable {
-        /// As soon as it is committed.
+        /// A message as soon as a change is committed.
         case immediate
-        /// Once an hour.
+        /// At most one message an hour.
         case hourly
-        /// Once a day.
+        /// At most one message a day.
         case daily
     }
 
-    /// Who is told.
+    /// The receiver of the messages.
     public enum Receiver: Hashable, Sendable {
-        /// A program and its arguments, started each time; the line is its standard input. It acknowledges by ending with status 0.
+        /// A program and its arguments, started for each message with the line as standard input. Exit status 0 acknowledges the
+        /// message.
         case command([String])
-        /// A Unix stream socket that somebody listens at; the line is sent, and a line `ok` acknowledges it.
+        /// A Unix stream socket. The receiver acknowledges the line by answering with a line `ok`.
         case socket(path: String)
     }
 
-    /// What is told.
+    /// A message to the receiver.
     public struct Message: Hashable, Sendable, Codable {
         /// The delivery's name.
         public var observer: String
-        /// Ids of the types that came or went.
+        /// The ids of the types with added or deleted samples.
         public var types: [String]
-        /// Behind which the changes are.
+        /// The anchor to query the changes from.
         public var after: QueryAnchor
-        /// Of a reader who knows them.
+        /// The anchor after these changes.
         public var anchor: QueryAnchor
-        /// Whether the store was put back from a backup, so that the receiver has to read everything again and forget what that does not tell.
+        /// Whether the store was restored from a backup. The receiver then has to read everything again and drop samples that are
+        /// no longer in the store.
         public var resynchronise: Bool
 
-        /// A message of its parts.
+        /// Creates a message.
         public init(observer: String, types: [String], after: QueryAnchor, anchor: QueryAnchor, resynchronise: Bool = false) {
             (self.observer, self.types, self.after, self.anchor) = (observer, types, after, anchor)
             self.resynchronise = resynchronise
         }
     }
 
-    /// How a delivery went, for a log.
+    /// The result of one delivery, for a log.
     public enum Event: Hashable, Sendable {
-        /// It was acknowledged.
+        /// The receiver acknowledged the message.
         case delivered(Message)
-        /// It was not, why, and after how long it comes again.
+        /// The delivery failed: the reason, and the time until the next attempt.
         case failed(String, again: Duration)
     }
 
-    /// Under which its progress is kept: letters, digits, `-`, `_` and `.`, 64 at most.
+    /// The name under which the progress is stored: at most 64 letters, digits, `-`, `_` and `.`.
     public let name: String
-    /// Which types; all of them without.
+    /// The observed types, or `nil` for all types.
     public let types: Set<SampleType>?
-    /// How often at most.
+    /// The maximum rate of messages.
     public let frequency: Frequency
-    /// Who is told.
+    /// The receiver of the messages.
     public let receiver: Receiver
-    /// How long the receiver may take to acknowledge; then it is told again.
+    /// The time that the receiver has to acknowledge a message. After it, the message is sent again.
     public var patience = Duration.seconds(60)
-    /// Waits; tests have no time.
+    /// Waits for a duration. Tests replace it.
     var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// A delivery to one receiver.
+    /// Creates a delivery to one receiver.
     ///
-    /// - Throws: ``HealthStoreError/unsuitable(_:)`` for a name that is none, and for a command without a program.
+    /// - Throws: ``HealthStoreError/unsuitable(_:)`` for an invalid name or a command without a program.
     public init(
         name: String, types: Set<SampleType>? = nil, frequency: Frequency = .immediate, receiver: Receiver
     ) throws(HealthStoreError) {
@@ -87,7 +91,7 @@ public struct BackgroundDelivery: Sendable {
         (self.name, self.types, self.frequency, self.receiver) = (name, types, frequency, receiver)
     }
 
-    /// Whether a delivery may be called so: letters, digits, `-`, `_` and `.`, 64 at most, and no `.` first.
+    /// Whether the name is valid: at most 64 letters, digits, `-`, `_` and `.`, and not starting with `.`.
     public static func isName(_ name: String) -> Bool {
         guard !name.isEmpty, name.utf8.count <= 64, !name.hasPrefix(".") else { return false }
         return name.utf8.allSatisfy { byte in
@@ -96,12 +100,12 @@ public struct BackgroundDelivery: Sendable {
         }
     }
 
-    /// Delivers until the task is cancelled. A delivery that was never made begins with what is committed from now on.
+    /// Delivers until the task is cancelled. A new delivery starts with the changes that are committed from now on.
     ///
     /// - Parameters:
-    ///   - store: opened for reading or writing.
-    ///   - tell: hears how each delivery went.
-    /// - Throws: `StoreError`, of the kind `busy` where another process is at this delivery already.
+    ///   - store: A store that is open for reading or writing.
+    ///   - tell: Called with the result of each delivery.
+    /// - Throws: `StoreError`, of the kind `busy` if another process already runs this delivery.
     public func run(for store: HealthStore, tell: @Sendable (Event) -> Void = { _ in }) async throws {
         let file = try ProgressFile(store: store.path, name: name)
         var progress: DeliveryProgress
@@ -113,7 +117,7 @@ public struct BackgroundDelivery: Sendable {
         }
         do {
             while !Task.isCancelled {
-                // Before the look, so that no commit falls between the two.
+                // This precedes the query, so that a commit in between is not missed.
                 let heard = try await store.commits.listen()
                 guard let message = try await message(behind: &progress, of: store) else {
                     guard try await store.commits.next(after: heard) else { return }
@@ -121,7 +125,7 @@ public struct BackgroundDelivery: Sendable {
                 }
                 let pause = progress.pause(for: frequency, now: store.now())
                 if pause > .zero {
-                    // What comes meanwhile is told with it.
+                    // Changes that arrive during the pause are part of the next message.
                     try await sleep(pause)
                     continue
                 }
@@ -141,7 +145,7 @@ public struct BackgroundDelivery: Sendable {
         } catch is CancellationError {}
     }
 
-    /// What there is to tell; `nil` where nothing is.
+    /// The next message, or `nil` if there is nothing to report.
     private func message(behind progress: inout DeliveryProgress, of store: HealthStore) async throws -> Message? {
         let (start, types, name) = (progress.anchor, types, name)
         let (message, anchor) = try await store.readers.read { store -> (Message?, QueryAnchor) in

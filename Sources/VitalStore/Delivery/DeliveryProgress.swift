@@ -3,13 +3,13 @@ import Glibc
 import HealthModel
 import SampleStore
 
-/// How far a receiver has come.
+/// The progress of a receiver.
 struct DeliveryProgress: Hashable, Codable {
-    /// What it has acknowledged.
+    /// The last anchor that the receiver acknowledged.
     var anchor: QueryAnchor
-    /// When it last did, in microseconds since 1970.
+    /// The time of the last acknowledgement, in microseconds since 1970.
     var delivered: Int64?
-    /// How often in a row it has not.
+    /// The number of failed deliveries in a row.
     var failures = 0
 
     init(anchor: QueryAnchor) { self.anchor = anchor }
@@ -21,14 +21,16 @@ struct DeliveryProgress: Hashable, Codable {
         (self.anchor, delivered, failures) = (anchor, now.microseconds, 0)
     }
 
-    /// - Returns: after how long it comes again: twice as long each time, up to an hour, and never not at all.
+    /// Records a failed delivery.
+    ///
+    /// - Returns: The time until the next attempt. It doubles with each failure, up to an hour.
     mutating func fail() -> Duration {
         let pause = min(Self.longest, Self.first * (1 << min(failures, 16)))
         failures += 1
         return pause
     }
 
-    /// How long the next delivery has to wait.
+    /// The time until the next delivery is due.
     func pause(for frequency: BackgroundDelivery.Frequency, now: Instant) -> Duration {
         let period: Int64
         switch frequency {
@@ -37,24 +39,26 @@ struct DeliveryProgress: Hashable, Codable {
         case .daily: period = Calendar.day
         }
         guard let delivered else { return .zero }
-        // A clock that was set back makes nobody wait longer than the period.
+        // A clock that was set back extends the wait to one period at most.
         return .microseconds(min(max(delivered &+ period &- now.microseconds, 0), period))
     }
 }
 
-/// Where a delivery's progress is kept: beside the store, and one process at a time has it.
+/// The file beside the store with a delivery's progress. Only one process can have it open.
 ///
-/// A new one takes the place of the old in one step, and is on the medium by then.
+/// A write replaces the file atomically and syncs it to the medium.
 final class ProgressFile {
     private let path: String
     private let lock: Int32
-    /// No progress is longer.
+    /// The maximum size of the file.
     private static let mostOctets = 4096
 
-    /// - Throws: `StoreError`, of the kind `busy` where another process has it.
+    /// Opens and locks the progress file.
+    ///
+    /// - Throws: `StoreError`, of the kind `busy` if another process holds the lock.
     init(store: String, name: String) throws(StoreError) {
         path = "\(store)-observer-\(name)"
-        // No delivery's name has such a letter, so that no other delivery keeps its progress here.
+        // A delivery's name cannot contain `~`, so the lock file cannot be another delivery's progress file.
         let file = path + "~lock"
         lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard lock >= 0 else { throw Self.failure(file) }
@@ -64,10 +68,12 @@ final class ProgressFile {
         }
     }
 
-    // The lock goes with the descriptor. Also what an initialiser left behind that threw is closed here.
+    // Closing the descriptor releases the lock. This also runs if the initializer throws.
     deinit { if lock >= 0 { close(lock) } }
 
-    /// - Returns: `nil` where nothing was ever delivered.
+    /// Reads the progress.
+    ///
+    /// - Returns: The stored progress, or `nil` if nothing was ever delivered.
     func read() throws(StoreError) -> DeliveryProgress? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {

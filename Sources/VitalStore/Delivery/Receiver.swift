@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 
 extension BackgroundDelivery.Message {
-    /// As the receiver gets it.
+    /// The message as one line of JSON.
     var line: [UInt8] {
         get throws {
             let encoder = JSONEncoder()
@@ -13,9 +13,9 @@ extension BackgroundDelivery.Message {
 }
 
 extension BackgroundDelivery.Receiver {
-    /// Gives a line to the receiver; no longer than so long, and not beyond the task's end.
+    /// Sends a line to the receiver. Gives up after `patience` or when the task is cancelled.
     ///
-    /// - Returns: why it was not acknowledged; `nil` where it was.
+    /// - Returns: The reason why the line was not acknowledged, or `nil` if it was.
     func take(_ line: [UInt8], within patience: Duration) async -> String? {
         switch self {
         case .command(let words):
@@ -40,7 +40,7 @@ struct ReceiverFailure: Error {
     var reason: String
 }
 
-/// Waits for a receiver on a thread of its own, so that it may block.
+/// Waits for a receiver on its own thread, which may block.
 private actor ReceiverThread {
     private let executor = BlockingExecutor(label: "vitalstore.receiver")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -51,7 +51,7 @@ private actor ReceiverThread {
         let leash = Leash { process.end() }
         let reason = await waiting(leash, patience) { process.wait() }
         await leash.release()
-        // It is not known to the system any more from here on, and must not be ended any more.
+        // From here on the system may reuse the process id, so the process must not be killed any more.
         process.reap()
         return reason
     }
@@ -82,7 +82,7 @@ private actor ReceiverThread {
     }
 }
 
-/// Ends what is waited for, unless the waiting is over.
+/// Ends a blocking wait, unless it is already over.
 private actor Leash {
     private var end: (@Sendable () -> Void)?
     private(set) var wasPulled = false
@@ -98,12 +98,12 @@ private actor Leash {
     func release() { end = nil }
 }
 
-/// A command that is told something, in a process group of its own.
+/// A command that receives a message, in its own process group.
 private struct ReceiverProcess: Sendable {
     private let process: pid_t
 
     init(_ words: [String], input: [UInt8]) throws(ReceiverFailure) {
-        // A file without a name, which takes a message of any length and is read at the command's leisure; a pipe would not.
+        // An unlinked file holds a message of any length, and the command may read it at any time. A pipe would block.
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(folder)/vitalgate-message.XXXXXX".utf8CString)
         let message = mkstemp(&template)
@@ -121,7 +121,7 @@ private struct ReceiverProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // What a program of ours ignores or blocks is no affair of the command's.
+        // The command must not inherit the signals that the calling program ignores or blocks.
         var signals = sigset_t()
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
@@ -141,7 +141,7 @@ private struct ReceiverProcess: Sendable {
         ReceiverFailure(reason: "\(what): \(String(cString: strerror(code)))")
     }
 
-    /// Waits until it has ended, and leaves it known to the system.
+    /// Waits for the exit and leaves the process unreaped.
     func wait() -> String? {
         var end = siginfo_t()
         while waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) != 0 {
@@ -159,14 +159,16 @@ private struct ReceiverProcess: Sendable {
     }
 }
 
-/// A connection to somebody who listens.
+/// A connection to a listening receiver.
 private struct ReceiverSocket: Sendable {
     private let descriptor: Int32
     private let path: String
     private static let mostOctets = 256
     private static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-    /// - Parameter patience: how long connecting may take.
+    /// Creates a socket that is not connected yet.
+    ///
+    /// - Parameter patience: The maximum time to connect.
     init(_ path: String, within patience: Duration) throws(ReceiverFailure) {
         self.path = path
         guard path.utf8.count <= Self.longestPath else {
@@ -174,7 +176,7 @@ private struct ReceiverSocket: Sendable {
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ReceiverFailure(reason: "\(path): \(String(cString: strerror(errno)))") }
-        // One that listens and takes nobody would hold a connection up for ever.
+        // Without a timeout, a receiver that listens but never accepts would block the connection forever.
         var limit = timeval(tv_sec: Int(patience.components.seconds) + 1, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

@@ -1,19 +1,19 @@
 import HealthModel
 import SampleStore
 
-/// Asks for days' rings, as HealthKit's `HKActivitySummaryQueryDescriptor`.
+/// A query for daily activity rings, like HealthKit's `HKActivitySummaryQueryDescriptor`.
 ///
-/// A day whose summary a source told is told as it told it; of any other the rings come from samples, no goal is known, and
+/// A day's summary from a source is returned unchanged. For other days the rings are derived from samples, without goals, and
 /// `isDerived` is true.
 public struct ActivitySummaryQueryDescriptor: Sendable {
-    /// An instant of the first day, in the store's zone; the first day of which there is something, where there is none.
+    /// An instant of the first day in the store's zone, or `nil` for the first day with data.
     public var from: Instant?
-    /// The first instant whose day no longer counts, unless the day began before it.
+    /// The exclusive end. A day that began before it is included.
     public var to: Instant?
-    /// Whose, a UUID; the store's own person, where there is none.
+    /// The person's UUID, or `nil` for the store's own person.
     public var person: String?
 
-    /// Asks for the rings of days.
+    /// Creates a query for the rings of days.
     public init(from: Instant? = nil, to: Instant? = nil, person: String? = nil) {
         (self.from, self.to, self.person) = (from, to, person)
     }
@@ -22,7 +22,7 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
         ActivityQuery(zone: store.zone, from: from, to: to, subject: person ?? store.person)
     }
 
-    /// The days, in their order.
+    /// The days in chronological order.
     ///
     /// - Throws: `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [ActivityDay] {
@@ -30,10 +30,10 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
         return try await store.readers.read { store in try store.rings(query) }
     }
 
-    /// The days as they are, and again whenever one of them is otherwise. Where the task is cancelled the sequence ends.
+    /// The days as they are now, and again after each change to one of them. The sequence ends when the task is cancelled.
     public func results(for store: HealthStore) -> Summaries { Summaries(store: store, query: query(store)) }
 
-    /// All days, as they change.
+    /// The sequence of results. Each contains all days.
     public struct Summaries: AsyncSequence, Sendable {
         public typealias Element = [ActivityDay]
         let store: HealthStore
@@ -41,7 +41,7 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(store: store, query: query) }
 
-        /// Follows the store.
+        /// The iterator, which follows the store.
         public struct Iterator: AsyncIteratorProtocol {
             let store: HealthStore
             let query: ActivityQuery
@@ -57,10 +57,10 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
             public mutating func next() async throws -> [ActivityDay]? {
                 let query = query
                 return try await store.follow(&known) { store, known in
-                    // The state first: what is committed between the two is looked at again.
+                    // The state is read before the days, so that a commit in between is processed next time.
                     let (state, isOther) = try store.activityState(of: query, after: known?.state)
                     if !isOther, let days = known?.days {
-                        // What was of no interest need not be looked at again.
+                        // These commits do not concern the query and need not be read again.
                         known = Known(days: days, state: state)
                         return nil
                     }

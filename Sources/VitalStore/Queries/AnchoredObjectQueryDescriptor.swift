@@ -1,37 +1,38 @@
 import HealthModel
 import SampleStore
 
-/// Asks for what came and what went since an anchor, as HealthKit's `HKAnchoredObjectQueryDescriptor`.
+/// A query for the samples that were added or deleted since an anchor, like HealthKit's `HKAnchoredObjectQueryDescriptor`.
 ///
 /// ```swift
 /// var query = AnchoredObjectQueryDescriptor(predicate: .types([.heartRate]), anchor: kept)
 /// for try await result in query.results(for: store) {
 ///     use(result.addedSamples, result.deletedObjects)
-///     keep(result.newAnchor)                // as the last step: what was told before an end comes again
+///     keep(result.newAnchor)    // last, so that after a crash the result is returned again
 /// }
 /// ```
 ///
-/// Each change is told once, in the order in which they were made; what came and went again between two results is told as gone. Its cost grows with
-/// what is new, not with what there is.
+/// Each change is returned once, in the order of the commits. A sample that was added and deleted between two results is returned
+/// as deleted. The cost depends on the number of new changes, not on the size of the store.
 public struct AnchoredObjectQueryDescriptor: Sendable {
-    /// What the samples meet; deleted ones as they were.
+    /// The condition on the samples. Deleted samples are matched by their last state.
     public var predicate: SamplePredicate
-    /// How far the reader has come; from the beginning, where there is none.
+    /// The anchor to start after, or `nil` for the beginning.
     public var anchor: QueryAnchor?
-    /// Changes in one result at most.
+    /// The maximum number of changes in one result.
     public var limit: Int?
 
-    /// What came and went at once.
+    /// The changes of one batch.
     public struct Result: Sendable {
-        /// What came, in order.
+        /// The added samples in order.
         public var addedSamples: [StoredSample]
-        /// What went, in order; each as it was, with what a repair put in its place.
+        /// The deleted samples in order, each with its last state and the UUID of its replacement after a repair.
         public var deletedObjects: [StoredDeletion]
-        /// What retention removed for good since, of the predicate's types: what ended before such a date is gone, and not among the deleted.
+        /// The retention runs since the anchor, for types of the predicate. Samples that ended before a pruning's date are gone
+        /// without being among the deleted objects.
         public var prunings: [Pruning]
-        /// Of a reader who has seen them.
+        /// The anchor after these changes.
         public var newAnchor: QueryAnchor
-        /// Whether there is more at once.
+        /// Whether more changes are available now.
         public var hasMore: Bool
 
         init(_ batch: ChangeBatch) {
@@ -46,19 +47,19 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
         }
     }
 
-    /// Asks for the changes behind an anchor.
+    /// Creates a query for the changes after an anchor.
     public init(predicate: SamplePredicate, anchor: QueryAnchor? = nil, limit: Int? = nil) {
         (self.predicate, self.anchor, self.limit) = (predicate, anchor, limit)
     }
 
-    /// What there is now, up to the limit.
+    /// The changes so far, up to the limit.
     ///
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``, `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> Result {
         let (anchor, predicate, limit) = (anchor ?? .beginning, predicate, limit ?? .max)
         let batch = try await store.readers.read { store in
             var batch = try ChangeBatch(after: anchor, matching: predicate, limit: limit, in: store)
-            // Only a limit leaves something for the next time.
+            // Only the limit may leave changes for the next query.
             while batch.hasMore, batch.changes.count < limit {
                 let next = try ChangeBatch(
                     after: batch.anchor, matching: predicate, limit: limit - batch.changes.count, in: store)
@@ -71,18 +72,19 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
         return Result(batch)
     }
 
-    /// What there is now, in results of the limit, or of 1,000 changes, and from then on what comes, as it comes. The first result is given also where
-    /// there is nothing.
+    /// The changes so far, in results of at most the limit (1,000 by default), and then new changes as they are committed. The
+    /// first result is returned even if it is empty.
     ///
-    /// The store is read when the reader asks for the next result: one that is slow gets more in one, up to the limit. Where the task is cancelled the
-    /// sequence ends.
+    /// The store is read when the next result is requested, so a slow consumer gets more changes per result, up to the limit. The
+    /// sequence ends when the task is cancelled.
     ///
-    /// - Throws: from the sequence, ``HealthStoreError/unknownAnchor(_:)`` also where the store is put back from a backup meanwhile, and `StoreError`.
+    /// - Throws: From the sequence, ``HealthStoreError/unknownAnchor(_:)``, which also happens if the store is restored from a
+    ///   backup in the meantime, and `StoreError`.
     public func results(for store: HealthStore) -> Results {
         Results(store: store, query: self)
     }
 
-    /// Results, as they come.
+    /// The sequence of results.
     public struct Results: AsyncSequence, Sendable {
         public typealias Element = Result
         let store: HealthStore
@@ -90,7 +92,7 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(store: store, query: query) }
 
-        /// Follows the store.
+        /// The iterator, which follows the store.
         public struct Iterator: AsyncIteratorProtocol {
             private let store: HealthStore
             private let predicate: SamplePredicate

@@ -1,23 +1,23 @@
 import HealthModel
 import SampleStore
 
-/// Changes that were read together.
+/// A batch of changes that were read together.
 struct ChangeBatch: Sendable {
     var changes: [SampleChange] = []
-    /// What retention removed.
+    /// The retention runs.
     var prunings: [Pruning] = []
-    /// Of a reader who has seen them.
+    /// The anchor after these changes.
     var anchor: QueryAnchor
-    /// Whether there may be more at once.
+    /// Whether more changes may be available now.
     var hasMore = false
 
-    /// Octets of bodies in one batch: routes, recordings and documents are in memory with it.
+    /// The maximum size of the bodies in one batch, in bytes. Routes, recordings and documents are held in memory.
     private static let mostWeight = 2 << 20
     private struct Enough: Error {}
 
-    /// Reads what is behind an anchor.
+    /// Reads the changes after an anchor.
     ///
-    /// - Parameter limit: at most so many changes.
+    /// - Parameter limit: The maximum number of changes.
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``
     init(after start: QueryAnchor, matching predicate: SamplePredicate, limit: Int, in store: SampleStore) throws {
         guard !predicate.asksForOthers else {
@@ -26,7 +26,7 @@ struct ChangeBatch: Sendable {
         }
         try store.check(start)
         anchor = start
-        // What is committed from here on is read the next time: it may be of types that are not known yet.
+        // Later commits are left for the next read because they may have types that are not known yet.
         let last = QueryAnchor(try store.lastAnchor())
         let types = Set(try store.series(matching: SampleQuery(predicate)).map(\.type))
         var weight = 0
@@ -46,7 +46,7 @@ struct ChangeBatch: Sendable {
                 changes.append(change)
                 weight += change.sample.body?.octets.count ?? 0
             }
-            // Of what is of no interest the next reading need not hear.
+            // The next read can skip changes that did not match.
             anchor = max(anchor, last)
         } catch is Enough {}
     }

@@ -1,7 +1,7 @@
 import HealthModel
 import SampleStore
 
-/// Asks for correlations with what belongs to them, as HealthKit's `HKCorrelationQuery`.
+/// A query for correlations and their objects, like HealthKit's `HKCorrelationQuery`.
 ///
 /// ```swift
 /// let high = CorrelationQueryDescriptor(
@@ -11,29 +11,30 @@ import SampleStore
 public struct CorrelationQueryDescriptor: Sendable {
     /// The correlation's type.
     public var type: SampleType
-    /// What the correlations meet.
+    /// The condition on the correlations.
     public var predicate: SamplePredicate
-    /// What an object of each of these types meets: a correlation without one is left out.
+    /// Conditions on the objects by type. A correlation without a matching object of each type is left out.
     public var objectPredicates: [SampleType: SamplePredicate]
-    /// Whether the latest start comes first, else the earliest.
+    /// Whether to sort by start in descending order.
     public var newestFirst: Bool
-    /// Whether the two pressures of a cuff's frame are a correlation, also where nobody stored one. Such a one has a UUID that follows from theirs.
+    /// Whether the two pressures in one frame of a blood pressure cuff count as a correlation even if none was stored. Its UUID is
+    /// derived from theirs.
     public var derivesFromFrames = true
-    /// At most so many correlations.
+    /// The maximum number of correlations.
     public var limit: Int?
 
     /// A correlation and its objects.
     public struct Result: Sendable {
         /// The correlation.
         public var correlation: StoredSample
-        /// Those of its objects that are in the store, in its order; one that was deleted is not among them.
+        /// The objects that are still in the store, in the correlation's order. Deleted ones are left out.
         public var objects: [StoredSample]
 
-        /// Its objects of a type.
+        /// The objects of one type.
         public func objects(of type: SampleType) -> [StoredSample] { objects.filter { $0.sample.origin.type == type } }
     }
 
-    /// Asks for correlations of a type.
+    /// Creates a query for correlations of a type.
     public init(
         type: SampleType, predicate: SamplePredicate = .everything, objectPredicates: [SampleType: SamplePredicate] = [:],
         newestFirst: Bool = false, limit: Int? = nil
@@ -42,9 +43,9 @@ public struct CorrelationQueryDescriptor: Sendable {
         (self.newestFirst, self.limit) = (newestFirst, limit)
     }
 
-    /// All of them at once.
+    /// All matching correlations.
     ///
-    /// - Throws: ``HealthStoreError/unsuitable(_:)`` for a type that is no correlation's, `StoreError`, `CancellationError`.
+    /// - Throws: ``HealthStoreError/unsuitable(_:)`` if the type is not a correlation, `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [Result] {
         guard type.kind == .correlation else {
             throw HealthStoreError.unsuitable("\(type.id) is a \(type.kind.name), no correlation")
@@ -74,9 +75,9 @@ public struct CorrelationQueryDescriptor: Sendable {
 }
 
 extension SampleStore {
-    /// The samples that a correlation names, as they stand today.
+    /// The current samples that a correlation refers to.
     func objects(of correlation: Sample) throws -> [StoredSample] {
-        // A damaged one names nothing, and does not hide its neighbors.
+        // A damaged body refers to no samples, and must not make the whole query fail.
         let named = (try? correlation.body?.decoded(as: Correlation.self))?.objects ?? []
         return try named.compactMap { SampleIdentity($0) }.compactMap { try object(named: $0) }
     }

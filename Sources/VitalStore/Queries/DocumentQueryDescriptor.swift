@@ -1,30 +1,30 @@
 import HealthModel
 import SampleStore
 
-/// Asks for documents of health records, as HealthKit's `HKDocumentQuery`.
+/// A query for documents of health records, like HealthKit's `HKDocumentQuery`.
 public struct DocumentQueryDescriptor: Sendable {
-    /// What the documents meet.
+    /// The condition on the documents.
     public var predicate: SamplePredicate
-    /// Whether the latest comes first, else the earliest.
+    /// Whether to sort by start in descending order.
     public var newestFirst: Bool
-    /// At most so many.
+    /// The maximum number of documents.
     public var limit: Int?
-    /// Whether the documents themselves are read, up to 16 MiB each; else what is read of them.
+    /// Whether to return the documents' data, up to 16 MiB each. Without it, only the summary is returned.
     public var includesDocumentData: Bool
 
     /// A document.
     public struct Result: Sendable {
         /// The sample.
         public var sample: StoredSample
-        /// What is read of it: title, patient, custodian, author.
+        /// The summary: title, patient, custodian, author.
         public var document: ClinicalDocument
-        /// The document, octet for octet; `nil` where it was not asked for.
+        /// The document's original bytes, or `nil` if they were not requested.
         public var documentData: [UInt8]?
-        /// Whether what is stored of it cannot be read; then its title is empty. `vitalgate store check --deep` names it.
+        /// Whether the stored document cannot be read. The title is then empty. `vitalgate store check --deep` names the document.
         public var isDamaged = false
     }
 
-    /// Asks for documents.
+    /// Creates a query for documents.
     public init(
         predicate: SamplePredicate = .everything, newestFirst: Bool = false, limit: Int? = nil,
         includesDocumentData: Bool = false
@@ -33,9 +33,9 @@ public struct DocumentQueryDescriptor: Sendable {
         self.includesDocumentData = includesDocumentData
     }
 
-    /// All of them at once.
+    /// All matching documents.
     ///
-    /// One that is damaged is among them, marked as such.
+    /// A damaged document is included and marked with `isDamaged`.
     ///
     /// - Throws: `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [Result] {
@@ -44,7 +44,7 @@ public struct DocumentQueryDescriptor: Sendable {
         return found
     }
 
-    /// One after the other, each unpacked when it is asked for. Where the task is cancelled the sequence throws `CancellationError`.
+    /// The documents one by one, each unpacked on request. If the task is cancelled, the sequence throws `CancellationError`.
     public func results(for store: HealthStore) -> Documents {
         Documents(
             samples: SampleQueryDescriptor(
@@ -52,7 +52,7 @@ public struct DocumentQueryDescriptor: Sendable {
             ).results(for: store), includesData: includesDocumentData)
     }
 
-    /// Documents, read as they are asked for.
+    /// The sequence of documents, read on request.
     public struct Documents: AsyncSequence, Sendable {
         public typealias Element = Result
         let samples: SampleQueryDescriptor.Samples
@@ -62,7 +62,7 @@ public struct DocumentQueryDescriptor: Sendable {
             Iterator(samples: samples.makeAsyncIterator(), includesData: includesData)
         }
 
-        /// Walks once over the documents.
+        /// The iterator over the documents.
         public struct Iterator: AsyncIteratorProtocol {
             var samples: SampleQueryDescriptor.Samples.Iterator
             let includesData: Bool
@@ -75,7 +75,7 @@ public struct DocumentQueryDescriptor: Sendable {
                         sample: stored, document: try body.decoded(as: ClinicalDocument.self),
                         documentData: includesData ? try content.octets() : nil)
                 } catch {
-                    // It does not hide its neighbors.
+                    // A damaged document must not make the whole query fail.
                     let document = ClinicalDocument(
                         title: "", patient: "", custodian: "", author: "", valid: false,
                         reason: "what is stored of it cannot be read")

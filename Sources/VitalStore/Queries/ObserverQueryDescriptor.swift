@@ -1,37 +1,39 @@
 import HealthModel
 import SampleStore
 
-/// Tells that something of a kind came or went, as HealthKit's `HKObserverQuery`: not what, and not how much.
+/// A query that reports when samples of some types are added or deleted, like HealthKit's `HKObserverQuery`. It does not report the
+/// samples.
 ///
 /// ```swift
 /// let observer = ObserverQueryDescriptor(types: [.bodyMass, .heartRate])
 /// for try await update in observer.results(for: store) { … }
 /// ```
 ///
-/// It is woken by the commit itself, of whatever process, and asks nothing again and again. What is to be told while no program runs is
-/// ``BackgroundDelivery``'s.
+/// The commit itself wakes the observer, from any process, without polling. Use ``BackgroundDelivery`` for notifications while no
+/// program runs.
 public struct ObserverQueryDescriptor: Sendable {
-    /// Which types; all of them without.
+    /// The observed types, or `nil` for all types.
     public var types: Set<SampleType>?
-    /// How far the observer has come; from the moment when it begins, where there is none.
+    /// The anchor to start after, or `nil` for the current state of the store.
     public var anchor: QueryAnchor?
 
-    /// What happened.
+    /// A report of changes.
     public struct Update: Hashable, Sendable {
-        /// The types of what came or went.
+        /// The types with added or deleted samples.
         public var types: Set<SampleType>
-        /// Of an observer who knows that: ``AnchoredObjectQueryDescriptor`` tells what it was from the anchor before.
+        /// The anchor after these changes. To read them, use an ``AnchoredObjectQueryDescriptor`` with the previous anchor.
         public var anchor: QueryAnchor
     }
 
-    /// Observes types.
+    /// Creates a query for types.
     public init(types: Set<SampleType>? = nil, anchor: QueryAnchor? = nil) { (self.types, self.anchor) = (types, anchor) }
 
-    /// Updates, from now on. Commits that fall while the reader is busy are told in one. Where the task is cancelled the sequence ends.
+    /// The updates from now on. Commits that happen while the consumer is busy are combined into one update. The sequence ends when
+    /// the task is cancelled.
     ///
-    /// It listens once this returns: what is committed behind it is told, also before the first update is asked for.
+    /// Every commit after this method returns is reported, even if no update was requested yet.
     ///
-    /// - Throws: ``HealthStoreError/unknownAnchor(_:)``, `StoreError`; the sequence does the same.
+    /// - Throws: ``HealthStoreError/unknownAnchor(_:)``, `StoreError`. The sequence throws the same errors.
     public func results(for store: HealthStore) async throws -> Updates {
         let start: QueryAnchor
         if let anchor { start = anchor } else { start = try await store.currentAnchor() }
@@ -39,7 +41,7 @@ public struct ObserverQueryDescriptor: Sendable {
         return Updates(store: store, types: types, start: start)
     }
 
-    /// Updates, as they come.
+    /// The sequence of updates.
     public struct Updates: AsyncSequence, Sendable {
         public typealias Element = Update
         let store: HealthStore
@@ -48,7 +50,7 @@ public struct ObserverQueryDescriptor: Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(store: store, types: types, anchor: start) }
 
-        /// Follows the store.
+        /// The iterator, which follows the store.
         public struct Iterator: AsyncIteratorProtocol {
             let store: HealthStore
             let types: Set<SampleType>?
@@ -67,7 +69,7 @@ public struct ObserverQueryDescriptor: Sendable {
 }
 
 extension SampleStore {
-    /// Which types came or went behind an anchor.
+    /// The types with changes after an anchor.
     ///
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``
     func update(after start: QueryAnchor, of types: Set<SampleType>?) throws -> ObserverQueryDescriptor.Update {

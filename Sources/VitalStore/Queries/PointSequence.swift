@@ -1,36 +1,37 @@
 import HealthModel
 import SampleStore
 
-/// A point of a series, its numbers by the names of their columns.
+/// A point of a series, with its numbers by column name.
 struct Point {
     let numbers: [String: Double]
-    /// When it was, where it tells that.
+    /// The point's time, or `nil` if the series has no times.
     let time: Instant?
 
     subscript(name: String) -> Double? { numbers[name] }
 }
 
-/// Points of one object, unpacked as they are asked for: a route of a day is never in memory as a whole.
+/// The points of one object, unpacked on request, so that a day's route is never in memory as a whole.
 ///
-/// Where the task is cancelled the sequence throws `CancellationError`; where the object is not there, ``HealthStoreError/noSuchObject``.
+/// The sequence throws `CancellationError` if the task is cancelled, and ``HealthStoreError/noSuchObject`` if the object does not
+/// exist.
 public struct PointSequence<Element: Sendable>: AsyncSequence, Sendable {
     let store: HealthStore
     let uuid: SampleIdentity
-    /// Makes what is given of an object's points.
+    /// Opens an object's points.
     let read: @Sendable (Sample) throws -> Source
 
-    /// One object's points.
+    /// The points of one object.
     struct Source: Sendable {
         var points: Points
         var content: PackedContent
         var start: Instant
-        /// `nil` for a point that says nothing of this.
+        /// Converts a point to an element. `nil` skips the point.
         var element: @Sendable (_ point: Point, _ index: Int) -> Element?
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(store: store, uuid: uuid, read: read) }
 
-    /// Walks once over the points.
+    /// The iterator over the points.
     public struct Iterator: AsyncIteratorProtocol {
         let store: HealthStore
         let uuid: SampleIdentity
@@ -77,9 +78,9 @@ public struct PointSequence<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension Sample {
-    /// What is packed behind the body.
+    /// The body and its packed content.
     ///
-    /// - Throws: ``HealthStoreError/noSuchObject`` where the sample is of another kind; `ContentError` where it is damaged.
+    /// - Throws: ``HealthStoreError/noSuchObject`` if the sample is of another kind, and `ContentError` if it is damaged.
     func content(of kind: SampleKind) throws -> (body: SampleBody, content: PackedContent) {
         guard origin.kind == kind, let body else { throw HealthStoreError.noSuchObject }
         guard let content = body.content else { throw ContentError.damaged }

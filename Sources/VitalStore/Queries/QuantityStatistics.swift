@@ -1,9 +1,9 @@
 import HealthModel
 
-/// What the samples of a type come to in a stretch of time, as HealthKit's `HKStatistics`. What was not asked for, and everything in a gap, is `nil` or
-/// empty.
+/// Statistics of the samples of a type in an interval, like HealthKit's `HKStatistics`. Values that were not requested are `nil` or
+/// empty, and so are all values of a gap.
 public struct QuantityStatistics: Hashable, Sendable {
-    /// What was measured.
+    /// The type of the samples.
     public let type: SampleType
     let row: Statistics
     private let options: StatisticsOptions
@@ -12,36 +12,36 @@ public struct QuantityStatistics: Hashable, Sendable {
         (self.row, self.type, self.options) = (row, type, options)
     }
 
-    /// When the stretch begins.
+    /// The start of the interval.
     public var start: Instant { row.start }
-    /// When it ends, exclusively.
+    /// The exclusive end of the interval.
     public var end: Instant { row.end }
-    /// The id of the source, where sources were kept apart.
+    /// The id of the source, if the statistics are separated by source.
     public var source: String? { row.source }
-    /// Samples that count; 0 in a gap.
+    /// The number of samples. It is 0 in a gap.
     public var count: Int { row.count }
-    /// Of a category, the number of the case that ``duration`` is of.
+    /// The number of the category case that ``duration`` belongs to, for category types.
     public var categoryValue: Int? { row.value }
 
-    /// What the values add up to.
+    /// The sum of the values.
     public var sum: Amount? { amount(row.sum, .cumulativeSum) }
-    /// Their average, by the type's aggregation style.
+    /// The average of the values, according to the type's aggregation style.
     public var average: Amount? { amount(row.average, .discreteAverage) }
-    /// The lowest.
+    /// The minimum value.
     public var minimum: Amount? { amount(row.minimum, .discreteMin) }
-    /// The highest.
+    /// The maximum value.
     public var maximum: Amount? { amount(row.maximum, .discreteMax) }
-    /// The value of the sample that began last.
+    /// The value of the sample with the latest start.
     public var mostRecent: Amount? { amount(row.mostRecent, .mostRecent) }
-    /// How long the samples last that count, in seconds.
+    /// The total duration of the samples in seconds.
     public var duration: Double? { row.count > 0 && options.contains(.duration) ? row.duration : nil }
-    /// The 5th, 25th, 50th, 75th and 95th percentile, by these numbers.
+    /// The 5th, 25th, 50th, 75th and 95th percentile, with these numbers as keys.
     public var percentiles: [Int: Amount] {
         var amounts: [Int: Amount] = [:]
         for (rank, value) in zip(Statistics.percentileRanks, row.percentiles) { amounts[rank] = amount(value, .percentiles) }
         return amounts
     }
-    /// What lies in each of the ranges that were asked for.
+    /// The share in each of the requested ranges.
     public var inRange: [Statistics.RangeShare] { row.inRange }
 
     private func amount(_ value: Double?, _ option: StatisticsOptions) -> Amount? {

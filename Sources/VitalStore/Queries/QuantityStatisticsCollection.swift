@@ -1,42 +1,42 @@
 import HealthModel
 
-/// Statistics of neighbouring intervals, as HealthKit's `HKStatisticsCollection`.
+/// Statistics of consecutive intervals, like HealthKit's `HKStatisticsCollection`.
 public struct QuantityStatisticsCollection: Sendable {
-    /// What is measured.
+    /// The type of the samples.
     public let type: SampleType
-    /// How the calendar is cut.
+    /// The intervals of the calendar.
     public let intervals: CalendarIntervals
     private let options: StatisticsOptions
-    /// By the interval's number; of several sources, or cases of a category, each.
+    /// The statistics by the interval's index, with one entry for each source and category case.
     private var rows: [Int: [QuantityStatistics]] = [:]
 
     init(type: SampleType, intervals: CalendarIntervals, options: StatisticsOptions) {
         (self.type, self.intervals, self.options) = (type, intervals, options)
     }
 
-    /// Those of each interval that has any, in order; where sources are kept apart, one for each, by id.
+    /// The statistics of all intervals with samples, in order. Separated sources follow each other by id.
     public var statistics: [QuantityStatistics] { rows.sorted { $0.key < $1.key }.flatMap(\.value) }
 
-    /// Those of the interval that an instant lies in; a gap has statistics of no samples.
+    /// The statistics of the interval that contains an instant. A gap has statistics with no samples.
     ///
-    /// - Returns: one; where sources are kept apart, and of a category, one for each source and case, by id and number.
+    /// - Returns: One element, or one for each source and category case, sorted by id and number.
     public func statistics(at instant: Instant) -> [QuantityStatistics] {
         let index = intervals.index(of: instant)
         return rows[index] ?? [empty(index)]
     }
 
-    /// Those of each interval from the one that an instant lies in to the one that another lies in, in order; gaps present as empty ones.
+    /// Calls a closure with the statistics of each interval in a range, in order. Gaps are included as empty statistics.
     ///
     /// - Parameters:
-    ///   - from: in the first interval.
-    ///   - to: in the last.
-    ///   - body: asked for each, so that a year of minutes takes no memory.
+    ///   - from: An instant in the first interval.
+    ///   - to: An instant in the last interval.
+    ///   - body: Called for each interval, so that a year of minutes needs no memory.
     public func enumerateStatistics(
         from: Instant, to: Instant, _ body: (QuantityStatistics) throws -> Void
     ) rethrows {
         guard from <= to else { return }
         for index in intervals.index(of: from)...intervals.index(of: to) {
-            // A day that a zone left out is no gap.
+            // A day that a time zone skipped is not a gap.
             guard !intervals.isEmpty(index) else { continue }
             for statistics in rows[index] ?? [empty(index)] { try body(statistics) }
         }
@@ -47,12 +47,12 @@ public struct QuantityStatisticsCollection: Sendable {
         return QuantityStatistics(Statistics(start: start, end: end, subject: ""), of: type, options)
     }
 
-    /// Takes rows in place of those of the same interval, source and case; one in which nothing counts any more goes.
+    /// Replaces the statistics of the same interval, source and case. Statistics without samples are removed.
     mutating func update(_ changed: [QuantityStatistics]) {
         for new in changed {
             let index = intervals.index(of: new.start)
             var own = rows[index] ?? []
-            // A day that the zone left out begins where the next one does.
+            // A day that the zone skipped has the same start as the next day, so the ends are compared.
             own.removeAll { $0.end == new.end && $0.source == new.source && $0.categoryValue == new.categoryValue }
             if new.count > 0 { own.append(new) }
             own.sort { ($0.end, $0.source ?? "", $0.categoryValue ?? 0) < ($1.end, $1.source ?? "", $1.categoryValue ?? 0) }

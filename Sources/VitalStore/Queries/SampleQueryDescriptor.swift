@@ -1,28 +1,28 @@
 import HealthModel
 import SampleStore
 
-/// Asks for samples, as HealthKit's `HKSampleQueryDescriptor`.
+/// A query for samples, like HealthKit's `HKSampleQueryDescriptor`.
 ///
 /// ```swift
 /// let fevers = SampleQueryDescriptor(
 ///     predicate: .and([.types([.bodyTemperature]), try SamplePredicate("value > 38 Cel")]), newestFirst: true, limit: 10)
 /// let ten = try await fevers.result(for: store)
-/// for try await sample in fevers.results(for: store) { … }    // however many there are, some at a time
+/// for try await sample in fevers.results(for: store) { … } // however many there are, some at a time
 /// ```
 public struct SampleQueryDescriptor: Sendable {
-    /// What the samples meet; `.types` narrows it to types, and without one every kind of object counts.
+    /// The condition on the samples. Use `.types` to select types. Without it, objects of every kind match.
     public var predicate: SamplePredicate
-    /// By what they are sorted, the first of these before the others, and then by start; by start alone without. Only by start nothing is held in memory.
+    /// The sort keys in order of precedence, followed by the start. If only the start is used, nothing is held in memory.
     public var sortDescriptors: [SampleOrder]
-    /// At most so many; all of them without one.
+    /// The maximum number of samples, or `nil` for all.
     public var limit: Int?
 
-    /// Asks for samples, sorted.
+    /// Creates a query for sorted samples.
     public init(predicate: SamplePredicate, sortDescriptors: [SampleOrder] = [], limit: Int? = nil) {
         (self.predicate, self.sortDescriptors, self.limit) = (predicate, sortDescriptors, limit)
     }
 
-    /// Asks for samples in the order of their start, the latest first or last.
+    /// Creates a query for samples sorted by start.
     public init(predicate: SamplePredicate, newestFirst: Bool, limit: Int? = nil) {
         self.init(
             predicate: predicate, sortDescriptors: newestFirst ? [SampleOrder(.start, descending: true)] : [], limit: limit)
@@ -30,7 +30,7 @@ public struct SampleQueryDescriptor: Sendable {
 
     var query: SampleQuery { SampleQuery(predicate, order: sortDescriptors, limit: limit) }
 
-    /// All of them at once.
+    /// All matching samples.
     ///
     /// - Throws: `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [StoredSample] {
@@ -38,15 +38,16 @@ public struct SampleQueryDescriptor: Sendable {
         return try await store.readers.read { store in try store.all(query) }
     }
 
-    /// Some at a time, so that a result may be larger than memory: the next are read when the reader asks for them. All are of the store as it was
-    /// when the first was asked for; a reader that is slow for hours keeps the store's log from being tidied for as long.
+    /// The samples in batches that are read on request, so that the result may exceed the memory. All batches come from one
+    /// snapshot of the store, taken at the first request. A consumer that takes hours prevents checkpoints of the store's
+    /// write-ahead log during that time.
     ///
-    /// Where the task is cancelled the sequence throws `CancellationError`, so that a part is not taken for the whole.
+    /// If the task is cancelled, the sequence throws `CancellationError`, so that a partial result is not mistaken for the whole.
     public func results(for store: HealthStore) -> Samples { Samples(store: store, query: query) }
 }
 
 extension SampleQueryDescriptor {
-    /// The samples of a query, read as they are asked for.
+    /// The samples of a query, read on request.
     public struct Samples: AsyncSequence, Sendable {
         public typealias Element = StoredSample
         let store: HealthStore
@@ -54,17 +55,17 @@ extension SampleQueryDescriptor {
 
         public func makeAsyncIterator() -> Iterator { Iterator(store: store, query: query) }
 
-        /// Walks once over the samples.
+        /// The iterator over the samples.
         public struct Iterator: AsyncIteratorProtocol {
             private let store: HealthStore
             private let query: SampleQuery
             private var walk: Walk?
             private var samples: ArraySlice<StoredSample> = []
             private var isOver = false
-            /// Samples that are read at once.
+            /// The number of samples in one batch.
             private static let batch = 256
 
-            /// Samples that were read and not asked for yet.
+            /// The number of samples that are read but not consumed yet.
             var countAtHand: Int { samples.count }
 
             init(store: HealthStore, query: SampleQuery) { (self.store, self.query) = (store, query) }
@@ -82,7 +83,7 @@ extension SampleQueryDescriptor {
             }
         }
 
-        /// A reader that walks; where the walk is left in the middle, its view of the store ends.
+        /// A reader in use by one iterator. Its snapshot of the store is released even if the iteration stops early.
         private final class Walk: Sendable {
             private let reader: StoreReader
             private let pool: ReaderPool

@@ -1,15 +1,15 @@
 import HealthModel
 import SampleStore
 
-/// Asks for the locations of a workout's route, as HealthKit's `HKWorkoutRouteQueryDescriptor`.
+/// A query for the locations of a workout's route, like HealthKit's `HKWorkoutRouteQueryDescriptor`.
 public struct WorkoutRouteQueryDescriptor: Sendable {
-    /// The route's; ``routes(of:)`` finds those of a workout.
+    /// The route's UUID. ``routes(of:)`` finds the routes of a workout.
     public var route: SampleIdentity
 
-    /// Asks for a route's locations.
+    /// Creates a query for a route's locations.
     public init(route: SampleIdentity) { self.route = route }
 
-    /// The routes of a workout, for a ``SampleQueryDescriptor``.
+    /// A predicate for the routes of a workout, for use with ``SampleQueryDescriptor``.
     public static func routes(of workout: SampleIdentity) -> SamplePredicate {
         var conditions: [SamplePredicate] = [.types([.workoutRoute])]
         if let field = ObjectField(named: "workout") {
@@ -18,7 +18,7 @@ public struct WorkoutRouteQueryDescriptor: Sendable {
         return .and(conditions)
     }
 
-    /// The locations, in the order of the route; a point without a place is left out.
+    /// The locations in the order of the route. Points without coordinates are left out.
     public func results(for store: HealthStore) -> PointSequence<WorkoutLocation> {
         PointSequence(store: store, uuid: route) { sample in
             let (body, content) = try sample.content(of: .workoutRoute)
@@ -29,15 +29,15 @@ public struct WorkoutRouteQueryDescriptor: Sendable {
     }
 }
 
-/// Asks for the beats of a heartbeat series, as HealthKit's `HKHeartbeatSeriesQueryDescriptor`.
+/// A query for the beats of a heartbeat series, like HealthKit's `HKHeartbeatSeriesQueryDescriptor`.
 public struct HeartbeatSeriesQueryDescriptor: Sendable {
-    /// The series'.
+    /// The UUID of the series.
     public var series: SampleIdentity
 
-    /// Asks for a series' beats.
+    /// Creates a query for the beats of a series.
     public init(series: SampleIdentity) { self.series = series }
 
-    /// The beats, in their order.
+    /// The beats in order.
     public func results(for store: HealthStore) -> PointSequence<Heartbeat> {
         PointSequence(store: store, uuid: series) { sample in
             let (body, content) = try sample.content(of: .heartbeatSeries)
@@ -48,15 +48,15 @@ public struct HeartbeatSeriesQueryDescriptor: Sendable {
     }
 }
 
-/// Asks for the voltages of an electrocardiogram, as HealthKit's `HKElectrocardiogramQueryDescriptor`.
+/// A query for the voltages of an electrocardiogram, like HealthKit's `HKElectrocardiogramQueryDescriptor`.
 public struct ElectrocardiogramQueryDescriptor: Sendable {
-    /// The electrocardiogram's.
+    /// The UUID of the electrocardiogram.
     public var electrocardiogram: SampleIdentity
 
-    /// Asks for a recording's voltages.
+    /// Creates a query for the voltages of a recording.
     public init(electrocardiogram: SampleIdentity) { self.electrocardiogram = electrocardiogram }
 
-    /// The voltages, in their order.
+    /// The voltages in order.
     public func results(for store: HealthStore) -> PointSequence<VoltageMeasurement> {
         PointSequence(store: store, uuid: electrocardiogram) { sample in
             let (body, content) = try sample.content(of: .electrocardiogram)

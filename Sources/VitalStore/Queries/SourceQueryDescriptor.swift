@@ -1,15 +1,15 @@
 import HealthModel
 import SampleStore
 
-/// Asks from which sources samples come, as HealthKit's `HKSourceQueryDescriptor`.
+/// A query for the sources of samples, like HealthKit's `HKSourceQueryDescriptor`.
 public struct SourceQueryDescriptor: Sendable {
-    /// What the samples meet.
+    /// The condition on the samples.
     public var predicate: SamplePredicate
 
-    /// Asks for the sources of samples that meet a condition.
+    /// Creates a query for the sources of matching samples.
     public init(predicate: SamplePredicate) { self.predicate = predicate }
 
-    /// Each source that has such a sample, once by its id, with the name and version of its latest; by id.
+    /// Each source with a matching sample, sorted by id, with the name and version from its latest sample.
     ///
     /// - Throws: `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [SourceRevision] {

@@ -1,7 +1,7 @@
 import HealthModel
 import SampleStore
 
-/// Asks what the samples of a type come to in each interval of the calendar, as HealthKit's `HKStatisticsCollectionQueryDescriptor`.
+/// A query for statistics of a type in each interval of the calendar, like HealthKit's `HKStatisticsCollectionQueryDescriptor`.
 ///
 /// ```swift
 /// let week = StatisticsCollectionQueryDescriptor(
@@ -9,40 +9,43 @@ import SampleStore
 /// for try await result in week.results(for: store) { draw(result.collection) }
 /// ```
 public struct StatisticsCollectionQueryDescriptor: Sendable {
-    /// What is measured.
+    /// The type of the samples.
     public var type: SampleType
-    /// The first instant that counts; from the first sample on, where there is none.
+    /// The inclusive start, or `nil` for the first sample.
     public var from: Instant?
-    /// The first instant that no longer counts.
+    /// The exclusive end.
     public var to: Instant?
-    /// What the samples meet that count.
+    /// The condition on the samples.
     public var predicate: SamplePredicate = .everything
-    /// What is reckoned.
+    /// The statistics to compute.
     public var options: StatisticsOptions
-    /// When some interval begins, before or behind the samples; at midnight, and weeks on Monday, where there is none.
+    /// The start of any one interval, before or after the samples. By default, intervals start at midnight and weeks start on
+    /// Monday.
     public var anchor: Instant?
-    /// How long intervals are. Days have 23 or 25 hours where clocks change.
+    /// The length of the intervals. Days have 23 or 25 hours when clocks change.
     public var interval: CalendarInterval
-    /// Whose calendar counts; the store's zone, where there is none.
+    /// The time zone of the calendar, or `nil` for the store's zone.
     public var zone: TimeZoneRules?
-    /// Whose samples, by UUID; the store's own person's, where there is none.
+    /// The person's UUID, or `nil` for the store's own person.
     public var person: String?
-    /// Sources and devices by id or name, the best first, behind those that the store has for the type and the person.
+    /// Source and device ids or names, the best first. They follow the priority list in the store for the type and the person.
     public var priority: [String]
-    /// Ours: ranges of which it is told how much lies within, in the type's own unit, with the option `inRange`.
+    /// Ranges whose share is computed, in the type's own unit, with the option `inRange`. HealthKit has no such option.
     public var ranges: [ValueRange] = []
-    /// Ours: whether each sample belongs to the day that its own clock showed, wherever the person was. For days and longer intervals.
+    /// Whether each sample belongs to the day on its own clock, wherever the person was. For days and longer intervals. HealthKit
+    /// has no such option.
     public var usesSampleZones = false
 
-    /// What there is, and what of it is new.
+    /// A result: all statistics, and those that changed.
     public struct Result: Sendable {
         /// All intervals.
         public var collection: QuantityStatisticsCollection
-        /// Those that are otherwise than in the result before, in order, of no samples where nothing counts any more; all of them in the first.
+        /// The statistics that changed since the previous result, in order. Statistics without samples replace removed ones. The
+        /// first result contains all statistics.
         public var updated: [QuantityStatistics]
     }
 
-    /// Asks for statistics of the calendar.
+    /// Creates a query for statistics by calendar interval.
     public init(
         type: SampleType, from: Instant? = nil, to: Instant? = nil, options: StatisticsOptions, anchor: Instant? = nil,
         interval: CalendarInterval, zone: TimeZoneRules? = nil, person: String? = nil, priority: [String] = []
@@ -62,7 +65,7 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
         return query
     }
 
-    /// All intervals that have samples.
+    /// The statistics of all intervals with samples.
     ///
     /// - Throws: `StatisticsError` for options that the type does not have, `StoreError`.
     public func result(for store: HealthStore) async throws -> QuantityStatisticsCollection {
@@ -78,13 +81,13 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
         }
     }
 
-    /// All intervals as they are, and again whenever a commit changes one of them; only what it touched is reckoned again, of a discrete type by the hour. Where the task is
-    /// cancelled the sequence ends.
+    /// The statistics of all intervals, and again after each commit that changes them. Only the affected intervals are computed
+    /// again, for discrete types by the hour. The sequence ends when the task is cancelled.
     ///
-    /// - Throws: from the sequence, `StatisticsError`, and `StoreError`, of the kind `invalid` for more than 200,000 intervals.
+    /// - Throws: From the sequence, `StatisticsError`, and `StoreError`, of the kind `invalid` for more than 200,000 intervals.
     public func results(for store: HealthStore) -> Results { Results(store: store, query: self) }
 
-    /// Results, as they come.
+    /// The sequence of results.
     public struct Results: AsyncSequence, Sendable {
         public typealias Element = Result
         let store: HealthStore
@@ -92,7 +95,7 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
 
         public func makeAsyncIterator() -> Iterator { Iterator(store: store, query: query) }
 
-        /// Follows the store.
+        /// The iterator, which follows the store.
         public struct Iterator: AsyncIteratorProtocol {
             private let store: HealthStore
             private let query: StatisticsCollectionQueryDescriptor
@@ -109,7 +112,7 @@ public struct StatisticsCollectionQueryDescriptor: Sendable {
     }
 }
 
-/// Follows a collection on a connection and a thread of its own: what it knows is of its view of the store.
+/// Follows a collection on its own connection and thread because its state belongs to that connection's view of the store.
 private actor CollectionFollower {
     private let executor = BlockingExecutor(label: "vitalstore.statistics")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -125,7 +128,7 @@ private actor CollectionFollower {
         (self.path, self.query, self.options) = (path, query, options)
     }
 
-    /// What is new; `nil` where that changes nothing.
+    /// The next result, or `nil` if nothing changed.
     func next() throws -> StatisticsCollectionQueryDescriptor.Result? {
         try Task.checkCancellation()
         let changed = try current().update().changed.map { QuantityStatistics($0, of: query.type, options) }
@@ -137,7 +140,7 @@ private actor CollectionFollower {
         return .init(collection: collection, updated: changed)
     }
 
-    /// Where the store was replaced at its path, all of it is reckoned and told again.
+    /// The followed collection. If the store's file was replaced, everything is computed and returned again.
     private func current() throws -> StatisticsCollection {
         if let store, let followed, (try? store.checkPlace()) != nil { return followed }
         let opened = try SampleStore(path: path, access: .read)

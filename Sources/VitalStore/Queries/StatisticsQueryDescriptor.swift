@@ -1,34 +1,35 @@
 import HealthModel
 import SampleStore
 
-/// Asks what the samples of a type come to in a stretch of time, as HealthKit's `HKStatisticsQueryDescriptor`.
+/// A query for statistics of a type in one interval, like HealthKit's `HKStatisticsQueryDescriptor`.
 ///
 /// ```swift
 /// let today = StatisticsQueryDescriptor(type: .stepCount, from: midnight, to: now, options: .cumulativeSum)
 /// let steps = try await today.result(for: store)?.sum
 /// ```
 ///
-/// At each moment one source counts, the one that comes first in ``priority``; parts of samples outside of it count in proportion.
+/// At each moment only one source counts, the first one in ``priority``. Samples of other sources count in proportion for the time
+/// that it does not cover.
 public struct StatisticsQueryDescriptor: Sendable {
-    /// What is measured.
+    /// The type of the samples.
     public var type: SampleType
-    /// When the stretch begins; where there is none, before any sample, and the statistics tell the year 1 as their start.
+    /// The inclusive start, or `nil` to include the earliest sample. The statistics then start in the year 1.
     public var from: Instant?
-    /// When it ends, exclusively; where there is none, behind every sample.
+    /// The exclusive end, or `nil` to include the latest sample.
     public var to: Instant?
-    /// What the samples meet that count.
+    /// The condition on the samples.
     public var predicate: SamplePredicate = .everything
-    /// What is reckoned.
+    /// The statistics to compute.
     public var options: StatisticsOptions
-    /// Whose samples, by UUID; the store's own person's, where there is none. Several people's are never reckoned together.
+    /// The person's UUID, or `nil` for the store's own person. Statistics never combine several people.
     public var person: String?
-    /// Sources and devices by id or name, the best first, behind those that the store has for the type and the person. What neither names follows: what is
-    /// worn, then the rest, then phones.
+    /// Source and device ids or names, the best first. They follow the priority list in the store for the type and the person.
+    /// Sources in neither list come last: first wearables, then others, then phones.
     public var priority: [String]
-    /// Ours: ranges of which it is told how much lies within, in the type's own unit, with the option `inRange`.
+    /// Ranges whose share is computed, in the type's own unit, with the option `inRange`. HealthKit has no such option.
     public var ranges: [ValueRange] = []
 
-    /// Asks for statistics of a stretch.
+    /// Creates a query for statistics of one interval.
     public init(
         type: SampleType, from: Instant? = nil, to: Instant? = nil, options: StatisticsOptions, person: String? = nil,
         priority: [String] = []
@@ -37,10 +38,10 @@ public struct StatisticsQueryDescriptor: Sendable {
         (self.person, self.priority) = (person, priority)
     }
 
-    /// What they come to; `nil` where there are none.
+    /// The statistics, or `nil` if there are no samples.
     ///
-    /// - Throws: `StatisticsError` for options that the type does not have; ``HealthStoreError/unsuitable(_:)`` for those that keep sources apart,
-    ///   and for a category: ``resultsBySource(for:)`` tells of each source and case. `StoreError`.
+    /// - Throws: `StatisticsError` for options that the type does not have, and `StoreError`. Throws
+    ///   ``HealthStoreError/unsuitable(_:)`` for separated sources and for categories, which need ``resultsBySource(for:)``.
     public func result(for store: HealthStore) async throws -> QuantityStatistics? {
         guard !options.contains(.separateBySource) else {
             throw HealthStoreError.unsuitable("sources that are kept apart have statistics each: ask for resultsBySource")
@@ -51,13 +52,13 @@ public struct StatisticsQueryDescriptor: Sendable {
         return try await resultsBySource(for: store).first
     }
 
-    /// What they come to, each source by itself where the options say so, by the sources' ids; of a category each of its cases.
+    /// The statistics, one for each source if the options separate sources, sorted by source id. A category has one for each case.
     ///
-    /// - Throws: `StatisticsError` for options that the type does not have. `StoreError`.
+    /// - Throws: `StatisticsError` for options that the type does not have, `StoreError`.
     public func resultsBySource(for store: HealthStore) async throws -> [QuantityStatistics] {
         try options.check(for: type)
         let (type, options, range) = (type, options, (from: from, to: to))
-        // Longer than anybody's life: the stretch is one interval, and only what of it counts is bounded.
+        // One interval of 10,000 years covers everything, and `from` and `to` limit the samples.
         guard let whole = CalendarInterval(count: 10_000, unit: .year) else { return [] }
         let intervals = CalendarIntervals(whole, zone: TimeZoneRules(fixed: .utc), anchor: from ?? Self.before)
         var asked = StatisticsQuery(
@@ -75,6 +76,6 @@ public struct StatisticsQueryDescriptor: Sendable {
         }
     }
 
-    /// The year 1: before any sample.
+    /// The year 1, before any sample.
     private static let before = Instant(seconds: -62_135_596_800)
 }

@@ -1,26 +1,26 @@
 import HealthModel
 import SampleStore
 
-/// Asks for a person's medications, as HealthKit's `HKUserAnnotatedMedicationQueryDescriptor`.
+/// A query for a person's medications, like HealthKit's `HKUserAnnotatedMedicationQueryDescriptor`.
 ///
 ///     let taken = try await UserAnnotatedMedicationQueryDescriptor(isArchived: false).result(for: store)
 ///     let doses = SampleQueryDescriptor(predicate: taken[0].doses)
 public struct UserAnnotatedMedicationQueryDescriptor: Sendable {
-    /// Only those that are archived, or only those that are not; all where it is `nil`.
+    /// Whether to return only archived medications, or only others. `nil` returns both.
     public var isArchived: Bool?
-    /// Only those with a schedule, or only those without; all where it is `nil`.
+    /// Whether to return only medications with a schedule, or only others. `nil` returns both.
     public var hasSchedule: Bool?
-    /// At most so many.
+    /// The maximum number of medications.
     public var limit: Int?
-    /// A UUID; the store's own person, where none is given.
+    /// The person's UUID, or `nil` for the store's own person.
     public var person: String?
 
-    /// Asks for medications.
+    /// Creates a query for medications.
     public init(isArchived: Bool? = nil, hasSchedule: Bool? = nil, limit: Int? = nil, person: String? = nil) {
         (self.isArchived, self.hasSchedule, self.limit, self.person) = (isArchived, hasSchedule, limit, person)
     }
 
-    /// They, by name.
+    /// The medications, sorted by name.
     ///
     /// - Throws: `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [UserAnnotatedMedication] {
@@ -35,7 +35,7 @@ public struct UserAnnotatedMedicationQueryDescriptor: Sendable {
 }
 
 extension UserAnnotatedMedication {
-    /// Met by the samples that tell a dose of it.
+    /// A predicate for the dose events of the medication.
     public var doses: SamplePredicate {
         .and([.types([.medicationDoseEvent]), .comparison(.object(.medication), .equal, .text(name))])
     }

@@ -1,9 +1,9 @@
 import Dispatch
 
-/// Runs an actor on a queue of its own. SQLite blocks while it reads a card or waits for another writer; the threads that all tasks share are not
-/// kept waiting for that.
+/// Runs an actor on its own queue. SQLite blocks while it reads an SD card or waits for another writer, and must not block the
+/// threads that all tasks share.
 final class BlockingExecutor: SerialExecutor, @unchecked Sendable {
-    // Queues may be used by any thread.
+    // A dispatch queue may be used from any thread.
     private let queue: DispatchQueue
 
     init(label: String) { queue = DispatchQueue(label: label) }

@@ -1,11 +1,11 @@
 import Dispatch
 import SampleStore
 
-/// Wakes what waits for a commit of this process or another; nothing is asked again and again. All that wait share one watch of the system.
+/// Wakes tasks that wait for a commit of any process, without polling. All waiting tasks share one file watch.
 actor CommitWatch {
     private let path: String
     private var bell: CommitBell?
-    /// How often the bell rang.
+    /// The number of commit notifications so far.
     private var rings: UInt64 = 0
     private var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     private var last: UInt64 = 0
@@ -13,13 +13,13 @@ actor CommitWatch {
 
     init(path: String) { self.path = path }
 
-    /// How many wait.
+    /// The number of waiting tasks.
     var waitingCount: Int { waiting.count }
 
-    /// Listens from now on, if it did not yet.
+    /// Starts listening unless it already does.
     ///
-    /// - Returns: what ``next(after:)`` is to be asked with: take it before you look, so that no commit falls between the two.
-    /// - Throws: ``StoreError`` where the system gives no more watches.
+    /// - Returns: The value to pass to ``next(after:)``. Call this before you query, so that a commit in between is not missed.
+    /// - Throws: ``StoreError`` if the system has no more file watches.
     func listen() throws(StoreError) -> UInt64 {
         if bell == nil {
             failure = nil
@@ -30,7 +30,8 @@ actor CommitWatch {
         return rings
     }
 
-    /// Returns once there may be something new; at once where there was a commit since. False where the task was cancelled.
+    /// Waits until there may be new changes. Returns immediately if there was a commit since `heard`, and false if the task was
+    /// cancelled.
     func next(after heard: UInt64) async throws(StoreError) -> Bool {
         guard rings == heard, failure == nil, !Task.isCancelled else { return try outcome() }
         last += 1
@@ -62,25 +63,27 @@ actor CommitWatch {
     }
 }
 
-/// Hears a store's bell on a queue of its own.
+/// Receives a store's commit notifications on its own queue.
 private final class CommitBell: @unchecked Sendable {
-    // Made, started and cancelled; nothing else is done with it.
+    // The source is only created, activated and cancelled.
     private let source: any DispatchSourceRead
 
-    /// - Parameter rung: told of each ring, and of the error after which there are no more.
+    /// Starts listening.
+    ///
+    /// - Parameter rung: Called for each notification, and with the error that ends them.
     init(store: String, rung: @escaping @Sendable (StoreError?) -> Void) throws(StoreError) {
         let listener = Listener(try StoreBell(store: store), rung)
         source = DispatchSource.makeReadSource(
             fileDescriptor: listener.bell.descriptor, queue: DispatchQueue(label: "vitalstore.bell"))
         source.setEventHandler { listener.hear() }
-        // The descriptor is closed once nobody looks at it any more.
+        // The handler keeps the descriptor open until the source no longer uses it.
         source.setCancelHandler { _ = listener }
         source.activate()
     }
 
     deinit { source.cancel() }
 
-    /// From the start on the queue's alone.
+    /// Used only on the queue once the source is active.
     private final class Listener: @unchecked Sendable {
         let bell: StoreBell
         private let rung: @Sendable (StoreError?) -> Void

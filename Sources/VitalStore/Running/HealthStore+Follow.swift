@@ -1,10 +1,10 @@
 import SampleStore
 
 extension HealthStore {
-    /// Looks, and again behind each commit, until there is something to tell; `nil` where the task is cancelled.
+    /// Calls `look` now and after each commit until it returns a value. Returns `nil` if the task is cancelled.
     func whileFollowing<Value>(_ look: () async throws -> Value?) async throws -> Value? {
         while !Task.isCancelled {
-            // Before the look, so that no commit falls between the two.
+            // This precedes the query, so that a commit in between is not missed.
             let heard = try await commits.listen()
             do {
                 if let found = try await look() { return found }
@@ -16,10 +16,10 @@ extension HealthStore {
         return nil
     }
 
-    /// The same with a reader of the pool.
+    /// Does the same with a reader from the pool.
     ///
     /// - Parameters:
-    ///   - state: what the follower knows; what a look makes of it is kept also where it tells nothing.
+    ///   - state: The follower's state. Changes that `look` makes to it are kept even if it returns `nil`.
     func follow<State: Sendable, Value: Sendable>(
         _ state: inout State, _ look: @escaping @Sendable (SampleStore, inout State) throws -> Value?
     ) async throws -> Value? {

@@ -1,26 +1,26 @@
 import SampleStore
 
-/// Readers that wait for work; as many are made as are asked for at once.
+/// A pool of idle readers. It creates a reader whenever none is idle.
 actor ReaderPool {
     private let path: String
     private var idle: [StoreReader] = []
-    /// Open connections that are kept for the next query.
+    /// The maximum number of connections that are kept open for later queries.
     private static let mostIdle = 4
 
     init(path: String) { self.path = path }
 
-    /// A reader that nobody else has.
+    /// Returns a reader for exclusive use.
     func take() -> StoreReader { idle.popLast() ?? StoreReader(path: path) }
 
-    /// Takes a reader back that walks no more.
+    /// Takes back a reader that has no open query.
     func giveBack(_ reader: StoreReader) {
         if idle.count < Self.mostIdle { idle.append(reader) }
     }
 
-    /// How many wait for work.
+    /// The number of idle readers.
     var idleCount: Int { idle.count }
 
-    /// Reads something with a reader of its own.
+    /// Runs a closure with a reader from the pool.
     nonisolated func read<Value: Sendable>(_ body: @Sendable (SampleStore) throws -> Value) async throws -> Value {
         let reader = await take()
         do {

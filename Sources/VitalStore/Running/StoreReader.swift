@@ -1,7 +1,7 @@
 import HealthModel
 import SampleStore
 
-/// One connection that reads, on a thread of its own. While it walks over samples it sees the store as it was when the walk began.
+/// A reading connection on its own thread. During an iteration it sees the store as it was when the iteration began.
 actor StoreReader {
     private let executor = BlockingExecutor(label: "vitalstore.reader")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -12,15 +12,15 @@ actor StoreReader {
 
     init(path: String) { self.path = path }
 
-    /// Reads something at once.
+    /// Runs a closure with the connection.
     ///
-    /// - Throws: ``StoreError``, and what `body` throws.
+    /// - Throws: ``StoreError``, and the errors of `body`.
     func read<Value: Sendable>(_ body: @Sendable (SampleStore) throws -> Value) throws -> Value {
         try Task.checkCancellation()
         return try body(try opened())
     }
 
-    /// The store as it stands at its path: where it was put back from a backup, that is another file.
+    /// The store at the path, opened again if the file was replaced by a restored backup.
     private func opened() throws -> SampleStore {
         if let store, (try? store.checkPlace()) != nil { return store }
         store = nil
@@ -31,13 +31,13 @@ actor StoreReader {
 
     // MARK: Walks
 
-    /// Begins to walk over samples.
+    /// Starts an iteration over samples.
     func begin(_ query: SampleQuery) throws { cursor = try opened().samples(matching: query) }
 
-    /// Octets of bodies that are read at once: routes, recordings and documents.
+    /// The maximum size of the bodies that are read at once, in bytes. Routes, recordings and documents have bodies.
     private static let mostWeight = 2 << 20
 
-    /// The next samples of the walk, at most so many; none behind the last, and the walk is over.
+    /// The next samples of the iteration, at most `count`. An empty result ends the iteration.
     func next(_ count: Int) throws -> [StoredSample] {
         guard let cursor else { return [] }
         var (found, weight): ([StoredSample], Int) = ([], 0)
@@ -55,7 +55,7 @@ actor StoreReader {
         return found
     }
 
-    /// Ends the walk and its view of the store.
+    /// Ends the iteration and releases its snapshot of the store.
     func end() {
         cursor?.close()
         cursor = nil

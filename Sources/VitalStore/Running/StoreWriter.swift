@@ -1,6 +1,6 @@
 import SampleStore
 
-/// The connection that writes, on a thread of its own: one change after the other.
+/// The writing connection, on its own thread. Changes run one at a time.
 actor StoreWriter {
     private let executor = BlockingExecutor(label: "vitalstore.writer")
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -9,9 +9,9 @@ actor StoreWriter {
 
     init(_ store: sending SampleStore) { self.store = store }
 
-    /// Changes something.
+    /// Runs a change.
     ///
-    /// - Throws: ``StoreError``, of the kind `missing` where the file was replaced, and what `body` throws.
+    /// - Throws: ``StoreError``, of the kind `missing` if the file was replaced, and the errors of `body`.
     func write<Value: Sendable>(_ body: @Sendable (SampleStore) throws -> Value) throws -> Value {
         try Task.checkCancellation()
         try store.checkPlace()

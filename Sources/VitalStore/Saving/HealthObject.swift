@@ -1,31 +1,32 @@
 import HealthModel
 
-/// Something to be saved, as HealthKit's `HKObject` before it is in the store: a quantity, a category, a correlation, a workout, or any other of the
-/// store's kinds.
+/// An object to be saved, like a new `HKObject` of HealthKit: a quantity, a category, a correlation, a workout, or any other kind.
 ///
 /// ```swift
-/// let walk = try HealthObject.quantity(distance, Amount(628, "m"), from: start, to: end, metadata: ["wasUserEntered": .boolean(true)])
+/// let walk = try HealthObject.quantity(distance, Amount(628, "m"), from: start, to: end, metadata: ["wasUserEntered":
+/// .boolean(true)])
 /// let run = HealthObject.workout("running", from: start, to: end, events: [.init(type: "pause", start: pause, end: pause)])
 /// ```
 ///
-/// Its UUID is computed from what it says when it is saved, so that the same one saved twice is stored once. Keys of metadata are HealthKit's, with or without
-/// their prefix (`HKWasUserEntered` is `wasUserEntered`). With both `syncIdentifier` (a text) and `syncVersion` (a number) it is an
-/// edition of a record: a greater version replaces what is there, an equal or lower one is ignored, also after a deletion.
+/// Its UUID is computed from its content when it is saved, so that the same object is stored once. Metadata keys are HealthKit's,
+/// with or without their prefix (`HKWasUserEntered` is `wasUserEntered`). An object with both `syncIdentifier` (a text) and
+/// `syncVersion` (a number) is an edition of a record. A higher version replaces the stored one. An equal or lower version is
+/// ignored, even after a deletion.
 public struct HealthObject: Sendable {
-    /// What it is.
+    /// The object's type.
     public var type: SampleType
-    /// When it was, or began.
+    /// The time of the measurement, or its start.
     public var start: Instant
-    /// When it ended; the start, where it is a moment's.
+    /// The end. It equals the start for an instant.
     public var end: Instant
-    /// What measured it.
+    /// The measuring device.
     public var device: Device?
-    /// What else is said of it.
+    /// Additional metadata.
     public var metadata: [String: MetadataValue]
-    /// Whose it is, a UUID; `nil` for the store's own person.
+    /// The person's UUID, or `nil` for the store's own person.
     public var person: String?
 
-    /// How far ahead of UTC clocks were; `nil` for what the store's zone says.
+    /// The offset of local time from UTC, or `nil` for the offset of the store's zone.
     public var offset: ZoneOffset?
 
     let content: Content
@@ -45,7 +46,8 @@ public struct HealthObject: Sendable {
         (self.device, self.metadata, self.content) = (device, metadata, content)
     }
 
-    /// An amount (`HKQuantitySample`), in any unit that measures the type; what has no unit counts as 1, and the digits are kept. It was measured at the start, or counted from there to the end.
+    /// Creates an amount (`HKQuantitySample`) in any unit that is compatible with the type. An amount without a unit has the unit
+    /// 1, and its digits are kept. The amount was measured at the start, or accumulated from the start to the end.
     public static func quantity(
         _ type: SampleType, _ amount: Amount, from start: Instant, to end: Instant? = nil, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -53,7 +55,8 @@ public struct HealthObject: Sendable {
         HealthObject(type, start, end, device, metadata, .number(amount))
     }
 
-    /// A case of a category (`HKCategorySample`) by its number, as HealthKit's enumerations have it; 0 where the type has no cases.
+    /// Creates a category sample (`HKCategorySample`). The value is the raw value of HealthKit's enumeration, or 0 if the type has
+    /// no cases.
     public static func category(
         _ type: SampleType, _ value: Int, from start: Instant, to end: Instant? = nil, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -61,7 +64,7 @@ public struct HealthObject: Sendable {
         HealthObject(type, start, end, device, metadata, .number(Amount(Numeral(coefficient: Int64(value)), .one)))
     }
 
-    /// Objects that belong together (`HKCorrelation`): quantities and categories, 1,000 at most, which are saved with it.
+    /// Creates a correlation (`HKCorrelation`) of 1 to 1,000 quantities and categories, which are saved with it.
     public static func correlation(
         _ type: SampleType, _ objects: [HealthObject], from start: Instant, to end: Instant? = nil, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -69,10 +72,11 @@ public struct HealthObject: Sendable {
         HealthObject(type, start, end, device, metadata, .objects(objects))
     }
 
-    /// A workout (`HKWorkout`).
+    /// Creates a workout (`HKWorkout`).
     ///
-    /// The activity is HealthKit's name of it without the prefix: `running`, `walking`. Times of events and activities are microseconds after the start; statistics are what it came to by type, as the program knows it. Routes
-    /// (`HKWorkoutRoute`) are saved with it: each the locations in the order of their times.
+    /// The activity is HealthKit's name without the prefix, such as `running` or `walking`. Times of events and activities are
+    /// microseconds after the start. Statistics are the program's own totals by type. Routes (`HKWorkoutRoute`) are saved with the
+    /// workout. Each one is an array of locations in the order of time.
     public static func workout(
         _ activity: String, from start: Instant, to end: Instant, duration: Amount? = nil, events: [Workout.Event] = [],
         activities: [Workout.Activity] = [], statistics: [Workout.Statistics] = [], routes: [[WorkoutLocation]] = [],
@@ -83,9 +87,11 @@ public struct HealthObject: Sendable {
             .workout, start, end, device, metadata, .workout(activity: activity, workout, routes: routes))
     }
 
-    /// An object of any other kind: what it says is a value of the module HealthModel, such as `StateOfMind`, `Audiogram`, `MedicationDoseEvent`, `ClinicalDocument`.
+    /// Creates an object of any other kind. Its value is a type of the module HealthModel, such as `StateOfMind`, `Audiogram`,
+    /// `MedicationDoseEvent` or `ClinicalDocument`.
     ///
-    /// The number is the object's, where its kind has one: a state of mind's valence, what became of a dose, an electrocardiogram's classification. The content is what is large: packed points, the octets of a document.
+    /// The number is the object's number, if its kind has one: the valence of a state of mind, the status of a dose, the
+    /// classification of an electrocardiogram. The content is the large part: packed points, or the bytes of a document.
     public static func object(
         _ type: SampleType, number: Numeral = Numeral(coefficient: 0), saying value: some Encodable & Sendable,
         content: PackedContent? = nil, from start: Instant, to end: Instant? = nil, device: Device? = nil,
@@ -96,7 +102,7 @@ public struct HealthObject: Sendable {
             .body(number: number) { _ in try SampleBody(encoding: value, content: content) })
     }
 
-    /// When a heart beat (`HKHeartbeatSeriesSample`): beats in the order of their times, from the first to the last.
+    /// Creates a heartbeat series (`HKHeartbeatSeriesSample`). The beats are in the order of time, from the first to the last.
     public static func heartbeats(
         _ beats: [Heartbeat], from start: Instant, to end: Instant, device: Device? = nil,
         metadata: [String: MetadataValue] = [:]
@@ -111,9 +117,10 @@ public struct HealthObject: Sendable {
             })
     }
 
-    /// An electrocardiogram of one lead (`HKElectrocardiogram`).
+    /// Creates an electrocardiogram with one lead (`HKElectrocardiogram`).
     ///
-    /// The classification is HealthKit's name of it without the prefix: `sinusRhythm`. The voltages are evenly spaced, so many a second as the frequency says.
+    /// The classification is HealthKit's name without the prefix, such as `sinusRhythm`. The voltages are evenly spaced at
+    /// `samplingFrequency` per second.
     public static func electrocardiogram(
         _ classification: String, microvolts: [Double], samplingFrequency: Double, averageHeartRate: Amount? = nil,
         from start: Instant, to end: Instant, device: Device? = nil, metadata: [String: MetadataValue] = [:]

@@ -1,27 +1,29 @@
 import HealthModel
 import Pipeline
 
-/// Makes readings of what a program saves, and sends them down the way of all readings: times, units, identity, gate.
+/// Converts saved objects to readings and processes them like all readings: times, units, identity, plausibility gate.
 struct ObjectReadings {
     let source: SourceRevision
-    /// Whose they are unless an object says otherwise.
+    /// The default person of the objects.
     let person: String
     let zone: TimeZoneRules
     let received: Instant
-    /// From the key that a device says to the one it goes by.
+    /// A map from the key that a device reports to its key in the store.
     let aliases: [String: String]
 
-    /// One object's samples: its own last, before it those that belong to it.
+    /// The samples of one object: its own sample, and those of its parts.
     struct Made {
         var parts: [GatedSample] = []
         var own: GatedSample
         var all: [GatedSample] { parts + [own] }
     }
 
-    /// A correlation's objects at most.
+    /// The maximum number of objects in a correlation.
     private static let mostObjects = 1000
 
-    /// - Throws: ``HealthStoreError/refused(object:reason:)`` where it can't be kept.
+    /// Returns the samples of an object.
+    ///
+    /// - Throws: ``HealthStoreError/refused(object:reason:)`` if the object cannot be stored.
     func made(of object: HealthObject, at index: Int) throws(HealthStoreError) -> Made {
         do {
             return try made(of: object)
@@ -66,9 +68,9 @@ struct ObjectReadings {
             var part = part
             (part.device, part.person) = (part.device ?? object.device, object.person)
             var reading = try reading(of: part, amount.numeral, amount.unit ?? .one)
-            // As the two pressures of a cuff's packet.
+            // The objects form a group, like the two pressures in a cuff's frame.
             reading.group = .frame
-            // Two that say the same are two.
+            // Two equal objects get different ordinals, so that they remain two.
             reading.ordinal = UInt32(readings.count { $0.isTwin(of: reading) })
             readings.append(reading)
         }
@@ -83,7 +85,7 @@ struct ObjectReadings {
         guard let number = object.type.categoryValues?.value(of: activity) else {
             throw Refusal("there is no activity of this name", at: Self.place)
         }
-        // Which workout it is does not depend on what it tells: its routes can name it, and it them.
+        // The workout's identity does not depend on its body, so that the workout and its routes can refer to each other.
         var own = try sample(of: object, Numeral(coefficient: Int64(number)), .one)
         var (parts, workout): ([GatedSample], Workout) = ([], workout)
         for locations in routes where !locations.isEmpty {
@@ -126,7 +128,7 @@ struct ObjectReadings {
         var device = object.device
         if let key = device?.key { device?.key = aliases[key] ?? key }
         let (metadata, record) = try said(of: object)
-        // A number that says nothing tells no two of one moment apart: what the body says does.
+        // Objects without a meaningful number are distinguished by the digest of their body.
         let mark = body.map { $0.digest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF }
         return Reading(
             origin: Origin(subject: object.person ?? person, type: object.type, source: source, device: device),
@@ -135,10 +137,10 @@ struct ObjectReadings {
             ordinal: mark ?? 0, metadata: metadata, record: record, body: body, place: Self.place)
     }
 
-    /// The metadata under our names, and the record that it is an edition of.
+    /// The metadata under Vitalgate's key names, and the record identifier, if there is one.
     private func said(of object: HealthObject) throws(Refusal) -> (Metadata?, RecordIdentifier?) {
         guard !object.metadata.isEmpty else { return (nil, nil) }
-        // Of a key that is said under both names, ours counts.
+        // If a key is given under both names, Vitalgate's name wins.
         let said = object.metadata.sorted { $0.key < $1.key }.map { (MetadataKey(rawKey: $0.key)?.name ?? $0.key, $0.value) }
         let metadata = Metadata(said)
         do throws(UnpairedSyncKey) {
@@ -151,7 +153,7 @@ struct ObjectReadings {
 }
 
 extension Reading {
-    /// Whether another one has the same identity but for the ordinal.
+    /// Whether the other reading has the same identity except for the ordinal.
     fileprivate func isTwin(of other: Reading) -> Bool {
         origin == other.origin && time == other.time && unit.code == other.unit.code
             && numeral.canonicalText == other.numeral.canonicalText

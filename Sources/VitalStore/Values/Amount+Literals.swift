@@ -1,21 +1,21 @@
 import HealthModel
 
 extension Amount {
-    /// A number in a unit: `Amount(628, metre)`. The shortest decimal text of the number counts as its digits.
+    /// Creates an amount from a number and a unit: `Amount(628, metre)`. Its digits are the shortest decimal text of the number.
     ///
-    /// - Throws: `NumeralError` where it is no number, or infinite.
+    /// - Throws: `NumeralError` if the number is NaN or infinite.
     public init(_ value: Double, _ unit: Unit) throws(NumeralError) { self.init(try Numeral(finite: value), unit) }
 
-    /// A number in the unit of a UCUM code: `Amount(628, "m")`.
+    /// Creates an amount from a number and a UCUM code: `Amount(628, "m")`.
     ///
-    /// - Throws: `UnitError` where the text is no code, `NumeralError` where the number is none, or infinite.
+    /// - Throws: `UnitError` if the code is invalid, `NumeralError` if the number is NaN or infinite.
     public init(_ value: Double, _ ucum: String) throws { try self.init(value, try Unit(ucum: ucum)) }
 }
 
 extension Numeral {
-    /// The shortest decimal numeral of a number.
+    /// Creates the shortest decimal numeral of a number.
     init(finite value: Double) throws(NumeralError) {
-        // What is none has no digits: the reader of texts says so.
+        // NaN and infinity have no digits, so the parser throws its error for them.
         self = value.isFinite ? Numeral(shortest: value) : try Numeral("\(value)")
     }
 }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 
 extension Instant {
-    /// The instant of a date, to the microsecond next to it; a date beyond 292,000 years from 1970 is the last that there is.
+    /// Creates the instant of a date, rounded to the microsecond. Dates more than 292,000 years from 1970 are clamped.
     public init(_ date: Date) {
         let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
         let limit = 9_223_372_036_854_774_784.0
@@ -11,6 +11,7 @@ extension Instant {
 }
 
 extension Date {
-    /// The date of an instant; Foundation keeps seconds as a `Double`, which has microseconds for some thousand years around 2001.
+    /// Creates the date of an instant. Foundation stores seconds as a `Double`, which has microsecond precision only for some
+    /// thousand years around 2001.
     public init(_ instant: Instant) { self.init(timeIntervalSince1970: Double(instant.microseconds) / 1e6) }
 }

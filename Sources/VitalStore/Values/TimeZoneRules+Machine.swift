@@ -5,13 +5,13 @@ import HealthModel
 extension TimeZoneRules {
     private static let directory = "/usr/share/zoneinfo"
 
-    /// The rules of a zone of the tz database, such as `Europe/Berlin`, of an offset such as `+01:00`, or of `UTC`.
+    /// The rules of a time zone: a name of the tz database such as `Europe/Berlin`, an offset such as `+01:00`, or `UTC`.
     ///
-    /// - Returns: `nil` where the machine knows no such zone; Debian's package tzdata has them.
+    /// - Returns: `nil` if the machine does not know the zone. On Debian, the package tzdata contains the zones.
     public static func named(_ name: String) -> TimeZoneRules? {
         if name == "UTC" { return TimeZoneRules(fixed: .utc) }
         if let offset = ZoneOffset(name) { return TimeZoneRules(fixed: offset) }
-        // The name becomes part of a path.
+        // The name becomes part of a path, so only safe characters are allowed.
         let isName = name.utf8.allSatisfy { byte in
             let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
             return isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "/_+-".utf8.contains(byte)
@@ -20,7 +20,7 @@ extension TimeZoneRules {
         return ofFile("\(directory)/\(name)", named: name)
     }
 
-    /// The rules of the zone that the machine is set to: by the variable `TZ`, else `/etc/localtime`, else UTC.
+    /// The rules of the machine's time zone, from the variable `TZ`, or else `/etc/localtime`, or else UTC.
     public static var machine: TimeZoneRules {
         let variable = getenv("TZ").map { String(cString: $0) } ?? ""
         let name = variable.hasPrefix(":") ? String(variable.dropFirst()) : variable
@@ -31,7 +31,7 @@ extension TimeZoneRules {
         return ofFile("/etc/localtime", named: linkedName ?? "/etc/localtime") ?? TimeZoneRules(fixed: .utc)
     }
 
-    /// What the tz database calls the zone that `/etc/localtime` is a link to.
+    /// The tz database name of the zone that `/etc/localtime` links to.
     private static var linkedName: String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let length = buffer.withUnsafeMutableBytes { octets in
@@ -42,7 +42,7 @@ extension TimeZoneRules {
         return target.firstRange(of: "zoneinfo/").map { String(target[$0.upperBound...]) }
     }
 
-    /// Zone files have some kilobytes; what is larger is none.
+    /// Reads a zone file. Zone files have a few kilobytes, so files over 1 MiB are rejected.
     private static func ofFile(_ path: String, named name: String) -> TimeZoneRules? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= 1 << 20,

@@ -1,25 +1,25 @@
 import HealthModel
 
-/// One place of a workout's route, as `CLLocation`. Degrees are those of WGS 84; what was not told is `nil`.
+/// One location of a workout's route, like `CLLocation`. Coordinates are in WGS 84. Unknown values are `nil`.
 public struct WorkoutLocation: Hashable, Sendable {
-    /// When it was passed.
+    /// The time at this location.
     public var time: Instant?
     /// Degrees, positive to the north.
     public var latitude: Double
     /// Degrees, positive to the east.
     public var longitude: Double
-    /// Metres above the sea.
+    /// Metres above sea level.
     public var altitude: Double?
-    /// Metres around the place.
+    /// Horizontal accuracy as a radius in metres.
     public var horizontalAccuracy: Double?
-    /// Metres above and below.
+    /// Vertical accuracy in metres, up and down.
     public var verticalAccuracy: Double?
-    /// Degrees from north, clockwise.
+    /// Direction of travel in degrees from north, clockwise.
     public var course: Double?
-    /// Metres a second.
+    /// Speed in metres per second.
     public var speed: Double?
 
-    /// A place, and when it was passed.
+    /// Creates a location.
     public init(
         time: Instant?, latitude: Double, longitude: Double, altitude: Double? = nil, horizontalAccuracy: Double? = nil,
         verticalAccuracy: Double? = nil, course: Double? = nil, speed: Double? = nil
@@ -29,7 +29,7 @@ public struct WorkoutLocation: Hashable, Sendable {
         (self.course, self.speed) = (course, speed)
     }
 
-    /// A point with numbers by the names of their columns; `nil` for one without a place.
+    /// Creates a location from a point with numbers by column name. Returns `nil` for a point without coordinates.
     init?(_ point: Point) {
         guard let latitude = point["latitude"], let longitude = point["longitude"] else { return nil }
         self.init(
@@ -38,7 +38,7 @@ public struct WorkoutLocation: Hashable, Sendable {
             course: point["course"], speed: point["speed"])
     }
 
-    /// In the order of the columns of a route.
+    /// The numbers in the order of a route's columns.
     func numbers(after start: Instant) throws(NumeralError) -> [Numeral?] {
         let time = time.map { Numeral(coefficient: $0.microseconds &- start.microseconds) }
         var numbers: [Numeral?] = [time]
@@ -49,27 +49,27 @@ public struct WorkoutLocation: Hashable, Sendable {
     }
 }
 
-/// One beat of a heart, as the series query of HealthKit tells it.
+/// One heartbeat, as HealthKit's series query returns it.
 public struct Heartbeat: Hashable, Sendable {
-    /// When it was.
+    /// The time of the beat.
     public var time: Instant
-    /// Whether beats are missing before it.
+    /// Whether beats are missing before this one.
     public var isPrecededByGap: Bool
-    /// A minute, as the source reckons it there; `nil` where it does not.
+    /// The heart rate at this beat in beats per minute, as the source computed it, or `nil`.
     public var heartRate: Double?
 
-    /// A beat.
+    /// Creates a beat.
     public init(time: Instant, isPrecededByGap: Bool = false, heartRate: Double? = nil) {
         (self.time, self.isPrecededByGap, self.heartRate) = (time, isPrecededByGap, heartRate)
     }
 
-    /// `nil` for a point without a time.
+    /// Creates a beat from a point. Returns `nil` for a point without a time.
     init?(_ point: Point) {
         guard let time = point.time else { return nil }
         self.init(time: time, isPrecededByGap: point["gap"] == 1, heartRate: point["heartRate"])
     }
 
-    /// In the order of the columns of a series.
+    /// The numbers in the order of a series' columns.
     func numbers(after start: Instant) throws(NumeralError) -> [Numeral?] {
         var numbers: [Numeral?] = [
             Numeral(coefficient: time.microseconds &- start.microseconds), Numeral(coefficient: isPrecededByGap ? 1 : 0),
@@ -79,14 +79,14 @@ public struct Heartbeat: Hashable, Sendable {
     }
 }
 
-/// One moment of an electrocardiogram, as `HKElectrocardiogram.VoltageMeasurement`.
+/// One moment of an electrocardiogram, like `HKElectrocardiogram.VoltageMeasurement`.
 public struct VoltageMeasurement: Hashable, Sendable {
-    /// Seconds after the recording's start; `nil` where the recording does not tell its frequency.
+    /// Seconds after the recording's start, or `nil` if the sampling frequency is unknown.
     public var timeSinceStart: Double?
-    /// Microvolts by lead; the lead of a recording that has one alone is `voltage`.
+    /// Microvolts by lead. If there is only one lead, its name is `voltage`.
     public var microvolts: [String: Double]
 
-    /// A moment's voltages.
+    /// Creates the voltages of one moment.
     public init(timeSinceStart: Double?, microvolts: [String: Double]) {
         (self.timeSinceStart, self.microvolts) = (timeSinceStart, microvolts)
     }

@@ -1,6 +1,6 @@
 import CommandLineKit
 
-/// `capture`: the hub, with what it hears written to a file.
+/// `capture`: runs the hub and records each frame in a file.
 enum CaptureCommand: Command {
     static let specification = CommandSpecification(
         name: "capture", summary: "Be the hub, and write each frame to a file as it comes.",

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `changes`: additions and deletions in the order in which they happened.
+/// `changes`: additions and deletions in the order of the commits.
 enum ChangesCommand: Command {
     static let specification = CommandSpecification(
         name: "changes", summary: "Print what was added and deleted since an anchor.",
@@ -35,12 +35,12 @@ enum ChangesCommand: Command {
                 "--after", value: after,
                 expected: "0 or an anchor: the text \"anchor\" of the last line seen, not its \"seq\"")
         }
-        // It may have types that this version does not know.
+        // The store is opened first because it may have types that this version does not know.
         let store = try context.openForReading()
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
         let line = ChangeLine(me: store.subject)
         let follow = invocation.flag("--follow")
-        // Before the first look, so that no commit falls between the two.
+        // This precedes the first read, so that a commit in between is not missed.
         let bell = follow ? try StoreBell(store: store.path) : nil
         let commits =
             follow && !invocation.flag("--no-hurry") ? PromptCommits(store: store.path, machine: context.machine) : nil
@@ -63,7 +63,7 @@ enum ChangesCommand: Command {
             guard let bell else { return .success }
             commits?.keepUp()
             try bell.wait()
-            // Nobody writes any more to a file that was replaced.
+            // Throws if the file was replaced, since nothing is written to the old one any more.
             try store.checkPlace()
         }
     }

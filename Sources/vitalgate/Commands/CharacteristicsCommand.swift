@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `characteristics`: what is so of a person and is measured by no sensor.
+/// `characteristics`: personal data that no sensor measures, such as the date of birth.
 enum CharacteristicsCommand: Command {
     private static let types = CharacteristicType.allCases.map(\.rawValue)
 
@@ -68,7 +68,7 @@ enum CharacteristicsCommand: Command {
         context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared"), from \(from) on")
     }
 
-    /// What a person wrote is told to nobody, also where it is wrong.
+    /// Parses the value. Error messages never contain it, since it is personal.
     private static func value(
         of type: CharacteristicType, today: String, _ invocation: Invocation
     ) throws -> Characteristic? {
@@ -124,7 +124,7 @@ enum CharacteristicsCommand: Command {
         }
     }
 
-    /// Without its fraction, which says nothing to a person.
+    /// Truncates an instant to the second.
     private static func second(of instant: Instant) -> Instant {
         Instant(seconds: instant.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient)
     }

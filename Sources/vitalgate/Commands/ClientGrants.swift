@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// What a person grants a client, and what it asks for.
+/// The commands for a client's grants and requests.
 enum ClientGrants {
     static let read = Option(names: ["--read"], value: "TYPES", help: "Types to read, joined by commas.")
     static let write = Option(names: ["--write"], value: "TYPES", help: "Types to write, joined by commas.")
@@ -23,7 +23,7 @@ enum ClientGrants {
         Example("vitalgate clients grant scale --write bodyMass", "To write, and to read what it wrote."),
     ]
 
-    /// Types by their ids; each is named, there is no word for all.
+    /// The types of an option. Each one is named because no word selects all.
     private static func types(_ option: String, _ context: CommandContext) throws -> [ObjectType] {
         guard let names = context.invocation.string(option) else { return [] }
         return try names.split(separator: ",", omittingEmptySubsequences: false).map { name in
@@ -92,12 +92,12 @@ enum ClientGrants {
         }
     }
 
-    /// The rights of a type that a person named.
+    /// The kinds of access that the options name for a type.
     private static func accesses(_ type: ObjectType, _ read: [ObjectType], _ write: [ObjectType]) -> Set<Grant.Access> {
         Set((read.contains(type) ? [.read] : []) + (write.contains(type) ? [.write] : []))
     }
 
-    /// Changes what is granted of each type that is named, and leaves the other half of it as it is.
+    /// Changes the grants of each named type. Access that the options do not name is unchanged.
     private static func change(
         _ context: CommandContext, _ store: SampleStore, _ body: (inout Grant, Client) throws -> Void
     ) throws {

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `clients`: the programs that may ask for health data, and what a person grants them.
+/// `clients`: the programs that can request health data, and their grants.
 enum ClientsCommand: Command {
     static let client = Argument(name: "NAME", help: "The client's name.")
     static let expires = Option(
@@ -91,7 +91,7 @@ enum ClientsCommand: Command {
         return .success
     }
 
-    /// The client that is named.
+    /// The client that the argument names.
     static func client(_ context: CommandContext, _ store: SampleStore) throws -> Client {
         guard let client = try store.client(named: context.invocation.argument("NAME") ?? "") else {
             throw StoreError(.invalid, "there is no such client; 'vitalgate clients list' shows them")
@@ -115,7 +115,7 @@ enum ClientsCommand: Command {
         try context.streams.output.write("\(try store.makeToken(for: client, at: now))\n")
     }
 
-    /// The types of `--requires`; `nil` without it.
+    /// The types of `--requires`, or `nil` without the option.
     private static func requiredTypes(_ invocation: Invocation) throws -> Set<ObjectType>? {
         guard let text = invocation.string("--requires") else { return nil }
         let types = Set(

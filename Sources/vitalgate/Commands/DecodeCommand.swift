@@ -6,7 +6,7 @@ import Pipeline
 import Profiles
 import Wire
 
-/// `decode`: frames, their fields and their samples, without a store.
+/// `decode`: shows frames, their fields and their samples without a store.
 enum DecodeCommand: Command {
     static let specification = CommandSpecification(
         name: "decode", summary: "Show what a frame means, without storing anything.",
@@ -87,19 +87,19 @@ enum DecodeCommand: Command {
         return try OctetDecoding(context: context, library: library, subject: subject).run(channel)
     }
 
-    /// `2A37` is `gatt:2A37`.
+    /// Completes a channel's name: `2A37` becomes `gatt:2A37`.
     private static func channelName(_ text: String) -> String {
         text.utf8.count == 4 && text.allSatisfy(\.isHexDigit) ? "gatt:" + text.uppercased() : text
     }
 
-    /// Says that no profile reads a channel, and which ones do.
+    /// The error for a channel that no profile reads. It lists the known channels.
     static func unknown(_ channel: String, _ context: CommandContext, _ library: ProfileLibrary) -> any Error {
         context.invocation.invalid(
             "CHANNEL", value: context.invocation.argument("CHANNEL") ?? "",
             expected: "csv, or a channel that a profile reads: \(library.binaryChannels.joined(separator: ", "))")
     }
 
-    /// Says which samples an import or the hub would hold, by which rule; no values.
+    /// Reports samples that would be quarantined, and the rule, without values.
     static func tellHeld(_ samples: [GatedSample], at place: Place?, _ context: CommandContext) {
         for gated in samples {
             guard let rule = gated.rule else { continue }
@@ -109,7 +109,7 @@ enum DecodeCommand: Command {
         }
     }
 
-    /// What the object says of samples: each as one line would say it.
+    /// The samples as a JSON array.
     static func samples(_ samples: [GatedSample], _ line: SampleLine) -> [UInt8] {
         var bytes: [UInt8] = [UInt8(ascii: "[")]
         for (index, gated) in samples.enumerated() {
@@ -122,7 +122,7 @@ enum DecodeCommand: Command {
     }
 }
 
-/// Decodes one frame of octets.
+/// Decodes one frame of bytes.
 private struct OctetDecoding {
     let context: CommandContext
     let library: ProfileLibrary
@@ -159,7 +159,7 @@ private struct OctetDecoding {
         return .success
     }
 
-    /// The one that was named; else the one that reads the channel, and of several the one that can read the frame.
+    /// The profile that was named, or the one that reads the channel. If several do, the one that can read this frame.
     private func match(_ channel: String, _ bytes: [UInt8], _ address: [UInt8]?) throws -> BinaryMatch {
         if let id = context.invocation.string("--profile") { return try library.match(channel: channel, profile: id) }
         let matches = library.matches(channel: channel, name: context.invocation.string("--name"))
@@ -169,7 +169,7 @@ private struct OctetDecoding {
         return fitting.first ?? matches[0]
     }
 
-    /// Decodes the frame again and again: what `scripts/bench` measures.
+    /// Measures repeated decoding of a frame for `scripts/bench`.
     private func measure(_ interpreter: BinaryInterpreter, _ bytes: [UInt8], times: Int) throws -> ExitCode {
         var readings: [Reading] = []
         let began = Monotonic.nanoseconds()
@@ -193,7 +193,7 @@ private struct OctetDecoding {
     private func octets(_ option: String, count: Int) throws -> [UInt8]? {
         guard let text = try context.secret(option) else { return nil }
         guard let octets = HexadecimalText.octets(text), octets.count == count else {
-            // What is nearly a key must not end up in a log.
+            // The message omits the value because it may be almost a key and must not end up in a log.
             throw context.invocation.invalid(option, value: "…", expected: "\(count) octets of two hexadecimal digits each")
         }
         return octets

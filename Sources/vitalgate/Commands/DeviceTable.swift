@@ -1,7 +1,7 @@
 import HealthModel
 import Profiles
 
-/// The devices and programs that profiles read, one a row, and the page of documentation that is made of it.
+/// The table of devices and programs that profiles read, and the documentation page that is generated from it.
 struct DeviceTable {
     /// One model.
     struct Row {
@@ -9,7 +9,7 @@ struct DeviceTable {
         var model: String
         var profile: Profile
 
-        /// Ids of what comes of it.
+        /// The ids of the types that it provides.
         var types: [String] { profile.types.map(\.id) }
     }
 
@@ -30,14 +30,14 @@ struct DeviceTable {
 
     func rows(of kind: ProfileDevice.Kind) -> [Row] { rows.filter { $0.device.kind == kind } }
 
-    /// How many models there are of each kind, as README tells it.
+    /// The number of models of each kind, for the README.
     var summary: String {
         let kinds = ProfileDevice.Kind.allCases.filter { !rows(of: $0).isEmpty }
         let counts = kinds.map { "\(rows(of: $0).count) \($0.title.prefix(1).lowercased())\($0.title.dropFirst())" }
         return "\(rows.count) models: \(counts.joined(separator: ", "))"
     }
 
-    /// `docs/devices.md`.
+    /// The text of `docs/devices.md`.
     var page: String {
         var text = """
             # Devices

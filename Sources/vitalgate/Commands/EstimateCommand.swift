@@ -4,7 +4,7 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// `estimate`: what a body is made of, by a formula, where a scale told an impedance alone.
+/// `estimate`: computes body composition with a formula, for scales that report only an impedance.
 enum EstimateCommand: Command {
     private static let formulas = ImpedanceFormula.allCases.map(\.rawValue)
 

@@ -4,14 +4,14 @@ import Pipeline
 import Profiles
 import Wire
 
-/// Prints decoded frames, their fields and their samples, as one object each.
+/// Prints each decoded frame with its fields and samples as one JSON object.
 struct FramePrinter {
     let context: CommandContext
     let subject: String
     let zone: TimeZoneRules
 
     /// Prints the frame that the interpreter decoded last.
-    /// - Parameter place: where in a stream it stands.
+    /// - Parameter place: The position in the stream.
     func print(_ interpreter: BinaryInterpreter, _ match: BinaryMatch, at place: Place?) throws {
         var object = JSONObject()
         object.set("channel", match.channelName)
@@ -34,7 +34,7 @@ struct FramePrinter {
             }
             samples = try ReadingPath.samples(of: readings, zone: zone, received: context.machine.now())
         } catch {
-            // The frame is as it should be, and its fields are worth seeing; its samples would not be stored.
+            // The frame is valid, so its fields are printed, but its samples would not be stored.
             context.note("vitalgate: no samples: \(error.reason)")
             object.set("refused", error.reason)
         }

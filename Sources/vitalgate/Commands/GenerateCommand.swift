@@ -1,7 +1,7 @@
 import CommandLineKit
 import Glibc
 
-/// `generate`: what is made from the program's own declarations.
+/// `generate`: files that are generated from the program's own declarations.
 enum GenerateCommand: Command {
     static let specification = CommandSpecification(
         name: "generate", summary: "Print the shell completion, the manual page, the udev rules or the table of devices.",
@@ -79,7 +79,7 @@ enum GenerateCommand: Command {
         ])
 }
 
-/// Time that only goes forward, for progress.
+/// A monotonic clock for progress.
 enum Monotonic {
     @Sendable static func nanoseconds() -> UInt64 {
         var time = timespec()

@@ -7,7 +7,7 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// `import`: files into the store.
+/// `import`: imports files into the store.
 enum ImportCommand: Command {
     static let specification = CommandSpecification(
         name: "import", summary: "Import files that health devices and apps exported.",
@@ -77,7 +77,7 @@ enum ImportCommand: Command {
         guard !context.invocation.arguments("FILE").isEmpty else {
             throw UsageError(.missingArgument("FILE"), command: "vitalgate import")
         }
-        // A file that is missing does not keep the others out.
+        // A missing file does not stop the import of the others.
         var files: [FileArgument] = []
         var code = ExitCode.success
         for file in FileArgument.all(context.invocation.arguments("FILE")) {
@@ -88,7 +88,7 @@ enum ImportCommand: Command {
                 files.append(file)
             }
         }
-        // With nothing to read there is no reason to make a store.
+        // If there is nothing to read, no store is created.
         guard !files.isEmpty else { return code }
         return graver(code, try read(files, access, zone, context))
     }
@@ -97,7 +97,7 @@ enum ImportCommand: Command {
         _ files: [FileArgument], _ access: StoreAccess, _ zone: TimeZoneRules, _ context: CommandContext
     ) throws -> ExitCode {
         Interruption.watch()
-        // Who asks, and what a sensor brings meanwhile, does not wait behind a file.
+        // The import runs at lower priority than queries and live input.
         _ = nice(5)
         let run = ImportRun(
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
@@ -109,14 +109,14 @@ enum ImportCommand: Command {
         return code
     }
 
-    /// Of several files' codes the one that a script has to know of first.
+    /// The exit code that matters more to a script.
     fileprivate static func graver(_ one: ExitCode, _ other: ExitCode) -> ExitCode {
         let order: [ExitCode] = [.success, .dataError, .noInput, .ioError, .tryAgain]
         let ranks = [one, other].map { order.firstIndex(of: $0) ?? order.count }
         return ranks[0] >= ranks[1] ? one : other
     }
 
-    /// What would become of the files in the store as it is, or in a new one.
+    /// Shows the result of an import into the existing store, or into a temporary one.
     private static func rehearse(_ run: ImportRun, _ files: [FileArgument], _ access: StoreAccess) throws -> ExitCode {
         var access = access
         var folder: String?
@@ -172,7 +172,7 @@ private struct ImportRun {
                 let registry = OriginRegistry(subject: subject, aliases: try store.aliases())
                 let account = try importOne(file, store, registry, &code)
                 accounts.append(account)
-                // A program reads the account as soon as the file is done.
+                // Programs get each report when its file is done.
                 if context.format == .ndjson { try report.write([account]) }
             } catch let error where !(error is StoreError) && !(error is OutputError) {
                 let (message, failure) = Program.explain(error)
@@ -239,19 +239,19 @@ private struct ImportRun {
         return account
     }
 
-    /// What nobody reads, the most of it first; the ledger has it all.
+    /// The skipped kinds, the most frequent first. The ledger has all of them.
     private static func list(_ unread: [SkipKind: Int]) -> String {
         let sorted = unread.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }
         let shown = sorted.prefix(8).map { "\($0.key.name) (\(Readable.count($0.value)))" }.joined(separator: ", ")
         return sorted.count > 8 ? shown + ", and \(sorted.count - 8) more" : shown
     }
 
-    /// Whether what was refused first was read well, and only came too late.
+    /// Whether the first refused readings were valid but older than the retention period.
     private func isAllTooOld(_ account: IngestAccount, _ store: SampleStore) throws -> Bool {
         try store.refusals(of: account.id).prefix(5).allSatisfy { $0.reason == IngestAccount.tooOld }
     }
 
-    /// The first few refusals with their places; the ledger has them all.
+    /// Prints the first few refusals with their places. The ledger has all of them.
     private func explainRefusals(_ path: String, _ account: IngestAccount, _ store: SampleStore) throws {
         let refusals = try store.refusals(of: account.id)
         for refusal in refusals.prefix(5) where refusal.placeKind != "more" {
@@ -265,14 +265,14 @@ private struct ImportRun {
     }
 }
 
-/// Whether a person asked the program to stop.
+/// Detects a request to stop.
 enum Interruption {
-    // Written by a signal handler, where nothing but a plain store is allowed, and read by the one thread there is.
+    // A signal handler writes this with a plain store, the only kind allowed there. The only thread reads it.
     private nonisolated(unsafe) static var asked: sig_atomic_t = 0
 
     static var isAsked: Bool { asked != 0 }
 
-    /// The first signal asks, the second kills.
+    /// Installs the handlers. The first signal requests a stop, and the second one kills.
     static func watch() {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             var action = sigaction()

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `ingest`: the ledger.
+/// `ingest`: shows the ledger.
 enum IngestCommand: Command {
     static let specification = CommandSpecification(
         name: "ingest", summary: "Show the ledger: what came in, and where every reading ended.",
@@ -79,7 +79,7 @@ enum IngestCommand: Command {
             return
         }
         let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
-        // Those that are forgotten are no more to be asked for.
+        // Forgotten readings can no longer be looked up.
         let told = touches ? ", characteristics are what they were before" : ""
         let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
         let outcome =
@@ -95,7 +95,7 @@ enum IngestCommand: Command {
         context.note("ingest \(number) is undone\(again): \(became.text)\(told) (this is ingest \(ingest); \(outcome))")
     }
 
-    /// What became of the readings, of the undoing's own account.
+    /// The effect on the readings, from the ledger entry of the undo.
     private static func consequences(of ingest: Int64, judgedAgain: Int, _ store: SampleStore) throws -> (
         text: String, withdrawn: Bool
     ) {
@@ -111,7 +111,7 @@ enum IngestCommand: Command {
     }
 }
 
-/// `delete`: samples that were never true.
+/// `delete`: deletes samples.
 enum DeleteCommand: Command {
     static let specification = CommandSpecification(
         name: "delete", summary: "Delete samples.",
@@ -195,7 +195,7 @@ enum DeleteCommand: Command {
         return uuid
     }
 
-    /// What becomes of those that belong to what is deleted.
+    /// The note on objects that belong to the deleted samples.
     private static func others(_ count: Int, goes: Bool, _ context: CommandContext) -> String {
         guard count > 0 else { return "" }
         let names = count == 1 ? "1 that belongs to them" : "\(Readable.count(count)) that belong to them"
@@ -217,7 +217,7 @@ enum DeleteCommand: Command {
     }
 }
 
-/// `restore`: the way back from `delete`.
+/// `restore`: restores deleted samples.
 enum RestoreCommand: Command {
     static let specification = CommandSpecification(
         name: "restore", summary: "Bring deleted samples back.",
@@ -244,7 +244,7 @@ enum RestoreCommand: Command {
     }
 }
 
-/// `quarantine`: what the gate holds back.
+/// `quarantine`: shows and decides quarantined samples.
 enum QuarantineCommand: Command {
     private static let ids = [Argument(name: "N", help: "Numbers that 'quarantine list' shows.", arity: .oneOrMore)]
 

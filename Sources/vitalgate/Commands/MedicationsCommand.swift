@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `medications`: what a person takes, and what they note of it.
+/// `medications`: a person's medications and notes on them.
 enum MedicationsCommand: Command {
     private static let forms = MedicationGeneralForm.allCases.map(\.rawValue)
     private static let name = Argument(name: "NAME", help: "As its doses name it: 'Ibuprofen 400 mg'.")
@@ -90,7 +90,7 @@ enum MedicationsCommand: Command {
         try store.save(medication, of: subject)
     }
 
-    /// True for the first, false for the second, nothing for neither.
+    /// Returns true for the first flag, false for the second one, and `nil` for neither.
     private static func choice(_ one: String, _ other: String, _ invocation: Invocation) throws -> Bool? {
         switch (invocation.flag(one), invocation.flag(other)) {
         case (true, true): throw invocation.invalid(other, value: "", expected: "left out together with \(one)")
@@ -100,7 +100,7 @@ enum MedicationsCommand: Command {
         }
     }
 
-    /// A system by its short name or its URI, which has colons itself, and a code, which has none.
+    /// Parses a system and a code. The system is a short name or a URI, which may contain colons. The code contains none.
     private static func code(_ text: String, _ invocation: Invocation) throws -> Coding {
         guard let colon = text.lastIndex(of: ":"), colon != text.startIndex, text.index(after: colon) != text.endIndex else {
             throw invocation.invalid("--code", value: text, expected: "a system and a code, such as rxnorm:310965")

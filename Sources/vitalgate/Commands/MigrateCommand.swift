@@ -5,7 +5,7 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// `migrate`: samples that were stored wrongly are repaired, and the repair can be taken back.
+/// `migrate`: repairs samples that were stored wrongly, and undoes repairs.
 enum MigrateCommand: Command {
     private static let number = Argument(name: "N", help: "The migration's number.")
 
@@ -124,7 +124,7 @@ enum MigrateCommand: Command {
         try noteRetold(store, since: last, context)
     }
 
-    /// What a repair or its undoing moves may be told over another path where it stands then.
+    /// Reports samples that became duplicates of another path's samples because a repair or its undo moved them.
     private static func noteRetold(_ store: SampleStore, since last: Int64, _ context: CommandContext) throws {
         let count = try store.retoldOverPaths(since: last)
         guard count > 0 else { return }
@@ -133,7 +133,7 @@ enum MigrateCommand: Command {
                 + "'vitalgate store merge' shows \(count == 1 ? "it" : "them")")
     }
 
-    /// Asks the person at the terminal whether so many readings may be merged.
+    /// Asks the user whether duplicates may be merged.
     private static func allows(_ plan: MigrationPlan, _ context: CommandContext) -> Bool {
         context.note(
             "the same reading as \(Readable.count(plan.merged)) of \(Readable.count(plan.matched)) is there in the right form already, so that there would be "

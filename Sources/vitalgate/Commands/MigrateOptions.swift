@@ -4,7 +4,7 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// The options of `migrate plan` and `migrate apply`: which samples, and what to do with them.
+/// The options of `migrate plan` and `migrate apply`: the samples and the repair.
 enum MigrateOptions {
     static let conditions =
         [
@@ -51,7 +51,7 @@ enum MigrateOptions {
 
     static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
-    /// What the options ask for.
+    /// The request that the options describe.
     static func request(_ context: CommandContext, _ store: SampleStore) throws -> MigrationRequest {
         let invocation = context.invocation
         if let name = invocation.string("--correction") { return try correction(name, context) }

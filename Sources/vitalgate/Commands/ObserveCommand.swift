@@ -5,7 +5,7 @@ import HealthModel
 import SampleStore
 import VitalStore
 
-/// `observe`: tells a program that something is new.
+/// `observe`: notifies a program of changes.
 enum ObserveCommand: Command {
     static let specification = CommandSpecification(
         name: "observe", summary: "Tell a command or a socket when something came or went.",
@@ -55,7 +55,7 @@ enum ObserveCommand: Command {
             }
             receiver = .command(words)
         }
-        // It may have types that this version does not know.
+        // The store is opened first because it may have types that this version does not know.
         let path = try context.openForReading().path
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
         let frequency = invocation.string("--frequency").flatMap { BackgroundDelivery.Frequency(rawValue: $0) }
@@ -98,7 +98,7 @@ enum ObserveCommand: Command {
     }
 }
 
-/// Waits for the end of standard input on a thread of its own.
+/// Waits for the end of standard input on a separate thread.
 private func whenInputEnds(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue(label: "vitalgate.input").async {
         var octets = [UInt8](repeating: 0, count: 64)
@@ -108,11 +108,11 @@ private func whenInputEnds(_ body: @escaping @Sendable () -> Void) {
     }
 }
 
-/// Hands things from tasks to the thread that waits for them.
+/// A queue from tasks to one waiting thread.
 private final class Mailbox<Element: Sendable>: @unchecked Sendable {
     private let queue = DispatchQueue(label: "vitalgate.mailbox")
     private let count = DispatchSemaphore(value: 0)
-    // The queue's alone.
+    // Used on the queue only.
     private var elements: [Element] = []
 
     func put(_ element: Element) {
@@ -120,7 +120,7 @@ private final class Mailbox<Element: Sendable>: @unchecked Sendable {
         count.signal()
     }
 
-    /// Waits for the next one.
+    /// Waits for the next element.
     func next() -> Element {
         count.wait()
         return queue.sync { elements.removeFirst() }

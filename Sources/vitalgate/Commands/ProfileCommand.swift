@@ -84,7 +84,7 @@ enum ProfileCommand: Command {
         return folders
     }
 
-    /// Loads what can be loaded, and says what cannot.
+    /// Loads the profiles and reports those that cannot be loaded.
     static func library(_ context: CommandContext) throws -> ProfileLibrary {
         let (library, problems) = try folders(context).load()
         for problem in problems { context.note("vitalgate: profile left out: \(problem)") }
@@ -155,7 +155,7 @@ enum ProfileCommand: Command {
         return .success
     }
 
-    /// By which rules its readings are compared with those of other paths, as comments, so that the whole stays a profile.
+    /// The duplicate rules of the profile's types, as comments, so that the output remains a valid profile.
     private static func duplicateRules(of profile: Profile) -> String {
         let types = profile.types
         guard !types.isEmpty else {
@@ -184,7 +184,7 @@ enum ProfileCommand: Command {
     private static func test(_ context: CommandContext) throws -> ExitCode {
         let names = context.invocation.arguments("PROFILE")
         func isFile(_ name: String) -> Bool { name.contains("/") || name.hasSuffix(".json5") }
-        // A file alone needs no other profiles, nor to hear of broken ones.
+        // To check files, other profiles need not be loaded.
         let library = names.isEmpty || !names.allSatisfy(isFile) ? try library(context) : ProfileLibrary([])
         if names.isEmpty, library.profiles.isEmpty { throw ProfileMatchError.noProfiles(folders: library.folders) }
         let profiles =
@@ -227,7 +227,7 @@ enum ProfileCommand: Command {
         return .success
     }
 
-    /// Lower-case letters, digits and hyphens of a file's name.
+    /// An id made from a file's name: lower-case letters, digits and hyphens.
     private static func identifier(from name: String) -> String {
         let characters = name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
         let parts = String(characters).split(separator: "-")

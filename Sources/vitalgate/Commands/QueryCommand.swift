@@ -3,7 +3,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `query`: samples by type, time, source, device and condition.
+/// `query`: prints samples by type, time, source, device and condition.
 enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
@@ -83,7 +83,7 @@ enum QueryCommand: Command {
             types = known.filter { $0.kind == kind }
         }
         let unit = try context.unit(for: nil)
-        // Of several types each is shown in the unit as far as it has a conversion; a single one must have it.
+        // A single type must be compatible with the unit. If there are several, the unit applies to the compatible ones.
         if let unit, let type = types?.first, types?.count == 1 {
             _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
         }
@@ -112,7 +112,7 @@ enum QueryCommand: Command {
         return .success
     }
 
-    /// By what samples are sorted; nothing where they come by start.
+    /// The sort order, which is empty for sorting by start.
     private static func order(_ invocation: Invocation) throws -> [SampleOrder] {
         guard let text = invocation.string("--sort") else { return [] }
         let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
@@ -134,7 +134,7 @@ enum QueryCommand: Command {
         }
     }
 
-    /// Sleep as a hypnogram. A night belongs to a range that it reaches into, and is drawn whole.
+    /// Draws sleep as a hypnogram. A night that overlaps the range is drawn completely.
     private static func chart(
         _ query: SampleQuery, _ range: (from: Instant?, to: Instant?), _ types: Set<SampleType>?, _ store: SampleStore,
         _ context: CommandContext

@@ -8,7 +8,7 @@ import Ingestion
 import Pipeline
 import SampleStore
 
-/// `replay`: a capture, down the way of all live frames.
+/// `replay`: processes a capture like live frames.
 enum ReplayCommand: Command {
     static let specification = CommandSpecification(
         name: "replay", summary: "Send a capture through the hub's whole way again.",
@@ -57,7 +57,7 @@ enum ReplayCommand: Command {
         return code
     }
 
-    /// Into a store that goes away again.
+    /// Replays into a temporary store and prints the samples.
     private static func print(_ recording: Recording, _ context: CommandContext) throws -> ExitCode {
         var template = Array("/tmp/vitalgate-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw StoreError(.inputOutput, "/tmp: \(String(cString: strerror(errno)))") }
@@ -89,7 +89,7 @@ enum ReplayCommand: Command {
         return code
     }
 
-    /// What is replayed, found whole.
+    /// A capture that is ready to replay.
     private struct Recording {
         var replay: Replay
         var subject: String
@@ -131,10 +131,10 @@ enum ReplayCommand: Command {
         return recording
     }
 
-    /// The person of a store that is not there.
+    /// The person of a store that does not exist.
     private static let nobody = "00000000-0000-4000-8000-000000000000"
 
-    /// The file, where it is one of a controller's traffic.
+    /// The file if it contains Bluetooth controller traffic (btsnoop), otherwise `nil`.
     private static func traffic(_ path: String) throws -> BTSnoopFile? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `rings`: what a day came to.
+/// `rings`: shows daily activity rings.
 enum RingsCommand: Command {
     static let specification = CommandSpecification(
         name: "rings", summary: "Show a day's rings: move, exercise, stand.",
@@ -37,14 +37,14 @@ enum RingsCommand: Command {
         return .success
     }
 
-    /// From midnight to midnight.
+    /// The current day, from midnight to midnight.
     static func today(_ context: CommandContext, _ zone: TimeZoneRules) -> (from: Instant?, to: Instant?) {
         let days = CalendarIntervals(.day, zone: zone)
         let today = days.index(of: context.machine.now())
         return (days.start(of: today), days.start(of: today + 1))
     }
 
-    /// Writes the rings of days, and returns how many there were.
+    /// Writes the rings of days and returns their number.
     static func write(
         _ store: SampleStore, _ zone: TimeZoneRules, _ range: (from: Instant?, to: Instant?), _ subject: String?,
         _ context: CommandContext
@@ -64,7 +64,7 @@ enum RingsCommand: Command {
 }
 
 extension SampleStore {
-    /// By subject, what those are called who have rings; only where there are several.
+    /// Names by person, for people with rings. Empty if there is only one person.
     fileprivate func activityPersons(_ query: ActivityQuery) throws -> [String: String] {
         let subjects = try activitySubjects(query)
         guard subjects.count > 1 else { return [:] }

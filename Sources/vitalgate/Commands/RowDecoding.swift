@@ -37,7 +37,7 @@ struct RowDecoding {
     }
 }
 
-/// Decodes rows one by one, and remembers the header for the fields' names.
+/// Decodes rows one by one and keeps the header for the names of the fields.
 private struct RowDecoder {
     let interpreter: ProfileInterpreter
     let zone: TimeZoneRules

@@ -6,7 +6,7 @@ import Pipeline
 import Profiles
 import Wire
 
-/// `decode serial:…`: finds the frames in what a line carried.
+/// `decode serial:…`: finds the frames in recorded serial data.
 struct SerialDecoding {
     let context: CommandContext
     let library: ProfileLibrary
@@ -24,7 +24,7 @@ struct SerialDecoding {
         return try decode(octets, match: match)
     }
 
-    /// Of several kinds of devices under one name, the one whose frames there are most octets of.
+    /// The device kind whose frames cover the most bytes, of several with the same name.
     private func best(of family: [String], for octets: [UInt8]) throws -> BinaryMatch {
         var best: (match: BinaryMatch, taken: Int)?
         for name in family {
@@ -41,7 +41,9 @@ struct SerialDecoding {
         return best.match
     }
 
-    /// - Parameter octets: nothing where a file is to be read.
+    /// Decodes bytes or a file.
+    ///
+    /// - Parameter octets: The bytes, or `nil` to read a file.
     private func decode(_ octets: [UInt8]?, match: BinaryMatch) throws -> ExitCode {
         guard let framing = match.framing else { throw DecodeCommand.unknown(match.channelName, context, library) }
         let options = BinaryOptions(isStrict: context.invocation.flag("--strict"))
@@ -88,7 +90,7 @@ struct SerialDecoding {
     }
 }
 
-/// Prints the frames of a stream, and says what of it is none.
+/// Prints the frames of a stream and reports bytes outside frames.
 private final class DecodedStream {
     private let interpreter: BinaryInterpreter
     private let match: BinaryMatch
@@ -97,7 +99,7 @@ private final class DecodedStream {
     private var notes = 0
     private static let maximumNotes = 20
     private var isMalformed = false
-    /// In the midst of a stream, a frame that was cut short is what noise does; at its end it is a frame that is not whole.
+    /// The last skipped bytes. A truncated frame within a stream counts as noise, and at the end it counts as an incomplete frame.
     private var lastSkip: SkippedOctets?
 
     init(interpreter: BinaryInterpreter, match: BinaryMatch, printer: FramePrinter) {

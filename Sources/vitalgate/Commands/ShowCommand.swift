@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// `show`: one object whole.
+/// `show`: prints one object completely.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
         name: "show", summary: "Show one sample whole, or what it carries.",
@@ -53,7 +53,7 @@ enum ShowCommand: Command {
         return .success
     }
 
-    /// The resource or the document, octet for octet; nothing of one that is damaged.
+    /// Writes the original bytes of a resource or document, or nothing if it is damaged.
     private static func writeRaw(_ sample: Sample, _ context: CommandContext) throws -> ExitCode {
         let kind = sample.origin.kind
         guard kind == .clinicalRecord || kind == .document else {
@@ -70,7 +70,8 @@ enum ShowCommand: Command {
         return .success
     }
 
-    /// Reads it once before anything is written: half of it would be taken for all.
+    /// Whether the content can be read. It is read once before anything is written, so that partial output cannot be mistaken for
+    /// the whole.
     static func isWhole(_ content: PackedContent, _ sample: Sample, _ context: CommandContext) throws -> Bool {
         do throws(ContentError) {
             var reader = try ContentReader(content)

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `sources`: where samples come from, and which of several counts.
+/// `sources`: lists sources and sets their priority.
 enum SourcesCommand: Command {
     static let specification = CommandSpecification(
         name: "sources", summary: "List sources, and say which counts where several tell of the same time.",
@@ -81,7 +81,7 @@ enum SourcesCommand: Command {
         if !rows.isEmpty || context.format == .csv { try TableOutput(context: context).write(header: header, rows: cells) }
     }
 
-    /// One row for each source and device of a person.
+    /// One row for each person, source and device.
     private static func together(_ sources: [CountingSource]) -> [SourceRow] {
         var rows: [SourceRow] = []
         for source in sources.sorted(by: { $0.series.id < $1.series.id }) {
@@ -153,7 +153,7 @@ enum SourcesCommand: Command {
     }
 }
 
-/// A source, or what several series have in common.
+/// A source, or the union of several series.
 private struct SourceRow {
     var source: CountingSource
     var types: Set<String>
@@ -191,7 +191,7 @@ private struct SourceRow {
 }
 
 extension CountingSource {
-    /// Whether a person means it by a name.
+    /// Whether a name given by the user matches the source or its device.
     fileprivate func goes(by name: String) -> Bool {
         [series.source, series.device, sourceName, deviceName ?? "", model ?? ""].contains {
             $0.lowercased() == name.lowercased()

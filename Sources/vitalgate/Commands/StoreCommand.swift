@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// `store`: the file itself.
+/// `store`: checks, copies and measures the store's file.
 enum StoreCommand: Command {
     static let specification = CommandSpecification(
         name: "store", summary: "Check, copy and measure the store.",

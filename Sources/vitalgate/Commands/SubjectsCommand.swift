@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `subjects`: names for the people whose readings the store holds.
+/// `subjects`: the people whose readings are in the store.
 enum SubjectsCommand: Command {
     private static let person = Argument(name: "NAME", help: "A name, me or a UUID.")
 
@@ -89,7 +89,7 @@ enum SubjectsCommand: Command {
         try store.save(Person(subject: subject, name: name))
     }
 
-    /// A name that cannot be taken for anything else.
+    /// A valid name, which cannot be mistaken for an option, a UUID or a reserved word.
     private static func name(_ argument: String, _ invocation: Invocation) throws -> String {
         let name = invocation.argument(argument) ?? ""
         let isReserved = name == "me" || name == Origin.unassigned || UUIDText.isValid(name)

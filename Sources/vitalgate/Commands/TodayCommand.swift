@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `today`: the day's rings, and what came in.
+/// `today`: shows the day's rings and its new samples.
 enum TodayCommand: Command {
     static let specification = CommandSpecification(
         name: "today", summary: "Show today's rings, and what came in since midnight.",

@@ -1,7 +1,7 @@
 import Profiles
 
-/// The udev rules for plugs that one device alone has: a name that stays, permission for the hub and for who sits at the machine, and a
-/// hub that starts. Adapters that devices of all kinds have are left alone: they are adopted by their serial path.
+/// The udev rules for plugs that belong to a single device. They set a stable name and permissions for the hub and the local user,
+/// and start the hub. Generic adapters have no rules and are adopted by their serial path.
 struct UdevRules {
     private let plugs: [(plug: USBMatch, profile: String)]
 
@@ -20,7 +20,8 @@ struct UdevRules {
         """ + plugs.map(rule).joined() + "\nLABEL=\"vitalgate_end\"\n"
     }
 
-    /// A plug without a serial number goes by the socket it is in. ModemManager must not try its commands on a meter.
+    /// The rule of a plug. A plug without a serial number is named after its USB port. ModemManager must not send commands to a
+    /// meter.
     private func rule(_ plug: USBMatch, _ profile: String) -> String {
         let match = "ENV{ID_VENDOR_ID}==\"\(plug.vendor)\", ENV{ID_MODEL_ID}==\"\(plug.product)\""
         return """

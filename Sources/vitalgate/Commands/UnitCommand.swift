@@ -2,7 +2,7 @@ import CommandLineKit
 import Formats
 import HealthModel
 
-/// `unit convert`: a value in another unit.
+/// `unit convert`: converts a value to another unit.
 enum UnitCommand: Command {
     static let specification = CommandSpecification(
         name: "unit", summary: "Convert values between units.",
@@ -70,14 +70,14 @@ enum UnitCommand: Command {
 }
 
 extension Readable {
-    /// All digits that tell this Double from others, without a fraction that says nothing.
+    /// The shortest digits that identify this Double, without a fraction of zero.
     static func plain(_ value: Double) -> String {
         let text = value.description
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 }
 
-/// `types`: the catalogue of all kinds of samples.
+/// `types`: the catalogue of sample types.
 enum TypesCommand: Command {
     static let specification = CommandSpecification(
         name: "types", summary: "List the types of samples.",
@@ -136,7 +136,7 @@ enum TypesCommand: Command {
         return .success
     }
 
-    /// Only quantities are amounts.
+    /// The table's row. Only quantities have a unit and an aggregation.
     private static func row(_ type: SampleType) -> [String] {
         let isAmount = type.kind == .quantity
         let names = type.categoryValues?.cases.map(\.name) ?? []
@@ -147,7 +147,7 @@ enum TypesCommand: Command {
         ]
     }
 
-    /// `{"asleepCore":3}`: each name with HealthKit's number.
+    /// The cases as JSON with HealthKit's numbers, such as `{"asleepCore":3}`.
     private static func cases(_ values: CategoryValues) -> [UInt8] {
         var object = JSONObject()
         for each in values.cases { object.set(each.name, each.value) }

@@ -2,7 +2,7 @@ import CommandLineKit
 import HealthModel
 import SampleStore
 
-/// Says why there is no sample of a UUID: it is a duplicate, was replaced, is deleted, or never was.
+/// Explains why a UUID has no sample: it is a duplicate, was replaced, was deleted, or never existed.
 struct AbsenceNote {
     let context: CommandContext
     let store: SampleStore
@@ -22,7 +22,7 @@ struct AbsenceNote {
         return .dataError
     }
 
-    /// What replaced a sample, and that again, up to the one that is there now.
+    /// The chain of replacements of a sample, up to the current one.
     private func explain(_ uuid: SampleIdentity, replacedBy replacement: String) throws -> String {
         var text = "\(uuid) was replaced by \(replacement)"
         var next = SampleIdentity(replacement)

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes the ledger's accounts.
+/// Writes the entries of the ledger.
 struct AccountReport {
     private let format: Format
     private let output: OutputBuffer
@@ -50,7 +50,7 @@ struct AccountReport {
         }
     }
 
-    /// The file, or what was done: `undo ingest 3 (35 deleted)`.
+    /// The file or the action, such as `undo ingest 3 (35 deleted)`.
     private static func title(_ account: IngestAccount) -> String {
         let did = [(account.deleted, "deleted"), (account.restored, "restored")].filter { $0.0 > 0 }
             .map { "\(Readable.count($0.0)) \($0.1)" }
@@ -60,7 +60,7 @@ struct AccountReport {
         ].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// What was assumed, skipped and refused.
+    /// Writes the assumptions, skipped items and refusals.
     func writeDetails(
         of account: IngestAccount, refusals: [RefusalEntry],
         witnesses: [(witness: SampleIdentity, first: SampleIdentity, rule: DuplicateRule)]
@@ -88,6 +88,6 @@ struct AccountReport {
         try output.write(TerminalText.sanitized(text, keepingLines: true))
     }
 
-    /// Near-duplicates told one by one at most.
+    /// The maximum number of near-duplicates to list.
     static let witnessesShown = 1000
 }

@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// Removes everything about a person for good, or says what that is: `subjects erase`.
+/// `subjects erase`: permanently removes everything about a person, or lists it.
 struct ErasureReport {
     static let specification = CommandSpecification(
         name: "erase", summary: "Remove everything about a person for good.",
@@ -40,7 +40,7 @@ struct ErasureReport {
         for name in without where !configuration.targets.contains(where: { $0.name == name }) { _ = try context.target(name) }
         guard context.invocation.flag("--yes") else { return try show(configuration, without) }
         let store = try context.access().openForWriting(creating: false)
-        // A hub has readings that are not in the store yet.
+        // A running hub holds readings that are not in the store yet, so its lock is required.
         let lock = try HubLock(store: store.path)
         return try withExtendedLifetime(lock) { try erase(from: store, configuration, without) }
     }
@@ -90,7 +90,7 @@ struct ErasureReport {
         return true
     }
 
-    /// Targets that have something and are to hear of it.
+    /// The targets that have the person's data and have to be notified.
     private func told(
         _ configuration: Configuration, _ without: Set<String>, _ store: SampleStore
     ) throws -> [TargetConfiguration] {
@@ -125,7 +125,7 @@ struct ErasureReport {
         do {
             subject = try self.subject(in: store)
         } catch let error as ConfigurationError {
-            // The name is gone with everything else.
+            // The name was erased with everything else.
             guard hasFinished else { throw error }
             return .success
         }
@@ -145,7 +145,7 @@ struct ErasureReport {
             }
         }
         let isOwn = subject == store.subject
-        // The name is known until then.
+        // The name is known until the erasure.
         let isEstimated = isEstimated(subject, configuration, store)
         let (ingest, count) = try store.erase(subject, told: Set(targets.map(\.name)), at: context.machine.now())
         context.note(
@@ -159,7 +159,7 @@ struct ErasureReport {
         return .success
     }
 
-    /// Brings a target up to date; `false` where it does not take it.
+    /// Brings a target up to date. Returns `false` if it does not accept the changes.
     private func hears(_ target: TargetConfiguration, of subject: String, _ store: SampleStore) throws -> Bool {
         let process = try ExportProcess(context, target, store)
         let code = try withExtendedLifetime(process) { try process.runOnce() }

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Tells why a reading is, or is not, a sample of its own: `query --explain UUID`.
+/// `query --explain UUID`: explains why a reading is or is not a separate sample.
 struct ExplanationReport {
     private let context: CommandContext
     private let store: SampleStore
@@ -29,7 +29,7 @@ struct ExplanationReport {
         return .success
     }
 
-    /// A blood pressure that is stored nowhere.
+    /// Writes a derived blood pressure, which is not stored.
     private func write(_ derived: StoredSample) throws -> ExitCode {
         let objects = (try? derived.sample.body?.decoded(as: Correlation.self))?.objects ?? []
         if context.format == .ndjson {
@@ -73,7 +73,7 @@ struct ExplanationReport {
         }
     }
 
-    /// The type, what was received, when and how exactly, and by which path.
+    /// The type, original value, time with its resolution, and source.
     private func told(_ stored: StoredSample) -> String {
         let sample = stored.sample
         return

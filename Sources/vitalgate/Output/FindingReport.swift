@@ -2,7 +2,7 @@ import CommandLineKit
 import Formats
 import Pipeline
 
-/// Writes what a look found, as the person asked.
+/// Writes findings in the requested format.
 struct FindingReport {
     let context: CommandContext
 
@@ -26,7 +26,7 @@ struct FindingReport {
         return object
     }
 
-    /// A command may be long, and is there to be copied: it has a line of its own, which no table cuts.
+    /// A finding with its command on a separate line, so that it is not truncated and can be copied.
     private func text(_ finding: Finding) -> String {
         let state = finding.weight.rawValue
         let line = state + String(repeating: " ", count: 9 - state.count) + "\(finding.subject): \(finding.text)\n"

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes what repairs would do, do, and did.
+/// Writes planned and completed repairs.
 struct MigrationReport {
     private let context: CommandContext
     private let output: OutputBuffer
@@ -116,14 +116,14 @@ struct MigrationReport {
 
     private var unicode: Bool { context.streams.outputTerminal.isUnicode }
 
-    /// The stretches that hold something, each with a bar before the repair and one after it.
+    /// The histogram's bins, each with a bar before the repair and one after it.
     private func bars(_ comparison: Comparison) -> String {
         let stretches = Histogram.stretches(comparison.before, comparison.after, limit: 16)
         let most = max(1, stretches.map { max($0.one, $0.other) }.max() ?? 1)
         var table = TextTable(columns: [
             .init("from", .decimal), .init("to", .decimal), .init("before", .right), .init(""), .init("after", .right), .init(""),
         ])
-        // Something to see for every stretch that holds anything, however little.
+        // Every bin with data gets a visible bar.
         func bar(_ count: Int) -> String {
             let part = count == 0 ? 0 : max(Double(count) / Double(most), 1.0 / 20)
             return TextTable.bar(part, width: 20, unicode: unicode)
@@ -162,10 +162,10 @@ struct MigrationReport {
 
     // MARK: What was done
 
-    /// At a terminal a list that fits it: the rest is for `migrate show`.
+    /// Writes a list that fits the terminal. `migrate show` has the details.
     func writeList(_ migrations: [Migration]) throws {
         guard context.format == .table else { return try write(migrations) }
-        // Only what was done, and to what, may be cut.
+        // Only the repair and its conditions may be truncated.
         var table = TextTable(columns: [
             .init("migration", .right), .init("when", .right), .init("samples", .right), .init("state", .right), .init("repair"),
             .init("conditions"),
@@ -182,7 +182,7 @@ struct MigrationReport {
         try output.write(table.rendered(width: terminal.width, unicode: terminal.isUnicode))
     }
 
-    /// The conditions of a repair without the marks of JSON: `type heartRate, source Strap`.
+    /// The conditions of a repair without JSON punctuation: `type heartRate, source Strap`.
     private static func words(_ conditions: String) -> String {
         guard let parts = try? Metadata(json: conditions).entries else { return conditions }
         return parts.map { part in
@@ -227,7 +227,7 @@ struct MigrationReport {
         return object
     }
 
-    /// A line for each pair, as they come: there may be millions.
+    /// Writes a line for each pair as it is read, since there may be millions.
     func writePairs(_ forEach: ((RepairedPair) throws -> Void) throws -> Void) throws {
         if context.format == .csv { try output.write("old,new,merged\n") }
         try forEach { pair in

@@ -3,13 +3,13 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Tells how a query is answered, and what was read for it: `query TYPE --explain`.
+/// `query TYPE --explain`: shows how a query is executed and how much it reads.
 struct PlanReport {
     private let context: CommandContext
 
     init(_ context: CommandContext) { self.context = context }
 
-    /// Answers the query, and prints what that took in place of the samples.
+    /// Runs the query and prints its cost instead of the samples.
     func write(_ query: SampleQuery, _ store: SampleStore) throws -> ExitCode {
         let cursor = try store.samples(matching: query)
         defer { cursor.close() }

@@ -2,12 +2,12 @@ import CommandLineKit
 import Formats
 import HealthModel
 
-/// Writes the points of a series as they are read, one a line:
+/// Writes the points of a series as they are read, one per line:
 ///
 ///     {"time":"2026-11-20T06:31:00.000000Z","latitude":51.44,"longitude":5.47,"altitude":17.2}
 ///     {"time":"2026-11-20T06:31:00.001953Z","voltage":-12.5}
 ///
-/// Times are instants. An ECG's are computed from its frequency, where it tells one.
+/// Times are instants. An ECG's times are computed from its sampling frequency, if it has one.
 struct PointsWriterOutput {
     let context: CommandContext
 
@@ -54,7 +54,7 @@ struct PointsWriterOutput {
         return .success
     }
 
-    /// Microseconds from one voltage to the next; `nil` where no frequency is told.
+    /// The microseconds between two voltages, or `nil` if the frequency is unknown.
     private static func step(of sample: Sample) -> Double? {
         guard sample.origin.kind == .electrocardiogram, let hertz = try? Unit(ucum: "Hz"),
             let recording = try? sample.body?.decoded(as: Electrocardiogram.self),

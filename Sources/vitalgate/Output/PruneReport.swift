@@ -3,7 +3,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// Removes what is older than it has to be kept, and says how much that is: `store prune`.
+/// `store prune`: removes samples older than their retention period, or reports their number.
 struct PruneReport {
     private let context: CommandContext
 

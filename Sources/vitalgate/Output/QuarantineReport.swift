@@ -4,10 +4,10 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Shows a held sample with all that helps to judge it: `quarantine show N`.
+/// `quarantine show N`: shows a quarantined sample with context for a decision.
 struct QuarantineReport {
     private let context: CommandContext
-    /// Samples shown on either side.
+    /// The number of samples to show on either side.
     private static let neighbours = 3
 
     init(_ context: CommandContext) { self.context = context }
@@ -29,7 +29,7 @@ struct QuarantineReport {
         return .success
     }
 
-    /// The person's samples of the type next to it in time.
+    /// The person's samples of the same type next to it in time.
     private func neighbours(
         of entry: QuarantinedSample, in store: SampleStore, descending: Bool
     ) throws -> [StoredSample] {

@@ -1,23 +1,24 @@
 import Glibc
 
-/// Three rings of dots, one within the other, each filled as far as its fraction, from the top to the right.
+/// Three concentric rings of dots, each filled clockwise from the top up to its fraction.
 ///
-/// Braille characters have two dots by four: what is filled is drawn whole, what is not with few dots, so that both are told apart without colours.
+/// Braille characters have two by four dots. The filled part is solid and the rest is sparse, so that they can be distinguished
+/// without colours.
 struct RingsDrawing {
-    /// The outermost first; `nil` where no goal is known: then only the way is drawn.
+    /// The fractions, starting with the outermost ring. `nil` means no known goal, and the ring is empty.
     let fractions: [Double?]
-    /// Codes of colours (SGR), one for each ring; empty for none.
+    /// The colour codes (SGR), one for each ring, or empty for no colours.
     let colours: [Int]
 
     static let columns = 22
     static let lines = 11
 
-    /// The outermost first, in dots from the middle.
+    /// The radii in dots, starting with the outermost ring.
     private static let radii: [ClosedRange<Double>] = [17.2...21.2, 11.6...15.6, 6...10]
-    /// By row, then column of a character's dots.
+    /// The bits of a character's dots by row and column.
     private static let dots: [[UInt32]] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]]
 
-    /// The lines from the top; each is as wide as ``columns``.
+    /// The lines from the top, each as wide as ``columns``.
     var text: [String] {
         (0..<Self.lines).map { line in
             var text = ""
@@ -33,7 +34,7 @@ struct RingsDrawing {
         }
     }
 
-    /// A character, and the ring that most of its dots belong to.
+    /// A character, and the ring with most of its dots.
     private func character(_ line: Int, _ column: Int) -> (Character, ring: Int?) {
         var bits: UInt32 = 0
         var counts = [0, 0, 0]
@@ -48,7 +49,7 @@ struct RingsDrawing {
         return (Character(scalar), counts.indices.max { counts[$0] < counts[$1] })
     }
 
-    /// The ring that a dot is drawn for.
+    /// The ring that a dot belongs to.
     private func ring(x: Int, y: Int) -> Int? {
         let (dx, dy) = (Double(x) - Double(Self.columns) + 0.5, Double(y) - Double(Self.lines) * 2 + 0.5)
         let distance = (dx * dx + dy * dy).squareRoot()

@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes days' rings: one day drawn, several as the rows of a table, or as lines for programs.
+/// Writes the rings of days: one day as a drawing, several as a table, or lines for programs.
 struct RingsReport {
     private let context: CommandContext
     private let persons: [String: String]
@@ -14,14 +14,16 @@ struct RingsReport {
     private var hasHeader = false
     private(set) var count = 0
 
-    /// - Parameter persons: by subject, what people are called.
+    /// Creates a report.
+    ///
+    /// - Parameter persons: Names by person.
     init(context: CommandContext, zone: TimeZoneRules, me: String, persons: [String: String]) {
         (self.context, self.persons) = (context, persons)
         line = ActivityLine(zone: zone, me: me)
         sampleLine = SampleLine(me: me)
     }
 
-    /// Takes days in their order.
+    /// Writes days in order.
     mutating func write(_ days: [ToldActivityDay]) throws {
         count += days.count
         switch context.format {
@@ -37,7 +39,7 @@ struct RingsReport {
             try context.streams.output.write(bytes)
         case .csv: try writeRows(days)
         case .table:
-            // Those of one day are drawn; that there are more is only known once they come.
+            // A single day is drawn, so the first day waits until a second one arrives.
             let waiting = first ?? []
             if isTable || Set((waiting + days).map(\.day.date)).count > 1 {
                 try table(waiting + days)
@@ -67,7 +69,7 @@ struct RingsReport {
 
     private static let weekdays = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
-    /// Of rings and of what stands beside them: red, green, cyan.
+    /// The colours of the rings and their figures: red, green, cyan.
     private static let colours = [31, 32, 36]
 
     private func drawing(of day: ActivityDay) -> String {
@@ -108,7 +110,7 @@ struct RingsReport {
 
     private func name(_ day: ActivityDay) -> String { "  " + TerminalText.sanitized(persons[day.subject] ?? day.subject) }
 
-    /// `Fri 2026-11-20`.
+    /// A date with its weekday, such as `Fri 2026-11-20`.
     private static func heading(_ date: String) -> String {
         guard let midnight = try? Timestamp(iso8601: "\(date)T00:00:00").wall else { return date }
         // 1970-01-01 was a Thursday.
@@ -117,7 +119,7 @@ struct RingsReport {
         return "\(weekdays[Int(day)]) \(date)"
     }
 
-    /// `421.5 of 500 kcal`, `34 min`, `–`.
+    /// The value and the goal: `421.5 of 500 kcal`, `34 min`, or `-`.
     private static func figures(_ ring: ActivityDay.Ring, _ unit: String) -> String {
         guard let value = ring.value else { return ring.goal.map { "- of \(amount($0)) \(unit)" } ?? "-" }
         return amount(value) + (ring.goal.map { " of \(amount($0))" } ?? "") + " " + unit

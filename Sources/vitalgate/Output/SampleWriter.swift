@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes samples in the format asked for, as they come.
+/// Writes samples in the requested format as they are read.
 struct SampleWriter {
     private let format: Format
     private let output: OutputBuffer
@@ -17,13 +17,15 @@ struct SampleWriter {
     private var conversions: [SampleType: UnitConversion?] = [:]
     private var started = false
     private let csv: CSVWriter
-    /// By subject, what tables call people; nil where all rows are one person's, so that no column is needed.
+    /// Names by person for tables, or `nil` if all rows are of one person and need no column.
     var persons: [String: String]?
 
-    /// Rows of a table are laid out together, so many at a time.
+    /// The number of table rows that are laid out together.
     private static let tableRows = 1000
 
-    /// - Parameter withContent: whether lines of NDJSON tell also points, resources and documents.
+    /// Creates a writer.
+    ///
+    /// - Parameter withContent: Whether NDJSON lines include points, resources and documents.
     init(context: CommandContext, unit: HealthModel.Unit?, times: ShownTimes, me: String, withContent: Bool = false) {
         format = context.format
         output = context.streams.output
@@ -39,7 +41,7 @@ struct SampleWriter {
         let sample = stored.sample
         var value = sample.value
         let conversion = conversion(of: sample.origin.type)
-        // In the unit that was measured in, the digits that were measured: there and back again may differ in the last one.
+        // In the unit of the measurement, the original digits are kept. A round trip could change the last one.
         if let conversion { value = sample.unit.code == unit?.code ? sample.numeral.doubleValue : conversion(value) }
         let unit = conversion == nil ? nil : unit
         switch format {
@@ -74,7 +76,7 @@ struct SampleWriter {
             var table = TextTable(columns: columns)
             for row in rows { table.append(row) }
             rows.removeAll()
-            // A person who scrolls sees the header again; a program that reads a pipe would take it for a row.
+            // On a terminal the header is repeated. In a pipe it would be taken for a row.
             bytes +=
                 table.rendered(width: terminal.width, unicode: terminal.isUnicode, header: !started || terminal.width != nil).utf8
             started = true
@@ -83,7 +85,7 @@ struct SampleWriter {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// To the unit asked for; nil where none was, or the type has no conversion to it.
+    /// The conversion to the requested unit, or `nil` if none was requested or the type is not compatible.
     private mutating func conversion(of type: SampleType) -> UnitConversion? {
         guard let unit else { return nil }
         if let known = conversions[type] { return known }
@@ -108,7 +110,7 @@ struct SampleWriter {
 }
 
 extension Readable {
-    /// `2026-11-20 07:31:00 +01:00`, with a fraction where there is one.
+    /// A local time such as `2026-11-20 07:31:00 +01:00`, with a fraction if it is not zero.
     static func local(_ instant: Instant, at offset: ZoneOffset) -> String {
         var text = instant.wallTime(at: offset).description
         while text.hasSuffix("0") { text.removeLast() }
@@ -116,10 +118,10 @@ extension Readable {
         return text.prefix(10) + " " + text.dropFirst(11) + " " + offset.description
     }
 
-    /// A unit's code; of a count what it counts: `steps` for `1{steps}`.
+    /// The unit's code. For counts, the name of the counted thing: `steps` for `1{steps}`.
     static func unit(_ unit: HealthModel.Unit) -> String { unit.writtenText }
 
-    /// A number for people: at most six digits behind the point, none that say nothing.
+    /// A number with at most six decimals and no trailing zeros.
     static func number(_ value: Double) -> String {
         guard value.magnitude < 1e15 else { return value.description }
         if value.rounded() == value { return "\(Int(value))" }

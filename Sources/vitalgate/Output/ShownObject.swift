@@ -4,7 +4,7 @@ import HealthModel
 import SampleStore
 
 extension SampleStore {
-    /// What is there under a UUID: a sample, or a blood pressure that a frame makes; `nil` where there is neither.
+    /// The sample with a UUID, or a blood pressure derived from a frame. `nil` if there is neither.
     func shown(_ uuid: SampleIdentity) throws -> StoredSample? {
         if case .live(let stored) = try lookup(uuid) { return stored }
         return try derivedCorrelation(uuid)
@@ -12,8 +12,8 @@ extension SampleStore {
 }
 
 extension Sample {
-    /// What stands in the place of a value where a sample is no amount: `asleepCore`, `running 29:02`, `2 samples`, the rings of a day, the name of
-    /// a clinical record.
+    /// The display text of a sample that is not an amount: `asleepCore`, `running 29:02`, `2 samples`, the rings of a day, the name
+    /// of a clinical record.
     var shown: String? {
         switch origin.kind {
         case .quantity: return nil
@@ -60,7 +60,7 @@ extension Sample {
 }
 
 extension Readable {
-    /// `29:02`, `1:04:30`.
+    /// A duration such as `29:02` or `1:04:30`.
     static func clock(_ seconds: Double) -> String {
         let whole = seconds.isFinite ? Int(min(max(seconds.rounded(), 0), 1e9)) : 0
         let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)

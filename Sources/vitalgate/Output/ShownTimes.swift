@@ -1,18 +1,19 @@
 import CommandLineKit
 import HealthModel
 
-/// How tables and reports show times: a reading's in the zone that was asked for, else in its own, else in the one that is set.
+/// The time format of tables and reports. A reading is shown in the requested zone, or else in its own, or else in the default
+/// zone.
 struct ShownTimes {
-    /// The zone asked for by `--time-zone`, else the configured one, else the machine's.
+    /// The zone from `--time-zone`, or the configured one, or the machine's.
     let zone: TimeZoneRules
-    /// Whether `--time-zone` names it.
+    /// Whether the zone was set by `--time-zone`.
     let isAskedFor: Bool
 
-    /// `2026-11-20 07:31:00 +01:00`, when the reading began.
+    /// The start of a reading, such as `2026-11-20 07:31:00 +01:00`.
     func start(of sample: Sample) -> String {
         Readable.local(sample.start, at: (isAskedFor ? nil : sample.zone) ?? zone.offset(at: sample.start))
     }
 
-    /// The same of an instant that has no zone of its own.
+    /// An instant without its own zone in the same format.
     func local(_ instant: Instant) -> String { Readable.local(instant, at: zone.offset(at: instant)) }
 }

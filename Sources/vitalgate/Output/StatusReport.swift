@@ -3,7 +3,7 @@ import Formats
 import Gateway
 import HealthModel
 
-/// Writes how the hub is doing.
+/// Writes the state of the hub.
 struct StatusReport {
     let zone: TimeZoneRules
     private let context: CommandContext
@@ -26,7 +26,7 @@ struct StatusReport {
 
     // MARK: For people
 
-    /// The whole of it; no line feed behind the last line.
+    /// The complete report, without a line feed at the end.
     func page(_ status: HubStatus, width: Int?, unicode: Bool) -> String {
         var blocks = [summary(status)]
         if !status.sources.isEmpty { blocks.append(sources(status).rendered(width: width, unicode: unicode)) }
@@ -44,7 +44,7 @@ struct StatusReport {
         return String(blocks.joined(separator: "\n").dropLast())
     }
 
-    /// In seconds: a century. Whatever answers may say anything.
+    /// The longest uptime to show, in seconds (about a century). The other process may send any number.
     private static let longestUptime = 3_200_000_000
 
     private func summary(_ status: HubStatus) -> String {
@@ -102,7 +102,7 @@ struct StatusReport {
         return table
     }
 
-    /// Without the date where that is the day's, so that a row fits into 80 columns.
+    /// A time without the date if it is today, so that a row fits into 80 columns.
     private func time(_ instant: Instant?, on day: Instant) -> String {
         guard let instant else { return "" }
         let text = Readable.local(instant, at: zone.offset(at: instant)).prefix(19)
@@ -173,7 +173,7 @@ struct StatusReport {
         ]
     }
 
-    /// One row for each thing that is known, since hub, sources and devices share no columns.
+    /// One row per field, since hub, sources and devices have different columns.
     private static func csv(_ status: HubStatus, _ writer: CSVWriter) -> [UInt8] {
         var rows = [["part", "name", "field", "value"]]
         func add(_ part: String, _ name: String, _ fields: [(String, String?)]) {

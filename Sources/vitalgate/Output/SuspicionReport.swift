@@ -6,7 +6,7 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// `migrate suggest`: what should be repaired, with the evidence and the command that shows the repair.
+/// `migrate suggest`: suspicious samples with the evidence and the command that shows the repair.
 struct SuspicionReport {
     private let context: CommandContext
 
@@ -41,12 +41,12 @@ struct SuspicionReport {
         guard !rows.isEmpty else { return context.note("nothing looks wrong") }
         let header = ["what", "of", "from", "to", "samples", "repair", "why", "confidence", "command"]
         if context.format == .csv { return try TableOutput(context: context).write(header: header, rows: rows) }
-        // The command does not fit beside the rest.
+        // The commands are too long for the table, so they follow it.
         try TableOutput(context: context).write(header: header.dropLast(), rows: rows.map { $0.dropLast() })
         try context.streams.output.write("\n" + rows.compactMap(\.last).map { "\($0)\n" }.joined())
     }
 
-    /// One line for a warning; no values.
+    /// A line for a warning, without values.
     static func sentence(_ suspicion: Suspicion) -> String {
         let stretch = suspicion.stretch
         return
@@ -54,7 +54,7 @@ struct SuspicionReport {
             + "\(stretch.fits.code) than in \(stretch.taken.code) (confidence \(confidence(stretch))); 'vitalgate migrate suggest' tells more"
     }
 
-    /// Never shown as certain.
+    /// The confidence, which is never shown as 1.
     private static func confidence(_ stretch: MisunitStretch) -> String {
         Readable.number((min(stretch.confidence, 0.999) * 1000).rounded(.down) / 1000)
     }
@@ -65,7 +65,7 @@ struct SuspicionReport {
         return "middle \(number(stretch.before)) would be \(number(stretch.after))\(around)"
     }
 
-    /// What shows the repair; its instants have no need of a zone.
+    /// The command that plans the repair. Its instants are in UTC and need no zone.
     private static func command(_ suspicion: Suspicion, _ store: SampleStore) -> String {
         let (stretch, series) = (suspicion.stretch, suspicion.series)
         let end = Instant(microseconds: stretch.to.microseconds + 1)
@@ -81,7 +81,7 @@ struct SuspicionReport {
         "vitalgate migrate plan --correction \(quoted(entry.name))"
     }
 
-    /// For a shell, where it is needed.
+    /// Quotes a word for a shell if necessary.
     private static func quoted(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { byte in
             byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26 || "._-/:+%,".utf8.contains(byte)
@@ -126,7 +126,7 @@ struct SuspicionReport {
     }
 }
 
-/// What the hub does about profiles' corrections when it starts: applies them where the configuration says so, else tells of them.
+/// Handles profiles' corrections when the hub starts. They are applied if the configuration allows it, and otherwise reported.
 struct CorrectionNotices {
     let context: CommandContext
 

@@ -1,6 +1,6 @@
 import CommandLineKit
 
-/// Writes rows of text as a table or as CSV, as the person asked.
+/// Writes rows of text as a table or as CSV.
 struct TableOutput {
     let context: CommandContext
 

@@ -5,21 +5,21 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Writes how targets are doing, as the person asked.
+/// Writes the state of targets.
 struct TargetReport {
     let context: CommandContext
 
-    /// A target of the configuration, and what the store knows of it.
+    /// A target of the configuration with its state in the store.
     private struct Entry {
         var name: String
-        /// Empty where the configuration does not name it any more.
+        /// The kind, or empty if the target is no longer in the configuration.
         var kind: String
         var known: Target?
         var waiting: Int
         var setAside: Int
-        /// The target's words for the last change that it did not take.
+        /// The target's message for the last change that it rejected.
         var refusal: String?
-        /// Seconds since the first reading that waits came in.
+        /// The seconds since the oldest waiting change was received.
         var lag: Int
     }
 
@@ -52,7 +52,7 @@ struct TargetReport {
     private func lag(_ known: Target?, _ store: SampleStore) throws -> Int {
         var received: Instant?
         let anchor = known?.backlog?.anchor ?? known?.anchor ?? .beginning
-        // The anchor of a store that was put back is known no more: verify is what helps there.
+        // The anchor is unknown if the store was restored from a backup. `targets verify` is the remedy.
         guard try store.knows(anchor) else { return 0 }
         do {
             try store.changes(after: anchor, types: nil) { change, _ in
@@ -83,13 +83,13 @@ struct TargetReport {
             })
     }
 
-    /// As the store knows it; `new` where nothing was delivered yet, `removed` where the configuration names it no more.
+    /// The state: as in the store, `new` before the first delivery, or `removed` if it is no longer in the configuration.
     private func state(of entry: Entry) -> String {
         guard !entry.kind.isEmpty else { return "removed" }
         return entry.known?.state.rawValue ?? "new"
     }
 
-    /// What it said last where it takes nothing, else of what it did not take.
+    /// The last error message, or the message for rejected changes.
     private func said(by entry: Entry) -> String {
         if let words = entry.known?.words { return words }
         return entry.refusal.map { "set aside: \($0)" } ?? ""

@@ -3,7 +3,7 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// What wants a person's judgement: readings that are held, what looks wrong; and what came in.
+/// The page for quarantined readings, suspicious readings and the import ledger.
 enum CarePage {
     static let routes = [
         PageRoute(method: "GET", path: "care", isSlow: true, answer: page),
@@ -56,7 +56,7 @@ enum CarePage {
             "<ul class=\"cards wide\">\(items)</ul>\(HTML.choose(more > 0, "<p class=\"note\">\(texts("care.more", "\(more)"))</p>"))"
     }
 
-    /// The reading among those beside it in time.
+    /// A drawing of the reading among its neighbours in time.
     private static func drawing(of sample: Sample, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         guard sample.origin.kind == .quantity else { return "" }
         var values: [Double] = []
@@ -131,7 +131,7 @@ enum CarePage {
             """
     }
 
-    /// The account of one ingest: each reading that came in and where it ended, each refused row and why, which says what settles it.
+    /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.hubReader().store
         guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {

@@ -1,7 +1,7 @@
 import HealthModel
 import SampleStore
 
-/// What a repair would do, as a picture: of values how many lie where, of times from when to when examples move.
+/// The preview of a repair as a drawing. It shows a histogram of values, or the old and new times of examples.
 struct RepairDrawing {
     let plan: MigrationPlan
     let call: PageCall
@@ -14,7 +14,7 @@ struct RepairDrawing {
         return "\(types.map(values))"
     }
 
-    /// Of each stretch of values two bars, before and behind the repair.
+    /// A histogram with two bars per bin, before and after the repair.
     private func values(of type: SampleType) -> HTML {
         let (before, after) = (plan.before[type] ?? Histogram(), plan.after[type] ?? Histogram())
         let bins = Histogram.stretches(before, after, limit: Self.mostBins)
@@ -22,7 +22,7 @@ struct RepairDrawing {
         let most = Double(bins.map { max($0.one, $0.other) }.max() ?? 1)
         func bar(_ x: Int, _ count: Int, _ name: HTML) -> HTML {
             guard count > 0 else { return "" }
-            // However little there is, it is seen.
+            // Even the smallest count gets a visible bar.
             let tall = max(2, Coordinate.pixels(Double(count) / most * Double(Self.height)))
             return
                 "<rect class=\"\(name)\" x=\"\(x)\" y=\"\(Self.height - tall)\" width=\"\(Self.barWidth - 1)\" height=\"\(tall)\"/>"
@@ -41,7 +41,7 @@ struct RepairDrawing {
             """
     }
 
-    /// Of each example a line from its time, above, to the one that it would have, beneath.
+    /// A line for each example, from its old time at the top to its new time at the bottom.
     private var times: HTML {
         let moved = plan.examples.map { ($0.before.start.microseconds, $0.after.start.microseconds) }
         let all = moved.flatMap { [$0.0, $0.1] }

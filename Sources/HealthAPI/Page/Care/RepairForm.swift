@@ -2,26 +2,26 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// A repair as the page's forms say it: of which samples, and what is done to them.
+/// A repair from the page's form: the selected samples and the change.
 struct RepairForm {
-    /// What is done, by the name that the form has for it.
+    /// The kind of change, by the name in the form.
     enum Kind: String, CaseIterable {
         case unit, scale, shift, zone, type, subject
 
-        /// Whether it moves samples in time.
+        /// Whether the repair moves samples in time.
         var movesTimes: Bool { self == .shift || self == .zone }
     }
 
     let type: SampleType
-    /// A source's id; `nil` for all.
+    /// The source's id, or `nil` for all sources.
     let source: String?
     let kind: Kind
     let repair: Repair
-    /// What a plan said would be merged: more of it is not done.
+    /// The number of duplicates to merge according to the plan. The repair fails if there are more.
     let merged: Int
     private let takesAmbiguous: Bool
     private let range: (from: Instant?, to: Instant?)
-    /// As they came, for the form that has it done.
+    /// The original fields, for the form that applies the repair.
     private let fields: [(name: String, value: String)]
 
     private static let names = ["type", "source", "from", "to", "repair", "ambiguous"]
@@ -49,7 +49,7 @@ struct RepairForm {
         fields = (Self.names + [Self.field(kind)]).compactMap { name in call.text(name).map { (name, $0) } }
     }
 
-    /// Where the form has what a repair is done by.
+    /// The name of the form field with the repair's parameter.
     static func field(_ kind: Kind) -> String { "by." + kind.rawValue }
 
     private static func instant(_ name: String, _ call: PageCall) throws -> Instant? {
@@ -90,14 +90,14 @@ struct RepairForm {
             }
             return .type(other)
         case .subject:
-            // What is somebody's own is given away by nobody but the keeper, who sees to whom.
+            // Only the keeper may assign a person's data to another person because only the keeper knows both.
             guard call.isKeeper else { throw Problem(403, "only the hub's keeper may do that") }
             guard try call.hubReader().store.personNames()[by] != nil else { throw Problem(400, "\(name): expected a person") }
             return .subject(by)
         }
     }
 
-    /// What the store is asked for; of the person alone.
+    /// The request to the store, limited to the session's person.
     func request(_ call: PageCall) throws -> MigrationRequest {
         var conditions = SampleConditions(types: [type])
         (conditions.subject, conditions.source) = (try call.person().subject, source)
@@ -107,10 +107,10 @@ struct RepairForm {
         return request
     }
 
-    /// The form that has it done, as a plan showed it.
+    /// The form that applies the repair as the plan shows it.
     func html(merging merged: Int, _ call: PageCall) -> HTML { Self.html(fields + [("merged", "\(merged)")], call) }
 
-    /// A form of fields.
+    /// A form with hidden fields.
     static func html(_ fields: [(name: String, value: String)], _ call: PageCall) -> HTML {
         let hidden: [HTML] = fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
         return "<form method=\"post\" action=\"/page/care/repair\">\(hidden)<button>\(call.texts("care.apply"))</button></form>"

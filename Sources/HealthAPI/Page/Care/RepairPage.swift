@@ -2,7 +2,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// Repairs: what looks wrong, what a person wants repaired, drawn as it is and as it would be before anything is done; what was done, and undoing it.
+/// The page for repairs: suspicions, the preview of a repair, past repairs, and undo.
 enum RepairPage {
     static let routes = [
         PageRoute(method: "GET", path: "care/plan", isSlow: true, answer: page),

@@ -3,22 +3,22 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// What charts are drawn of: of each pixel the lowest, highest and average value, ticks by the calendar, and what happened meanwhile.
+/// The data of charts: the minimum, maximum and average for each pixel, calendar ticks, and events.
 enum ChartData {
     static let routes = [
         PageRoute(method: "GET", path: "data/series", isSlow: true, answer: series),
         PageRoute(method: "GET", path: "data/events", isSlow: true, answer: events),
     ]
 
-    /// Pixels of a chart at most, and types in it.
+    /// The maximum width of a chart in pixels, and the maximum number of types in it.
     private static let (widest, mostTypes) = (4000, 4)
-    /// Samples that are looked at one by one; more of them are summed up by the minute.
+    /// The maximum number of samples to read individually. If there are more, the chart uses statistics.
     private static let mostSamples = 300_000
     private static let century: Int64 = 100 * 366 * 86_400_000
-    /// Times that may be asked for: what is further away has no calendar, and differences with it no number.
+    /// The accepted times in milliseconds. Calendar computations and differences of times further away would overflow.
     private static let known = -100 * century...100 * century
 
-    /// What a chart shows: a stretch in milliseconds since 1970, and how wide that is in pixels.
+    /// The visible part of a chart: an interval in milliseconds since 1970, and the width in pixels.
     struct Frame {
         var from: Int64
         var to: Int64
@@ -40,7 +40,7 @@ enum ChartData {
         var span: Int64 { to - from }
     }
 
-    /// One line of a chart: when, until when, lowest, highest, average (or the sum, in the place of all three).
+    /// A point of a chart: start, end, minimum, maximum and average. For a sum, all three values are the sum.
     struct Point {
         var (start, end): (Int64, Int64)
         var (low, high, middle): (Double, Double, Double)
@@ -91,7 +91,7 @@ enum ChartData {
         return object
     }
 
-    /// Seven digits are more than a screen shows.
+    /// Rounds a number, since a screen cannot show more than seven digits.
     private static func number(_ value: Double) -> String {
         guard value.isFinite else { return "null" }
         if abs(value) >= 1e9 || value == 0 { return "\(value)" }
@@ -100,7 +100,7 @@ enum ChartData {
         return "\((value * scale).rounded() / scale)"
     }
 
-    /// Where nothing came for longer than this, nothing is drawn: four times what usually lies between two, in milliseconds.
+    /// The longest gap that the line bridges, in milliseconds: four times the median distance between points.
     private static func gap(of points: [Point]) -> Int64 {
         guard points.count > 2 else { return .max / 2 }
         let distances = zip(points.dropFirst(), points).map { $0.start - $1.start }.sorted()
@@ -109,7 +109,7 @@ enum ChartData {
 
     // MARK: By stretches of the calendar
 
-    /// The shortest stretch that is not narrower than a pixel; a sum's is a bar, which has some.
+    /// The shortest interval that is at least one pixel wide. A sum needs 8 pixels for its bar.
     static func step(for frame: Frame, isSum: Bool) -> CalendarInterval {
         let pixels = isSum ? max(1, frame.width / 8) : frame.width
         let choices: [(Int64, String)] = [
@@ -119,7 +119,7 @@ enum ChartData {
             (604_800_000, "1w"),
             (2_592_000_000, "1mo"), (7_776_000_000, "3mo"),
         ]
-        // A sum is of an hour or a day as people count them.
+        // Sums use intervals that people are used to, such as an hour or a day.
         let usual = choices.filter { !isSum || !["2m", "10m", "2h", "6h", "12h"].contains($0.1) }
         let name = usual.first { frame.span / $0.0 <= Int64(pixels) }?.1 ?? "1y"
         return CalendarInterval(name) ?? .day
@@ -146,7 +146,7 @@ enum ChartData {
 
     // MARK: One by one
 
-    /// Of each pixel what its samples say; `nil` where there are too many of them.
+    /// The points for each pixel, or `nil` if there are too many samples.
     private static func single(_ type: SampleType, _ frame: Frame, _ reader: Reader) throws -> [Point]? {
         let cursor = try reader.store.samples(
             matching: SampleQuery(types: [type], from: frame.start, to: frame.end, limit: mostSamples + 1))
@@ -175,11 +175,11 @@ enum ChartData {
 
     private static let mostEvents = 500
 
-    /// Workouts, nights and medication: what a chart shows behind its lines.
+    /// Workouts, nights and medication doses, for the background of a chart.
     @Sendable private static func events(_ call: PageCall) throws -> HTTPResponse {
         let (frame, reader) = (try Frame(call), try call.reader())
         var events: [JSONObject] = []
-        // What began before it may still last.
+        // An event that began earlier may still be visible.
         let before = Instant(microseconds: frame.start.microseconds - 86_400_000_000)
         for id in ["workout", "sleepAnalysis", "medicationDoseEvent"] {
             guard let type = SampleType(id) else { continue }
@@ -203,7 +203,7 @@ enum ChartData {
                     continue
                 }
                 guard SleepNight.isAsleep(sample) else { continue }
-                // Stages of one night are one event.
+                // The stages of one night are a single event.
                 if let night = last, sample.start.microseconds - night.end.microseconds < 3_600_000_000 {
                     last = (night.start, max(night.end, sample.end))
                 } else {

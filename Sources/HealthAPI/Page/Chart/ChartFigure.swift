@@ -1,22 +1,22 @@
 import HealthModel
 
-/// A chart's place in a page, with what can be chosen; the script `chart.js` draws it. Without scripts the tables beneath say what it would.
+/// A chart and its controls. The script `chart.js` draws it. Without scripts, the tables below show the same data.
 struct ChartFigure {
     let call: PageCall
-    /// What it shows first.
+    /// The type that is shown first.
     let type: SampleType
-    /// Which stretch of time.
+    /// The initial range.
     let first: TypePage.Range
-    /// What can be shown beside it.
+    /// The types that can be added to the chart.
     let others: [SampleType]
 
-    /// Zones that a person can choose beside the hub's own.
+    /// The time zones to choose from, in addition to the hub's own.
     private static let zones = [
         "UTC", "Europe/London", "Europe/Berlin", "Europe/Athens", "America/New_York", "America/Chicago", "America/Los_Angeles",
         "Asia/Kolkata", "Asia/Tokyo", "Australia/Sydney",
     ]
 
-    /// Units in which people write values of the same kind.
+    /// Groups of common units for the same dimension.
     private static let units = [
         ["kg", "[lb_av]", "[stone_av]"], ["Cel", "[degF]"], ["mg/dL", "mmol/L"], ["kcal", "kJ"], ["m", "km", "[mi_i]", "[ft_i]"],
         ["cm", "[in_i]"],

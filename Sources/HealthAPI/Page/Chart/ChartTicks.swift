@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Where the calendar of a zone marks a stretch of time: on the clock on the wall, also where that is set forward or back.
+/// The calendar ticks of a chart's interval in a time zone. They follow the wall clock even when it is set forward or back.
 struct ChartTicks {
     private let frame: ChartData.Frame
     private let zone: TimeZoneRules
@@ -11,7 +11,7 @@ struct ChartTicks {
         (self.frame, self.zone, self.texts) = (frame, zone, texts)
     }
 
-    /// In milliseconds since 1970.
+    /// The ticks, with times in milliseconds since 1970.
     var all: [(at: Int64, text: String)] {
         let most = max(2, Int64(frame.width) / 90)
         let minutes: [Int64] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720]
@@ -26,7 +26,7 @@ struct ChartTicks {
         return chosen.map(calendar) ?? []
     }
 
-    /// Times of day. One that the clock skips has no tick, and one that it shows twice has two.
+    /// Ticks at times of day. A time that the clock skips has no tick, and a repeated time has two.
     private func clock(every step: Int64) -> [(at: Int64, text: String)] {
         var ticks: [(at: Int64, text: String)] = []
         let first = frame.start.wallTime(at: zone.offset(at: frame.start)).microseconds - Self.day / 8

@@ -1,7 +1,7 @@
 import HealthModel
 import SampleStore
 
-/// Today's rings, where there is something of activity.
+/// The card with today's rings. It is omitted if there is no activity.
 enum RingsCard {
     private static let radii = [40, 30, 20]
 

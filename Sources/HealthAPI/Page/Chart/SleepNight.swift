@@ -1,11 +1,11 @@
 import HealthModel
 import SampleStore
 
-/// A night's stages, drawn as a hypnogram.
+/// The sleep stages of a night, drawn as a hypnogram.
 struct SleepNight {
     struct Stage {
         var (start, end): (Instant, Instant)
-        /// From the top: awake, REM, core (or unspecified), deep.
+        /// The level from the top: awake, REM, core (or unspecified), deep.
         var level: Int
     }
 
@@ -13,12 +13,12 @@ struct SleepNight {
     private static let levels = ["awake": 0, "asleepREM": 1, "asleepCore": 2, "asleepUnspecified": 2, "asleepDeep": 3]
     private static let (width, row) = (300, 12)
 
-    /// Whether a sample is of sleep itself, not of lying or being awake.
+    /// Whether a sample is an asleep stage, not time in bed or awake.
     static func isAsleep(_ sample: Sample) -> Bool {
         sample.origin.type.caseName(of: sample.value)?.hasPrefix("asleep") ?? false
     }
 
-    /// The latest night of which there is something, from one source; `nil` where there is none.
+    /// Reads the latest night with data, from one source. Returns `nil` if there is none.
     init?(_ reader: Reader) throws {
         guard let type = SampleType("sleepAnalysis") else { return nil }
         let newest = try reader.store.latestSamples(of: [type]).max { $0.sample.end < $1.sample.end }
@@ -32,7 +32,7 @@ struct SleepNight {
             else { continue }
             stages.append(Stage(start: sample.start, end: sample.end, level: level))
         }
-        // A nap of the evening before is no part of the night.
+        // A nap on the evening before is not part of the night.
         if let pause = stages.indices.dropFirst().last(where: {
             stages[$0].start.microseconds - stages[$0 - 1].end.microseconds > 3 * 3_600_000_000
         }) {
@@ -44,16 +44,16 @@ struct SleepNight {
     var start: Instant { stages.map(\.start).min() ?? Instant(microseconds: 0) }
     var end: Instant { stages.map(\.end).max() ?? Instant(microseconds: 0) }
 
-    /// How long each level lasted, in microseconds.
+    /// The duration of each level in microseconds.
     var lengths: [Int64] {
         (0..<4).map { level in stages.filter { $0.level == level }.reduce(0) { $0 + $1.end.microseconds - $1.start.microseconds }
         }
     }
 
-    /// How long the person slept, in microseconds.
+    /// The total time asleep in microseconds.
     var asleep: Int64 { lengths.dropFirst().reduce(0, +) }
 
-    /// The drawing, and in words what it shows.
+    /// The drawing, with a text alternative.
     func html(_ call: PageCall) -> HTML {
         let (values, texts) = (call.values, call.texts)
         let names = ["sleep.awake", "sleep.rem", "sleep.core", "sleep.deep"].map { texts($0) }

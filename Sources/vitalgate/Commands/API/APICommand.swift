@@ -5,7 +5,7 @@ import Glibc
 import HTTPServerKit
 import HealthAPI
 
-/// `api`: samples over HTTP.
+/// `api`: serves samples over HTTP.
 enum APICommand: Command {
     static let specification = CommandSpecification(
         name: "api", summary: "Give samples to other programs over HTTP.",
@@ -29,7 +29,8 @@ enum APICommand: Command {
             CertificateCommand.specification,
         ])
 
-    /// Bytes that the process may write to beside its files. Below the limit of the whole hub's unit, so that too many requests end this process alone.
+    /// The limit of the process's writable memory in bytes, without its files. It is below the limit of the hub's systemd unit, so
+    /// that too many requests end this process only.
     private static let memory: rlim_t = 384 << 20
 
     private static func limitMemory() {
@@ -64,7 +65,7 @@ enum APICommand: Command {
                 var octets = [UInt8](repeating: 0, count: 64)
                 if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }
             }
-            // A hub that does not read holds up nobody.
+            // A hub that does not read its pipe must not block the service.
             _ = fcntl(STDOUT_FILENO, F_SETFL, O_NONBLOCK)
             settings.onWrongToken = { count in
                 let line = "\(count)\n"

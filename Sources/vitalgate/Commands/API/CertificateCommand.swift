@@ -7,7 +7,8 @@ import HealthAPI
 import HealthModel
 import Ingestion
 
-/// `api certificate`: the hub's own certificate authority, and the certificate that phones accept once they trust it.
+/// `api certificate`: the hub's own certificate authority and server certificate. Phones accept the certificate after they trust
+/// the authority.
 struct CertificateCommand {
     static let specification = CommandSpecification(
         name: "certificate", summary: "Make or renew the certificate of the hub.",
@@ -33,7 +34,7 @@ struct CertificateCommand {
             Example("vitalgate api certificate", "Renew it if it is due."),
         ])
 
-    /// A certificate with less time than that is renewed, in seconds.
+    /// A certificate is renewed if it has less time left than this, in seconds.
     private static let due: Int64 = 60 * 86_400
 
     private let context: CommandContext
@@ -66,7 +67,7 @@ struct CertificateCommand {
             return .success
         }
         let made = try authority.certify(names, at: now)
-        // The key first: what reads in between finds a pair that does not fit, and reads again.
+        // The key is written first. A process that reads in between finds a mismatched pair and reads again.
         try write(made.key, to: "hub-key.pem", mode: 0o600)
         try write(made.certificate, to: "hub.pem", mode: 0o644)
         try context.streams.output.write(
@@ -81,7 +82,7 @@ struct CertificateCommand {
         return .success
     }
 
-    /// By which the hub is reached.
+    /// The names and addresses of the hub.
     private func names(of known: Certificate?) throws -> Set<HostName> {
         let given = context.invocation.arguments("NAME")
         if given.isEmpty, let known { return known.names }
@@ -132,7 +133,7 @@ struct CertificateCommand {
         SmallFile.read("\(folder)/\(name)", limit: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whole or not at all.
+    /// Writes a file atomically.
     private func write(_ text: String, to name: String, mode: mode_t) throws {
         let (path, draft) = ("\(folder)/\(name)", "\(folder)/.\(name).\(getpid())")
         unlink(draft)

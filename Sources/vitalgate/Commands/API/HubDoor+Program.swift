@@ -4,7 +4,8 @@ import HealthAPI
 import SampleStore
 
 extension HubDoor {
-    /// The hub of the configured store, asked over its socket as `status` does, and this program, run as a shell would.
+    /// The interface to the hub of the configured store. It asks the hub over its socket, like `status`, and runs this program as a
+    /// shell would.
     static func own(_ context: CommandContext, _ configuration: Configuration) -> HubDoor {
         let (store, machine, invocation) = (configuration.store, context.machine, context.invocation)
         var options = ["--store", store]
@@ -26,7 +27,7 @@ extension HubDoor {
         return door
     }
 
-    /// Has the hub of a store, if one runs, read its devices and files again.
+    /// Makes the hub of a store read its devices and files again, if one is running.
     static func reload(store: String, machine: Machine) {
         guard let hub = try? StatusClient.ask(store: store, machine: machine).status.hub else { return }
         kill(hub.process, SIGHUP)

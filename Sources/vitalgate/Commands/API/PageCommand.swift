@@ -5,7 +5,7 @@ import HTTPServerKit
 import HealthModel
 import SampleStore
 
-/// `page`: who may open the page in a browser.
+/// `page`: links and sessions for the web page.
 enum PageCommand: Command {
     private static let end = Option(names: ["--end"], value: "N", help: "End this session.")
     private static let endAll = Option(names: ["--end-all"], help: "End all sessions.")

@@ -4,9 +4,9 @@ import HealthAPI
 import Ingestion
 
 extension ServiceSettings {
-    /// What the configuration says; `nil` where it says nothing of an API.
+    /// The settings from the configuration, or `nil` if it has no API section.
     ///
-    /// - Throws: ``ConfigurationError`` where a file of it cannot be read.
+    /// - Throws: ``ConfigurationError`` if one of its files cannot be read.
     static func configured(_ context: CommandContext) throws -> ServiceSettings? {
         let configuration = try context.configuration()
         guard let api = configuration.api else { return nil }
@@ -16,7 +16,7 @@ extension ServiceSettings {
         if let certificate = api.certificate, let key = api.key {
             server.identity = (try text(of: certificate), try text(of: key))
         }
-        // The hub's loop waits for it.
+        // The time is short because the hub's loop waits for it.
         server.drainTime = .seconds(1)
         let machine = context.machine
         let hurry = Hurry(PromptCommits(store: configuration.store, machine: machine))
@@ -27,14 +27,14 @@ extension ServiceSettings {
         settings.following = { hurry.follow($0) }
         settings.hub = .own(context, configuration)
         settings.units = { configuration.unit(of: $0) }
-        // Without its files there is no page, and the samples are served all the same.
+        // If the page's files are missing, the API is served without the page.
         settings.page = try PageFolder.find(executable: ProfileFolders.executable()).map { try PageFiles(folder: $0) }
         return settings
     }
 
-    /// Has the hub commit each second as long as somebody follows.
+    /// Makes the hub commit every second while there are live listeners.
     private final class Hurry: @unchecked Sendable {
-        // One call at a time.
+        // Calls are serial.
         private let commits: PromptCommits
         init(_ commits: PromptCommits) { self.commits = commits }
         func follow(_ isFollowed: Bool) { if isFollowed { commits.keepUp() } else { commits.rest() } }

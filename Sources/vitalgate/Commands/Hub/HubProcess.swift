@@ -11,7 +11,7 @@ import Profiles
 import SampleStore
 import SerialSource
 
-/// The hub as a process: puts its parts together, and does what signals ask for.
+/// The hub process. It assembles the parts and handles signals.
 final class HubProcess {
     private let context: CommandContext
     private let configuration: Configuration
@@ -29,17 +29,19 @@ final class HubProcess {
     private let capture: CaptureWriter?
     private var settings: HubSettings
     private var failure: (any Error)?
-    /// When the loop ended: a hub that has been stopped waits for nothing.
+    /// Whether everything had arrived when the loop ended. This is read before the hub stops, since a stopped hub waits for nothing.
     private var wasDone = false
-    /// Whether it ends when all has come.
+    /// Whether it ends when everything has arrived (`--once`).
     private var isOnce = false
     private var isFollowed = false
     private var whenQuiet: EventLoop.Timer?
 
-    /// How long `--once` waits at most.
+    /// The maximum duration of `--once`.
     private static let once = Duration.seconds(60)
 
-    /// - Parameter path: where frames are written to as they come; nowhere where it is none.
+    /// Assembles the hub.
+    ///
+    /// - Parameter path: The file that records frames, or `nil`.
     init(_ context: CommandContext, capture path: String?) throws {
         self.context = context
         configuration = try context.configuration()
@@ -100,7 +102,7 @@ final class HubProcess {
         return writer
     }
 
-    /// Simulated readings have a store of their own, which somebody has named.
+    /// Opens the store. Simulated readings need a separate store that `--store` names.
     private static func openStore(_ context: CommandContext) throws -> SampleStore {
         guard context.invocation.flag("--simulate") else {
             return try context.access().openForWriting(creating: true, takesStreams: true)
@@ -111,7 +113,7 @@ final class HubProcess {
         return try context.access().openDemo()
     }
 
-    /// Runs until it is asked to stop.
+    /// Runs until it is stopped.
     func run() throws -> ExitCode {
         if settings.devices.isEmpty, settings.inbox == nil {
             context.warn(
@@ -122,7 +124,7 @@ final class HubProcess {
         return .success
     }
 
-    /// Runs until everything that is expected has come, or a minute has passed.
+    /// Runs until all expected readings have arrived, or for one minute.
     func runOnce() throws -> ExitCode {
         guard !settings.devices.isEmpty || settings.inbox != nil else {
             context.note("vitalgate: no device is adopted, and there is no inbox: nothing to read from")
@@ -139,7 +141,7 @@ final class HubProcess {
         return wasDone ? .success : .tryAgain
     }
 
-    /// Changes and commits are heard of only while somebody is interested: who follows the status, the service manager, or `--once`.
+    /// Subscribes to changes and commits only while needed: by status followers, the service manager, or `--once`.
     private func follow(interest isFollowed: Bool) {
         self.isFollowed = isFollowed
         let isHeard = isFollowed || isOnce || manager.isThere
@@ -161,7 +163,7 @@ final class HubProcess {
         whenQuiet = loop.after(LiveIngest.quiet) { [weak self] in self?.changed() }
     }
 
-    /// Without a socket nobody can ask; that is no reason not to read.
+    /// Starts the status socket. If this fails, the hub still reads devices.
     private func serveStatus() {
         do throws(SourceError) {
             try status.start()
@@ -225,7 +227,7 @@ final class HubProcess {
         if HubSignals.takeReload() { reload() }
     }
 
-    /// Takes everything that a person may have changed, or nothing of it.
+    /// Applies all changed settings, or none if one is invalid.
     private func reload() {
         manager.reloading()
         defer { manager.ready(summary) }
@@ -247,7 +249,7 @@ final class HubProcess {
         context.inform("read again: \(settings.devices.count) devices are adopted")
     }
 
-    /// The machine's zone was set. A zone of the configuration, or of `--time-zone`, counts before it.
+    /// Applies a new time zone of the machine. The zone in the configuration or `--time-zone` takes precedence.
     private func lookAtZone() {
         guard let zone = try? context.zone(), zone != settings.zone else { return }
         settings.zone = zone
@@ -272,7 +274,8 @@ final class HubProcess {
         return settings
     }
 
-    /// What imports one file. It is told all that the configuration says, so that a file that is being edited is of no consequence.
+    /// The command that imports one file. It gets all settings as arguments, so that an edit of the configuration in progress has
+    /// no effect.
     private static func importCommand(
         _ invocation: Invocation, _ configuration: Configuration, _ store: SampleStore
     ) -> [String] {
@@ -283,7 +286,7 @@ final class HubProcess {
         return command + ["--"]
     }
 
-    /// The contents of the files that the service reads once, and the zone.
+    /// The contents of the files that the service reads at its start, and the time zone.
     private static func serviceSettings(_ context: CommandContext) -> [[UInt8]] {
         let configuration = try? context.configuration()
         let paths = [configuration?.file, configuration?.api?.certificate, configuration?.api?.key]
@@ -291,7 +294,7 @@ final class HubProcess {
         return paths.map { $0.flatMap { SmallFile.read($0, limit: 1 << 20) } ?? [] } + [Array(zone.utf8)]
     }
 
-    /// What serves the store over HTTP beside the hub.
+    /// The command that serves the store over HTTP next to the hub.
     private var serveCommand: [String] {
         var command = command + ["api", "serve", "--until-eof"]
         for folder in context.invocation.strings("--profiles") { command += ["--profiles", Self.absolute(folder)] }
@@ -307,8 +310,8 @@ final class HubProcess {
         return command
     }
 
-    /// What runs beside the hub: what keeps each target up to date and tells each observer, and what prunes. All of them read the configuration by
-    /// themselves: there is no other place for what a target is.
+    /// Runs the other processes: one for each target and each observer, and pruning. They read the configuration themselves because
+    /// targets are defined only there.
     private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
         let command = command
         var commands: [String: [String]] = [:]
@@ -329,8 +332,7 @@ final class HubProcess {
     }
 }
 
-/// Why a hub that had begun could not go on: whatever it is, it is the machine's matter and no wrong use, so that a supervisor starts it
-/// again.
+/// A failure of a running hub. It is never reported as wrong usage, so that a supervisor restarts the hub.
 struct HubFailure: Error, CustomStringConvertible {
     let description: String
     init(_ error: any Error) { description = Program.explain(error).message ?? "\(error)" }

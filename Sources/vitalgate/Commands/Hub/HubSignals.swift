@@ -1,9 +1,9 @@
 import EventLoopKit
 import Glibc
 
-/// Turns signals into rings of the loop's bell.
+/// Turns signals into wakeups of the event loop.
 enum HubSignals {
-    // Written by signal handlers, where nothing but plain stores and write(2) are allowed, and read by the one thread there is.
+    // Signal handlers write these with plain stores, since only those and write(2) are allowed there. The only thread reads them.
     private nonisolated(unsafe) static var stop: sig_atomic_t = 0
     private nonisolated(unsafe) static var reload: sig_atomic_t = 0
     private nonisolated(unsafe) static var powerFailure: sig_atomic_t = 0
@@ -21,7 +21,7 @@ enum HubSignals {
         return powerFailure != 0
     }
 
-    /// For the hub: asked to stop, to read its settings again, or to write what waits, since the power is about to fail.
+    /// Handles the hub's signals: stop, read the settings again, and commit before a power failure.
     static func watch(_ alarm: EventLoop.Bell) {
         watchStop(alarm)
         var action = sigaction()
@@ -37,7 +37,7 @@ enum HubSignals {
         sigaction(SIGPWR, &action, nil)
     }
 
-    /// For a page on a terminal: asked to stop, also by the terminal that goes away, or drawn anew where that has another size.
+    /// Handles the signals of a page on a terminal: stop, hangup, and a new window size.
     static func watchView(_ alarm: EventLoop.Bell) {
         watchStop(alarm, SIGHUP)
         var action = sigaction()
@@ -53,7 +53,7 @@ enum HubSignals {
                 HubSignals.stop = 1
                 HubSignals.bell?.ring()
             }
-            // The first one asks, the second kills.
+            // The first signal requests a stop, and the second one kills.
             action.sa_flags = Int32(bitPattern: UInt32(SA_RESETHAND))
             sigaction(number, &action, nil)
         }

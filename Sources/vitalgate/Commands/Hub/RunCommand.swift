@@ -3,7 +3,7 @@ import Gateway
 import Pipeline
 import SampleStore
 
-/// `run`: the hub.
+/// `run`: runs the hub.
 enum RunCommand: Command {
     static let specification = CommandSpecification(
         name: "run", summary: "Be the hub: read devices and the inbox into the store.",
@@ -27,7 +27,7 @@ enum RunCommand: Command {
             Example("vitalgate run --inbox ~/health --once", "Import what lies in a folder, and end."),
         ])
 
-    /// Those that 'capture' has, too.
+    /// Options that `capture` also has.
     static let options: [Option] = [
         Option(
             names: ["--once"],
@@ -52,7 +52,7 @@ enum RunCommand: Command {
     }
 
     static func run(_ process: HubProcess, _ context: CommandContext) throws -> ExitCode {
-        // What its loop calls knows it weakly.
+        // The loop's callbacks hold the process weakly.
         return try withExtendedLifetime(process) {
             context.invocation.flag("--once") ? try process.runOnce() : try process.run()
         }

@@ -3,7 +3,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `status`: how the hub is doing.
+/// `status`: the state of the hub.
 enum StatusCommand: Command {
     static let specification = CommandSpecification(
         name: "status", summary: "Show how the hub is doing: sources, devices, what came in today.",
@@ -57,7 +57,7 @@ enum StatusCommand: Command {
             context.note("vitalgate: you may not ask the hub: \(socket) is open to its user and group only")
             return .noPermission
         case .noAnswer(let reason):
-            // The reason may be the other end's own words.
+            // The reason may contain text from the other process.
             context.note("vitalgate: the hub gives no answer: \(TerminalText.sanitized(reason))")
             return .tryAgain
         case .ended:

@@ -3,7 +3,7 @@ import EventLoopKit
 import Gateway
 import Glibc
 
-/// `status --follow`: on a terminal a page that is drawn anew when something changes, else a line for each change.
+/// `status --follow`: a page on a terminal that is updated on each change, or one line per change elsewhere.
 final class StatusView {
     private let context: CommandContext
     private let report: StatusReport
@@ -12,7 +12,7 @@ final class StatusView {
     private let isPage: Bool
     private var latest: HubStatus?
     private var failure: (any Error)?
-    /// Looks whether an answer that had begun to come is whole.
+    /// Checks whether a partial answer is complete.
     private var timer: EventLoop.Timer?
 
     init(context: CommandContext, report: StatusReport, client: StatusClient) {
@@ -23,13 +23,14 @@ final class StatusView {
         isPage = context.streams.outputTerminal.canRedraw && context.format == .table
     }
 
-    /// Shows what comes until a signal ends it, or the hub does. Somebody has to keep the view meanwhile.
+    /// Shows updates until a signal arrives or the hub ends. The caller must keep a reference to the view.
     func run(from status: HubStatus) throws -> ExitCode {
         guard isPage else { return try runInLines(from: status) }
         HubSignals.watchView(loop.alarm)
         loop.onBell = { [weak self] in self?.answerSignals() }
         loop.watch(client.descriptor) { [weak self] _ in self?.receive() }
-        // The page has a screen of its own, so that what was there before comes back; and no cursor (xterm, DECSET 1049 and 25).
+        // The page uses the alternate screen, so that the previous contents return, and hides the cursor (xterm, DECSET 1049 and
+        // 25).
         try context.streams.output.write("\u{1B}[?1049h\u{1B}[?25l")
         show(status)
         if failure == nil { loop.run() }
@@ -54,7 +55,7 @@ final class StatusView {
         do {
             if let status = try client.read().last { show(status) }
             timer?.cancel()
-            // Reading tells then that it was waited for long enough.
+            // When the timer fires, reading reports the timeout.
             timer = client.isInMidst ? loop.after(client.patience) { [weak self] in self?.receive() } : nil
         } catch {
             end(with: error)
@@ -73,7 +74,7 @@ final class StatusView {
 
     private func show(_ status: HubStatus) {
         latest = status
-        // Another size since the last time, perhaps.
+        // The terminal's size may have changed.
         let terminal = Terminal(descriptor: STDOUT_FILENO)
         var lines = report.page(status, width: terminal.width, unicode: terminal.isUnicode).split(
             separator: "\n", omittingEmptySubsequences: false)
@@ -82,11 +83,11 @@ final class StatusView {
             let hidden = lines.count - height + 1
             lines = lines.prefix(height - 1) + ["(\(hidden) more lines)"]
         }
-        // A line that is too long would take two.
+        // A line that is too long would wrap.
         if let width = terminal.width {
             lines = lines.map { TerminalText.truncated(String($0), to: width, ellipsis: terminal.isUnicode ? "…" : "~")[...] }
         }
-        // Each line takes away the rest of the one before it, and the last what stood below (ECMA-48: CUP, EL, ED).
+        // Each line clears the rest of the previous one, and the last line clears everything below (ECMA-48: CUP, EL, ED).
         let page = "\u{1B}[H" + lines.joined(separator: "\u{1B}[K\r\n") + "\u{1B}[K\u{1B}[J"
         do {
             try context.streams.output.write(page)

@@ -62,7 +62,8 @@ struct DeviceAdoption {
         if let name = invocation.string("--name") { device.name = name }
         if let bindKey {
             device.bindKey = bindKey
-            // With another battery it counts its advertisements anew; a hub that runs sees by the time that this is another adoption.
+            // After a battery change, a device restarts its advertisement counter. The new time makes a running hub treat this as
+            // another adoption.
             device.counter = nil
             device.adopted = context.machine.now().microseconds
         }
@@ -113,7 +114,7 @@ struct DeviceAdoption {
     private func bindKey() throws -> String? {
         guard let text = try context.secret("--bind-key") else { return nil }
         guard let octets = HexadecimalText.octets(text), octets.count == 16 else {
-            // What is nearly a key must not end up in a log.
+            // The message omits the value because it may be almost a key and must not end up in a log.
             throw context.invocation.invalid("--bind-key", value: "…", expected: "16 octets of two hexadecimal digits each")
         }
         return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

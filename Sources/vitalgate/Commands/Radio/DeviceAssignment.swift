@@ -5,7 +5,7 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// `devices assign`: whose a device's readings are, from now on or later.
+/// `devices assign`: assigns a device's readings to a person.
 struct DeviceAssignment {
     let context: CommandContext
 
@@ -89,7 +89,7 @@ struct DeviceAssignment {
         return .success
     }
 
-    /// The user whom the device numbers; nil where no number is given.
+    /// The user number on the device, or `nil` if none was given.
     private func user(_ subject: String) throws -> ScaleUser? {
         let invocation = context.invocation
         let code = try context.secret("--consent")
@@ -106,7 +106,7 @@ struct DeviceAssignment {
         }
         var consent: Int?
         if let code {
-            // What is nearly a code must not end up in a log.
+            // The message omits the value because it may be almost a code and must not end up in a log.
             guard let read = UInt16(code) else {
                 throw invocation.invalid("--consent", value: "…", expected: "a number from 0 to 65535")
             }
@@ -117,7 +117,7 @@ struct DeviceAssignment {
 
     private func assign(_ user: ScaleUser, of device: AdoptedDevice, _ store: SampleStore) throws -> ExitCode {
         var user = user
-        // Another person for a number that consents already.
+        // If the number is assigned to another person, its consent code is kept.
         let known = device.users.first { $0.number == user.number }
         if user.consent == nil { user.consent = known?.consent }
         let users = device.users.filter { $0.number != user.number } + [user]
@@ -139,7 +139,7 @@ struct DeviceAssignment {
         return found[0]
     }
 
-    /// `60..80`, `60..80 kg`, `130..180 [lb_av]`, in kilograms.
+    /// A range of weights in kilograms, from `60..80`, `60..80 kg` or `130..180 [lb_av]`.
     private func weights(_ text: String) throws -> ClosedRange<Double> {
         let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
         let numbers = (parts.first ?? "").components(around: "..")
@@ -159,7 +159,7 @@ struct DeviceAssignment {
 }
 
 extension String {
-    /// The parts before and behind a separator.
+    /// The parts before and after a separator.
     fileprivate func components(around separator: String) -> [String] {
         guard let range = firstRange(of: separator) else { return [self] }
         return [String(self[..<range.lowerBound]), String(self[range.upperBound...])]

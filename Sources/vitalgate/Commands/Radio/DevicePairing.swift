@@ -12,7 +12,7 @@ struct DevicePairing {
         let address = try context.bluetoothAddress()
         let seconds = try context.invocation.integer("--seconds", in: 1...3600) ?? 10
         let radio = try context.radio()
-        // Without a person only devices that ask for no number can be paired.
+        // Without a terminal, only devices that need no passkey can be paired.
         let dialogue = isatty(STDIN_FILENO) == 1 ? TerminalDialogue(context: context) : nil
         radio.source.dialogue = dialogue
         radio.source.start()
@@ -46,7 +46,7 @@ struct DevicePairing {
     }
 }
 
-/// Asks the person at the terminal.
+/// Asks the user at the terminal.
 private final class TerminalDialogue: PairingDialogue {
     private let context: CommandContext
     init(context: CommandContext) { self.context = context }

@@ -35,7 +35,7 @@ struct DeviceRequestCommand {
         defer { radio.source.stop() }
         guard radio.waitForAdapter() else { return context.noAdapter() }
         context.inform("listening for \(seconds) s: use the device now")
-        // Twice the time, and what a slow device takes to be connected, to tell its services and to be let go.
+        // Twice the time, plus the time that a slow device needs to connect, list its services and disconnect.
         let survey: DeviceSurvey?? = radio.run(limit: .seconds(2 * seconds + 120)) {
             radio.source.survey(address, for: .seconds(seconds), connects: connects, completion: $0)
         }

@@ -6,7 +6,7 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// `devices`: which devices are read.
+/// `devices`: manages the adopted devices.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
         name: "devices", summary: "List, adopt, pair, forget, merge, part, assign and report devices.",

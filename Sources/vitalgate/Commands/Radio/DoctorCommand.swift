@@ -4,7 +4,7 @@ import EventLoopKit
 import Gateway
 import Pipeline
 
-/// `doctor`: what keeps readings from coming, and what to do about it.
+/// `doctor`: finds the reasons for missing readings and suggests remedies.
 enum DoctorCommand: Command {
     static let specification = CommandSpecification(
         name: "doctor", summary: "Find out why no readings come, and what to do.",

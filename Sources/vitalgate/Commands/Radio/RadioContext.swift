@@ -8,14 +8,14 @@ import Pipeline
 import SampleStore
 
 extension CommandContext {
-    /// The radio, whose notices go to the log.
+    /// A radio that sends its notices to the log.
     func radio(isVerbose: Bool = false) throws -> Radio {
         let radio = Radio(machine: machine, zone: try machine.zone(configuration().timeZone))
         radio.onNotice = { log($0, isVerbose: isVerbose) }
         return radio
     }
 
-    /// One line of the log. Notices hold no values.
+    /// Logs a notice. Notices contain no values.
     func log(_ notice: SourceNotice, isVerbose: Bool) {
         switch notice.weight {
         case .detail: if isVerbose { log("detail", notice.description, .debug) }
@@ -25,7 +25,7 @@ extension CommandContext {
         }
     }
 
-    /// The adopted devices; none where there is no store.
+    /// The adopted devices. Empty if there is no store.
     func adoptedDevices() throws -> [AdoptedDevice] {
         let access = try access()
         do throws(StoreError) {
@@ -36,7 +36,7 @@ extension CommandContext {
         }
     }
 
-    /// The argument ADDRESS.
+    /// The Bluetooth address in the argument.
     func bluetoothAddress() throws -> BluetoothAddress {
         let text = invocation.argument("ADDRESS") ?? ""
         guard let address = BluetoothAddress(text) else {
@@ -46,7 +46,7 @@ extension CommandContext {
         return address
     }
 
-    /// Says that there is no adapter, and what to do.
+    /// Reports that there is no adapter, and the remedy.
     func noAdapter() -> ExitCode {
         note(
             "vitalgate: no Bluetooth adapter answers: is bluetooth running (`systemctl status bluetooth`), and the adapter "
@@ -55,7 +55,7 @@ extension CommandContext {
     }
 }
 
-/// Options and arguments that the commands of devices share.
+/// Options and arguments that the device commands share.
 enum RadioOptions {
     static let address = Argument(name: "ADDRESS", help: "The Bluetooth address, as scan shows it.")
     static let device = Argument(name: "ADDRESS", help: "The Bluetooth address, as scan shows it, or a serial port's path.")

@@ -5,7 +5,7 @@ import Gateway
 import Ingestion
 import SampleStore
 
-/// `scan`: what is near.
+/// `scan`: shows nearby devices.
 enum ScanCommand: Command {
     static let specification = CommandSpecification(
         name: "scan", summary: "Show which Bluetooth devices are near.",
@@ -55,7 +55,7 @@ enum ScanCommand: Command {
     private struct Row {
         var device: NearbyDevice
         var profiles: [String]
-        /// Of one that is not adopted.
+        /// The advice for a device that is not adopted.
         var advice: DeviceAdvice?
         var isAdopted: Bool
 

@@ -7,12 +7,12 @@ import Profiles
 import SampleStore
 import SerialSource
 
-/// `devices adopt` for a device on a serial line.
+/// `devices adopt` for a serial device.
 struct SerialAdoption {
     let context: CommandContext
     let library: ProfileLibrary
 
-    /// Whether an address is a serial port's path.
+    /// Whether an address is the path of a serial port.
     static func isPath(_ text: String) -> Bool { text.hasPrefix("/") }
 
     func run(_ path: String, profiles ids: [String]) throws -> ExitCode {
@@ -43,7 +43,7 @@ struct SerialAdoption {
         return .success
     }
 
-    /// What the plug tells; nothing where a person has to say what is behind it.
+    /// The profiles that match the plug, or `nil` if the user must name one.
     private func profiles(for plug: SerialPlug?, at path: String) -> [String]? {
         guard let plug else {
             let isThere = access(path, F_OK) == 0

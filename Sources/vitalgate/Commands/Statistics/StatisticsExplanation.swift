@@ -2,7 +2,7 @@ import CommandLineKit
 import HealthModel
 import SampleStore
 
-/// Says on stderr what statistics are made of.
+/// Explains on standard error how statistics are computed.
 struct StatisticsExplanation {
     let store: SampleStore
     let context: CommandContext

@@ -4,14 +4,14 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// Tells statistics, and each row again that becomes another.
+/// Writes statistics, and each row again when it changes.
 struct StatisticsFollower {
     let questions: [StatisticsQuestion]
     let store: SampleStore
     let context: CommandContext
 
     func run() throws {
-        // Before the first look, so that no commit falls between the two.
+        // This precedes the first read, so that a commit in between is not missed.
         let bell = try StoreBell(store: store.path)
         let followed = try questions.map { question in
             (question: question, collection: try StatisticsCollection(question.query, in: store))
@@ -36,7 +36,7 @@ struct StatisticsFollower {
             try context.streams.output.flush()
             commits.keepUp()
             try bell.wait()
-            // Nobody writes any more to a file that was replaced.
+            // Throws if the file was replaced, since nothing is written to the old one any more.
             try store.checkPlace()
         }
     }

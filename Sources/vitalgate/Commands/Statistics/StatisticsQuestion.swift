@@ -4,12 +4,12 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// What `stats` is asked of one type, and how the answer is written.
+/// A `stats` query for one type, with the units of its output.
 struct StatisticsQuestion {
     let query: StatisticsQuery
     let line: StatisticsLine
     let conversion: UnitConversion
-    /// As the person wrote them, for the heads of columns.
+    /// The ranges as the user wrote them, for column headers.
     let writtenRanges: [String]
     let me: String
 
@@ -52,14 +52,14 @@ struct StatisticsQuestion {
         if query.bySource { shown.insert(.separateBySource) }
         self.query = query
         line = StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, ranges: ranges, me: store.subject)
-        // The second of durations converts to itself.
+        // Durations are in seconds, so their conversion is the identity.
         let own = type.kind == .quantity ? type.canonicalUnit : unit
         conversion = try own.conversion(to: unit, molarMass: type.molarMass)
         writtenRanges = invocation.strings("--in-range")
         me = store.subject
     }
 
-    /// The unit asked for, else for people the one that they prefer, else the type's own; of a category the second.
+    /// The requested unit, or the preferred one in tables, or the type's own. For categories, the second.
     private static func unit(of type: SampleType, _ context: CommandContext) throws -> HealthModel.Unit {
         guard type.kind == .quantity else {
             if let code = context.invocation.string("--unit") {
@@ -85,7 +85,7 @@ struct StatisticsQuestion {
         return shown
     }
 
-    /// A range in the type's own unit, and in the one in which values are shown.
+    /// A range in the type's own unit and in the displayed unit.
     private static func range(
         _ text: String, of type: SampleType, shownIn unit: HealthModel.Unit, _ context: CommandContext
     ) throws -> (own: ValueRange, shown: ValueRange) {
@@ -104,7 +104,7 @@ struct StatisticsQuestion {
     }
 }
 
-/// The answers to a question, converted, some at a time.
+/// The results of a query in batches, converted to the displayed unit.
 struct StatisticsBatches {
     let store: SampleStore
     let question: StatisticsQuestion
@@ -116,7 +116,7 @@ struct StatisticsBatches {
         try store.statistics(question.query) { rows in
             var given: [Statistics] = []
             for row in rows {
-                // A category's stretch has a row for each case.
+                // An interval of a category has a row for each case.
                 let isNew = given.last.map { ($0.start, $0.subject, $0.source) != (row.start, row.subject, row.source) } ?? true
                 if isNew || row.value == nil { rest -= 1 }
                 guard rest >= 0 else { break }

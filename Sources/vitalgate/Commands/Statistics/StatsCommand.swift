@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `stats`: a type's statistics by stretches of the calendar.
+/// `stats`: statistics of a type by calendar interval.
 enum StatsCommand: Command {
     static let specification = CommandSpecification(
         name: "stats", summary: "Sum up a type by hours, days, weeks, months.",
@@ -70,7 +70,7 @@ enum StatsCommand: Command {
         ("mostRecent", .mostRecent), ("duration", .duration),
     ]
 
-    /// The most stretches that samples are shared over; a year has 525,600 minutes.
+    /// The maximum number of intervals that samples are divided into. A year has 525,600 minutes.
     private static let mostShares = 2_000_000
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -89,7 +89,7 @@ enum StatsCommand: Command {
             return .success
         }
         let limit = try context.invocation.integer("--limit", in: 0...Int.max) ?? .max
-        // Which columns a file of several types has.
+        // The columns of a CSV file with several types.
         let all = questions.reduce(into: StatisticsOptions()) { $0.formUnion($1.line.shown) }
         let hasCases = questions.contains { $0.query.type.kind == .category }
         for (index, question) in questions.enumerated() {
@@ -144,7 +144,7 @@ enum StatsCommand: Command {
         return try types.map { try StatisticsQuestion($0, interval, store, context) }
     }
 
-    /// Refuses what would be answered with millions of stretches.
+    /// Refuses a query with millions of intervals.
     private static func bound(_ query: StatisticsQuery, _ store: SampleStore, _ context: CommandContext) throws {
         var shares = try store.shares(of: query)
         if query.includesGaps, let (first, last) = try store.extent(of: query) {

@@ -6,7 +6,7 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// `export`: to another store, or once into a file.
+/// `export`: exports to a target, or once to a file.
 enum ExportCommand: Command {
     static let specification = CommandSpecification(
         name: "export", summary: "Keep another store up to date, or write a file once.",
@@ -45,7 +45,7 @@ enum ExportCommand: Command {
             Example("vitalgate export --to me.zip --subject me", "What the Health app's export would be."),
         ])
 
-    /// Those that say what goes into a file.
+    /// The options that apply to files only.
     private static let ofFiles = ["--format", "--types", "--from", "--subject", "--where", "--time-zone"]
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -76,7 +76,7 @@ enum ExportCommand: Command {
         let zone = try context.zone()
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
         var subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
-        // An export of the Health app is one person's.
+        // An export in the Health app's format contains one person.
         if form == .appleHealth, subject == nil { subject = store.subject }
         let query = SampleQuery(
             types: types, from: try context.instant(option: "--from", zone: zone), subject: subject,
@@ -92,7 +92,7 @@ enum ExportCommand: Command {
         defer { cursor.close() }
         var count = 0
         while var stored = try cursor.next() {
-            // What its maker numbered keeps its number.
+            // The source's record identifier is kept.
             if form != .csv, form != .wide { stored.sample.record = try store.record(of: stored.sample) }
             try writer.append(stored)
             count += 1
@@ -107,7 +107,7 @@ enum ExportCommand: Command {
         return .success
     }
 
-    /// What is so of a person today.
+    /// A person's current characteristics.
     private static func characteristics(
         of subject: String, _ zone: TimeZoneRules, _ store: SampleStore, _ context: CommandContext
     ) throws -> [Characteristic] {

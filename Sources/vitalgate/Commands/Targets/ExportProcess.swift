@@ -7,7 +7,7 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Keeps one target up to date: delivers what there is, and sleeps until somebody commits.
+/// Keeps one target up to date. It delivers all changes and sleeps until the next commit.
 final class ExportProcess {
     private let context: CommandContext
     private let name: String
@@ -17,13 +17,13 @@ final class ExportProcess {
     private let loop: EventLoop
     private let bell: StoreBell
     private var pause: EventLoop.Timer?
-    /// When the exporter wants to be asked again, though nothing may have changed.
+    /// The time at which the exporter asked to run again, even without new changes.
     private var again: EventLoop.Timer?
     private var isTurnDue = false
     private var failure: (any Error)?
-    /// What was said last, so that the same is not said again and again.
+    /// The last message, which is not repeated.
     private var said: (state: Target.State, words: String?)?
-    /// How many changes were set aside when that was said last.
+    /// The number of changes set aside at the last message.
     private var setAside = 0
 
     init(_ context: CommandContext, _ target: TargetConfiguration, _ store: SampleStore) throws {
@@ -34,13 +34,13 @@ final class ExportProcess {
             settings, exporter: exporter, reader: try SampleStore(path: store.path, access: .read), store: store,
             now: context.machine.now)
         loop = EventLoop(clock: MachineClock(context.machine))
-        // Before the first look, so that no commit falls between the two.
+        // This precedes the first read, so that a commit in between is not missed.
         bell = try StoreBell(store: store.path)
     }
 
     // MARK: Once
 
-    /// Brings the target up to date.
+    /// Delivers all changes and returns.
     func runOnce() throws -> ExitCode {
         HubSignals.watch(loop.alarm)
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
@@ -108,7 +108,7 @@ final class ExportProcess {
         guarded {
             try bell.wait()
             try store.checkPlace()
-            // While the target is left alone, only a person's word counts.
+            // During a pause, only a change of state by the user starts a delivery.
             if pause != nil, try store.target(name)?.state == .waiting { return }
             turn()
         }
@@ -158,7 +158,8 @@ final class ExportProcess {
         }
     }
 
-    /// Says that changes were set aside: the first, and each time that they have become half as many again, so that a trickle is heard and no flood is.
+    /// Reports changes that were set aside: the first ones, and then each time their number has grown by half, so that the log is
+    /// not flooded.
     private func tellRefusals() throws {
         let (count, words) = try store.setAsideSummary(of: name)
         defer { setAside = count > 0 && setAside == 0 ? count : setAside }

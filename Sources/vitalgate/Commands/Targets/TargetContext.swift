@@ -6,7 +6,7 @@ import Pipeline
 import SampleStore
 
 extension CommandContext {
-    /// A target as the configuration has it.
+    /// The target in the configuration.
     func target(_ name: String) throws -> TargetConfiguration {
         let targets = try configuration().targets
         if let target = targets.first(where: { $0.name == name }) { return target }
@@ -17,7 +17,7 @@ extension CommandContext {
                 : "one of \(targets.map(\.name).joined(separator: ", "))")
     }
 
-    /// A target's settings and its exporter, for a store that is open.
+    /// The settings of a target and its exporter, for an open store.
     func assemble(_ target: TargetConfiguration, _ store: SampleStore) throws -> (
         settings: TargetSettings, exporter: any Exporter
     ) {

@@ -4,14 +4,14 @@ import Glibc
 import Pipeline
 import SampleStore
 
-/// What a target has of a store, as a file of lines that `import` reads: the way back where the store's backup is older than the target.
+/// A target's samples as a temporary NDJSON file for `import`. It recovers samples that are newer than the store's backup.
 final class TargetLines {
-    /// The file, under the target's name.
+    /// The file, with the target's name for messages.
     let file: FileArgument
     private let folder: String
     private let path: String
 
-    /// Reads the target to its end.
+    /// Reads the whole target.
     init(_ context: CommandContext, target name: String) throws {
         let target = try context.target(name)
         let store = try context.openForReading()
@@ -55,7 +55,7 @@ final class TargetLines {
         }
     }
 
-    /// Leaves nothing behind.
+    /// Removes the file and its folder.
     func remove() {
         unlink(path)
         rmdir(folder)

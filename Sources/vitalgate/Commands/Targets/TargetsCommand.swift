@@ -6,7 +6,7 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// `targets`: the other stores that get what this one has.
+/// `targets`: the targets that the store is exported to.
 enum TargetsCommand: Command {
     private static let target = Argument(
         name: "TARGET", help: "A target of the configuration.", completion: .command("vitalgate targets list --names"))
@@ -193,7 +193,7 @@ enum TargetsCommand: Command {
         let name = context.invocation.argument("TARGET") ?? ""
         let store = try context.access().openForWriting(creating: false)
         guard let target = try context.configuration().targets.first(where: { $0.name == name }) else {
-            // One that the configuration names no more can be forgotten as well.
+            // A target that is no longer in the configuration can also be forgotten.
             if try store.target(name) == nil { _ = try context.target(name) }
             try TargetLock(store: store.path, target: name).holding { try store.forget(target: name) }
             return context.note("\(name) is forgotten")

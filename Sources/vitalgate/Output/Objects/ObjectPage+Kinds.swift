@@ -2,7 +2,7 @@ import CommandLineKit
 import HealthModel
 import SampleStore
 
-// What each kind has of its own.
+// The part of the page that depends on the sample's kind.
 extension ObjectPage {
     mutating func kind(of sample: Sample) throws {
         switch sample.origin.kind {
@@ -25,7 +25,7 @@ extension ObjectPage {
         }
     }
 
-    /// What the body says; where it cannot be read, the page says so.
+    /// The decoded body. If it cannot be read, the page contains a note.
     private mutating func body<Body: Decodable>(of sample: Sample, as type: Body.Type) -> Body? {
         guard let body = try? sample.body?.decoded(as: type) else {
             page.row("content", "cannot be read; 'vitalgate store check --deep' tells what is wrong")

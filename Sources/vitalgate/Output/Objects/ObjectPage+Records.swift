@@ -1,13 +1,13 @@
 import CommandLineKit
 import HealthModel
 
-// What people and clinics tell.
+// Health records and other objects that people or clinics enter.
 extension ObjectPage {
     mutating func show(_ record: ClinicalRecord, of sample: Sample) {
         page.row("resource", "\(record.resourceType) \(record.identifier), FHIR \(record.version)")
         page.row("from", record.sourceURL)
         page.row("last updated", record.lastUpdated)
-        // In the order in which things happen, others behind.
+        // Known dates are in chronological order of their meaning, and the others follow.
         let others = record.dates.keys.filter { !ClinicalRecord.dateNames.contains($0) }.sorted()
         for name in ClinicalRecord.dateNames + others { page.row(name, record.dates[name]) }
         codes(record.codes)
@@ -72,7 +72,7 @@ extension ObjectPage {
             assessment.answers.enumerated().map { ["\($0 + 1)", names.name(of: $1) ?? "\($1)"] })
     }
 
-    /// Systems by the names that `--where` knows, others by what they go by.
+    /// Writes codes. Code systems have the names that `--where` accepts, or else their own identifiers.
     private mutating func codes(_ codes: [Coding]) {
         page.table(
             "codes", [.init("system"), .init("code"), .init("display")],

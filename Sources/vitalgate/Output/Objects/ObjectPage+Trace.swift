@@ -1,9 +1,9 @@
 import CommandLineKit
 import HealthModel
 
-// An electrocardiogram's trace, as on paper: strips of ten seconds, one under the other.
+// The trace of an electrocardiogram, drawn as on paper in strips of ten seconds.
 extension ObjectPage {
-    /// Seconds of a strip.
+    /// The length of a strip in seconds.
     private static let strip = 10.0
     private static let mostStrips = 6
     private static let rows = 4
@@ -22,7 +22,7 @@ extension ObjectPage {
             voltages.append(point[column]?.doubleValue)
         }
         let known = voltages.compactMap { $0 }.sorted()
-        // The few that stand out, as of a lead that came loose, would make all others a line.
+        // Outliers are clipped, for example from a loose lead. They would otherwise flatten the trace.
         guard let low = Self.quantile(known, 0.001), let high = Self.quantile(known, 0.999) else { return }
         let unit = recording.points.columns[column].unit.map { " \($0)" } ?? ""
         let isUnicode = page.isUnicode

@@ -2,7 +2,7 @@ import CommandLineKit
 import HealthModel
 import SampleStore
 
-// A workout with its laps, activities and figures.
+// A workout with its laps, activities and statistics.
 extension ObjectPage {
     mutating func show(_ workout: Workout, of sample: Sample) throws {
         let seconds = workout.seconds(from: sample.start, to: sample.end)
@@ -16,7 +16,7 @@ extension ObjectPage {
         page.table("routes", [.init("route"), .init("uuid", .left, minimumWidth: 36)], routes)
     }
 
-    /// Laps and segments are counted; a pause lasts until it is taken up again.
+    /// Writes events. Laps and segments are numbered, and a pause lasts until the workout resumes.
     private mutating func events(_ events: [Workout.Event], of sample: Sample, _ title: String = "events") throws {
         var counts: [String: Int] = [:]
         var rows: [[String]] = []
@@ -53,7 +53,7 @@ extension ObjectPage {
         }
     }
 
-    /// Of the whole workout: what its samples come to, and of a type that has none what the source told.
+    /// The statistics of the whole workout, from its samples. Types without samples have the source's figures.
     private mutating func statistics(_ list: [WorkoutStatistics]) {
         let rows: [[String]] = list.map { statistics in
             let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
@@ -64,7 +64,7 @@ extension ObjectPage {
         page.table("statistics", Self.figureColumns + [.init("from")], rows)
     }
 
-    /// Of an activity: as the source told them.
+    /// The statistics of an activity, from the source.
     private mutating func statistics(_ title: String, _ list: [Workout.Statistics]) {
         let rows = list.map { statistics in
             let type = SampleType(statistics.type)
@@ -89,7 +89,7 @@ extension ObjectPage {
         .init("highest", .decimal), .init("unit"),
     ]
 
-    /// `07:31:00`, in the zone of the page.
+    /// A time of day in the page's zone, such as `07:31:00`.
     private func timeOfDay(_ offset: Int64, of sample: Sample) -> String {
         String(moment(offset, after: sample).dropFirst(11).prefix(8))
     }

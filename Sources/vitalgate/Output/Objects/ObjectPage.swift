@@ -3,12 +3,12 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Everything about one sample, for a person: `show UUID`.
+/// `show UUID`: a readable page about one sample.
 struct ObjectPage {
     let store: SampleStore
     let times: ShownTimes
     var page: PageText
-    /// The configuration's priority of sources, by which a night is told once.
+    /// The configured priority of sources, which decides between overlapping sources of a night.
     let priority: [String]
 
     init(_ context: CommandContext, _ store: SampleStore) throws {
@@ -30,9 +30,9 @@ struct ObjectPage {
         return page.text
     }
 
-    /// Rows for the table of metadata.
+    /// The rows of the metadata table.
     private var metadata: [[String]] = []
-    /// Said at the end of the page.
+    /// Hints at the end of the page.
     var hints: [String] = []
 
     private mutating func head(_ stored: StoredSample) throws {
@@ -56,26 +56,26 @@ struct ObjectPage {
         }
     }
 
-    /// `2026-11-20 07:31:00 +01:00 to 08:00:02, 29:02`
+    /// The times and the duration: `2026-11-20 07:31:00 +01:00 to 08:00:02, 29:02`
     private func when(_ sample: Sample) -> String {
         let start = times.start(of: sample)
         guard sample.end != sample.start else { return start }
         let zone = (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: sample.end)
         var end = Readable.local(sample.end, at: zone)
-        // The same day and zone need not be said twice.
+        // The end omits a date and a zone that are the same as at the start.
         if start.prefix(11) == end.prefix(11) { end = String(end.dropFirst(11)) }
         if let zone = start.split(separator: " ").last, end.hasSuffix(" \(zone)") { end = String(end.dropLast(zone.count + 1)) }
         let length = Double(sample.end.microseconds &- sample.start.microseconds) / 1e6
         return "\(start) to \(end), \(Readable.clock(length))"
     }
 
-    /// A time that a body tells, in the zone of the page.
+    /// A time in the body, in the page's zone.
     func moment(_ offset: Int64, after sample: Sample) -> String {
         let instant = Instant(microseconds: sample.start.microseconds &+ offset)
         return Readable.local(instant, at: (times.isAskedFor ? nil : sample.zone) ?? times.zone.offset(at: instant))
     }
 
-    /// The correlation that names a sample, looked for where those of its time are.
+    /// The correlation that contains a sample, searched around the sample's time.
     private func correlation(of sample: Sample) throws -> StoredSample? {
         guard sample.origin.kind == .quantity || sample.origin.kind == .category,
             let object = ObjectField(named: "object")
@@ -117,14 +117,14 @@ struct ObjectPage {
         return (parts + rest.compactMap { name, text in text.map { "\(name) \($0)" } }).joined(separator: ", ")
     }
 
-    /// An amount in a unit, where it has a conversion to it; else as it was told.
+    /// An amount in a unit if it can be converted, otherwise the original amount.
     static func text(_ amount: Amount?, in unit: HealthModel.Unit? = nil, of type: SampleType? = nil) -> String? {
         guard let amount else { return nil }
         if let unit, let value = amount.value(in: unit, of: type) { return "\(Readable.number(value)) \(Readable.unit(unit))" }
         return amount.numeral.text + (amount.unit.map { " \(Readable.unit($0))" } ?? "")
     }
 
-    /// What a UUID in a body stands for: its sample, or that it is not there.
+    /// The sample with a UUID that a body refers to, or the reason why it is missing.
     func sample(of uuid: String) throws -> (text: String, sample: StoredSample?) {
         guard let identity = SampleIdentity(uuid) else { return ("no UUID", nil) }
         switch try store.lookup(identity) {

@@ -1,22 +1,22 @@
 import CommandLineKit
 
-/// A page about one thing: a heading, labelled rows, and sections with tables. Whatever comes from outside is made harmless.
+/// A text page with a heading, labelled rows, and sections with tables. Text from outside is sanitized.
 struct PageText {
     private(set) var text = ""
     private let terminal: Terminal
 
-    /// Where values begin.
+    /// The column at which values begin.
     private static let indent = 15
 
     init(terminal: Terminal) { self.terminal = terminal }
 
-    /// How wide a drawing may be.
+    /// The maximum width of a drawing.
     var width: Int { min(terminal.width ?? 80, 120) }
     var isUnicode: Bool { terminal.isUnicode }
 
     mutating func heading(_ words: String) { text += TerminalText.sanitized(words) + "\n" }
 
-    /// A row with its label; none where there is no value.
+    /// Adds a row with a label, unless the value is empty.
     mutating func row(_ label: String, _ value: String?) {
         guard let value, !value.isEmpty else { return }
         let label = TerminalText.sanitized(label)
@@ -24,7 +24,7 @@ struct PageText {
         text += "  " + label + String(repeating: " ", count: gap) + TerminalText.sanitized(value) + "\n"
     }
 
-    /// A section that a table follows.
+    /// Adds a section with a table.
     mutating func table(_ title: String, _ columns: [TextTable.Column], _ rows: [[String]], limit: Int = 200) {
         guard !rows.isEmpty else { return }
         var table = TextTable(columns: columns)
@@ -35,7 +35,7 @@ struct PageText {
         if rows.count > limit { text += "  and \(Readable.count(rows.count - limit)) more; --format ndjson has them all\n" }
     }
 
-    /// A drawing as it is, with a title above.
+    /// Adds a drawing unchanged, with a title above it.
     mutating func drawing(_ title: String, _ lines: [String]) {
         guard !lines.isEmpty else { return }
         if !title.isEmpty { text += "\n\(TerminalText.sanitized(title))\n" }
@@ -46,6 +46,6 @@ struct PageText {
         }
     }
 
-    /// A sentence of its own at the end.
+    /// Adds a sentence at the end.
     mutating func hint(_ words: String) { text += "\n  \(words)\n" }
 }

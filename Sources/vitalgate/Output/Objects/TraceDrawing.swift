@@ -1,10 +1,10 @@
-/// A curve in a terminal: two columns and four rows of dots a character (Braille, U+2800), or ASCII where there is no Unicode.
+/// A curve in a terminal. A character has two by four dots (Braille, U+2800). Without Unicode the drawing is in ASCII.
 struct TraceDrawing {
     private let columns: Int
     private let rows: Int
     private var dots: [Bool]
 
-    /// In characters.
+    /// Creates a drawing with a size in characters.
     init(columns: Int, rows: Int) {
         (self.columns, self.rows) = (max(1, columns), max(1, rows))
         dots = Array(repeating: false, count: self.columns * 2 * self.rows * 4)
@@ -13,11 +13,11 @@ struct TraceDrawing {
     private var width: Int { columns * 2 }
     private var height: Int { rows * 4 }
 
-    /// Draws stretches of equally spaced values: of each column of dots what lies between the lowest and the highest that fall on it.
+    /// Draws equally spaced values. Each column of dots shows the range from the minimum to the maximum of its values.
     ///
     /// - Parameters:
-    ///   - span: how many values the whole width stands for.
-    ///   - range: what bottom and top stand for; what lies beyond is drawn at the edge.
+    ///   - span: The number of values for the whole width.
+    ///   - range: The values at the bottom and the top. Values outside are drawn at the edge.
     mutating func draw(_ values: some Collection<Double?>, span: Int, in range: ClosedRange<Double>) {
         var (low, high) = ([Int?](repeating: nil, count: width), [Int?](repeating: nil, count: width))
         let height = Double(height - 1)
@@ -35,7 +35,7 @@ struct TraceDrawing {
         }
     }
 
-    /// A line of text a row of characters.
+    /// The lines of text, one for each row of characters.
     func lines(unicode: Bool) -> [String] {
         (0..<rows).map { row in String((0..<columns).map { unicode ? braille(row, $0) : ascii(row, $0) }) }
     }

@@ -1,7 +1,7 @@
 import CommandLineKit
 import HealthModel
 
-/// A night as bars, one a stage: how much of each stretch of time it fills.
+/// A night as a bar chart with one bar per stage. Each column shows the share of its time in that stage.
 ///
 ///     2026-11-20 23:12 to 06:48 +01:00, asleep 6 h 42 min (Watch)
 ///       awake  ▂      ▁     ▇▁          24 min
@@ -16,7 +16,9 @@ struct Hypnogram {
     private static let total = 12
     private static let minute: Int64 = 60_000_000
 
-    /// - Parameter person: whose it is, where that has to be said.
+    /// The lines of the drawing.
+    ///
+    /// - Parameter person: The person's name, if it has to be shown.
     func lines(person: String? = nil) -> [String] {
         let (stages, inBed) = night.stretches()
         var rows = Night.Stage.allCases.compactMap { stage in stages[stage].map { (stage.name, $0) } }
@@ -39,7 +41,7 @@ struct Hypnogram {
 
     private var columns: Int { max(8, width - 2 - Self.label - Self.total) }
 
-    /// `2026-11-20 23:12 to 06:48 +01:00`
+    /// The interval: `2026-11-20 23:12 to 06:48 +01:00`
     private var span: String {
         let start = Readable.local(Instant(microseconds: night.start), at: zone)
         let end = Readable.local(Instant(microseconds: night.end), at: zone)
@@ -48,13 +50,13 @@ struct Hypnogram {
 
     private static func length(_ stretches: [Night.Stretch]) -> Int64 { stretches.reduce(0) { $0 + ($1.end - $1.start) } }
 
-    /// `6 h 42 min`
+    /// A duration: `6 h 42 min`
     static func words(_ microseconds: Int64) -> String {
         let minutes = (microseconds + minute / 2) / minute
         return minutes < 60 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60 < 10 ? "0" : "")\(minutes % 60) min"
     }
 
-    /// How much of each column's time the stretches fill, in eighths; a moment is seen however short it was.
+    /// The filled part of each column's time in eighths. Even a very short stage is visible.
     private func bar(_ stretches: [Night.Stretch]) -> String {
         var filled = [Double](repeating: 0, count: columns)
         let extent = Double(max(1, night.end &- night.start))
@@ -72,14 +74,14 @@ struct Hypnogram {
         return String(bar)
     }
 
-    /// Full hours below the columns in which they begin.
+    /// The full hours below their columns.
     private var axis: String {
         var text = [Character](repeating: " ", count: columns)
         let hour: Int64 = 3_600_000_000
         let local = night.start &+ Int64(zone.seconds) * 1_000_000
         let extent = max(1, night.end &- night.start)
         let hours = max(1, extent / hour)
-        // Three characters an hour at least, else every second, third, sixth or twelfth.
+        // The smallest step whose labels are at least four columns apart.
         let steps: [Int64] = [1, 2, 3, 6, 12, 24]
         let step = steps.first { Int64(columns) * $0 / hours >= 4 } ?? 24
         var mark = (local / hour + 1) * hour

@@ -1,11 +1,12 @@
 import HealthModel
 
-/// What a night's sleep was, each moment once, whoever told of it.
+/// A night's sleep, combined from all sources so that each moment counts once.
 ///
-/// Where several sources tell of a moment, the one counts that statistics would count; where one source tells several stages of it, the first
-/// of ``Stage``: a stage says more than that somebody was asleep. Being in bed is apart: it lasts beside the stages.
+/// If several sources cover a moment, the one with the highest priority counts, as in statistics. If one source reports several
+/// stages, the first of ``Stage`` counts, since a stage is more specific than just asleep. Time in bed is separate and may overlap
+/// the stages.
 struct Night {
-    /// HealthKit's cases (`HKCategoryValueSleepAnalysis`) but for `inBed`, in the order of an hypnogram.
+    /// HealthKit's cases (`HKCategoryValueSleepAnalysis`) except `inBed`, in the order of a hypnogram.
     enum Stage: Int, CaseIterable {
         case awake, rem, core, deep, asleep
 
@@ -23,7 +24,7 @@ struct Night {
         var name: String { self == .rem ? "REM" : "\(self)" }
     }
 
-    /// A stretch of it, in microseconds since 1970.
+    /// An interval in microseconds since 1970.
     struct Stretch: Hashable {
         var start: Int64
         var end: Int64
@@ -32,9 +33,9 @@ struct Night {
     /// One sample.
     struct Told {
         var stretch: Stretch
-        /// `nil` for being in bed.
+        /// The stage, or `nil` for time in bed.
         var stage: Stage?
-        /// How far the source stands from the first one.
+        /// The rank of the source, 0 for the best.
         var rank: Int
         var source: String
     }
@@ -42,12 +43,12 @@ struct Night {
     private(set) var start: Int64
     private(set) var end: Int64
     private(set) var told: [Told]
-    /// Whose it is.
+    /// The person's UUID.
     let subject: String
-    /// Of the first sample.
+    /// The zone of the first sample.
     let zone: ZoneOffset?
 
-    /// What lies farther apart is another night, or a nap.
+    /// A longer gap, in microseconds, separates two nights or a nap.
     static let gap: Int64 = 3 * 3_600_000_000
 
     init(_ first: Told, subject: String, zone: ZoneOffset?) {
@@ -55,7 +56,7 @@ struct Night {
         (self.subject, self.zone) = (subject, zone)
     }
 
-    /// Takes a sample in that begins no earlier than the last one; false where it belongs to another night.
+    /// Adds a sample that does not begin before the previous one. Returns false if it belongs to another night.
     mutating func take(_ next: Told) -> Bool {
         guard next.stretch.start <= end &+ Self.gap else { return false }
         told.append(next)
@@ -63,16 +64,16 @@ struct Night {
         return true
     }
 
-    /// The sources that tell of it, the first one first.
+    /// The sources, sorted by priority.
     var sources: [String] {
         var seen: [String] = []
         for each in told.sorted(by: { $0.rank < $1.rank }) where !seen.contains(each.source) { seen.append(each.source) }
         return seen
     }
 
-    /// The stretches of each stage, and of being in bed, in order and apart from one another.
+    /// The intervals of each stage and of the time in bed, in order and without overlaps.
     func stretches() -> (stages: [Stage: [Stretch]], inBed: [Stretch]) {
-        // Where what begins or ends: a rank of nil is being in bed.
+        // The starts and ends of samples. A `nil` place is time in bed.
         var events: [(time: Int64, place: Int?, step: Int)] = []
         let count = Stage.allCases.count
         for each in told where each.stretch.end > each.stretch.start {

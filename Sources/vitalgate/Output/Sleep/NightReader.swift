@@ -1,10 +1,10 @@
 import HealthModel
 import SampleStore
 
-/// Puts samples of sleep together to nights.
+/// Combines sleep samples into nights.
 struct NightReader {
     let store: SampleStore
-    /// Sources and devices in the person's own order, the best first.
+    /// Source and device ids or names in the configured order, the best first.
     let priority: [String]
 
     private struct Origin: Hashable {
@@ -13,10 +13,10 @@ struct NightReader {
         var device: String
     }
 
-    /// The nights of a query, by when they begin.
+    /// The nights of a query, sorted by start.
     ///
     /// - Parameters:
-    ///   - from, to: nights that end behind the one and begin before the other; they are read whole.
+    ///   - from, to: Nights that end after `from` and begin before `to` are returned. They are read completely.
     func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws -> [Night] {
         var ranks: [Origin: Int] = [:]
         for (rank, series) in try store.seriesByPriority(matching: query, priority).enumerated() {
@@ -36,7 +36,7 @@ struct NightReader {
                 stretch: Night.Stretch(start: sample.start.microseconds, end: sample.end.microseconds), stage: stage,
                 rank: ranks[origin] ?? ranks.count, source: sample.origin.source.name)
             let subject = sample.origin.subject
-            // A night of a million samples is none, and need not be in memory whole.
+            // The limit bounds the memory for implausibly long nights.
             if open[subject]?.told.count ?? 0 < 100_000, open[subject]?.take(told) == true { continue }
             if let night = open[subject] { nights.append(night) }
             open[subject] = Night(told, subject: subject, zone: sample.zone)
@@ -49,7 +49,7 @@ struct NightReader {
 }
 
 extension ObjectPage {
-    /// The night that a sample of sleep belongs to.
+    /// Adds the night that contains a sleep sample.
     mutating func night(around sample: Sample) throws {
         guard sample.origin.type.id == "sleepAnalysis" else { return }
         let reach: Int64 = 18 * 3_600_000_000

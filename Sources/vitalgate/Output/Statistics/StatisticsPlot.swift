@@ -3,7 +3,7 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Draws statistics over time: sums as bars that begin at zero, averages as a line of braille dots.
+/// Draws statistics over time: sums as bars that start at zero, averages as a line of braille dots.
 ///
 ///     stepCount, 1{steps} by 1d
 ///     10000 ┤      ▅▅
@@ -13,18 +13,18 @@ import SampleStore
 ///         0 ┼─────────
 ///            2026-11-20
 ///
-/// Where there are more stretches than columns, a column shows the mean of its stretches. One without samples stays empty.
+/// If there are more intervals than columns, a column shows the mean of its intervals. A column without samples is empty.
 struct StatisticsPlot {
     private let question: StatisticsQuestion
     private let frame: StatisticsFrame
     private let isUnicode: Bool
     private let scale: PlotScale
-    /// Columns for drawing.
+    /// The number of columns for drawing.
     private let width: Int
     private var charts: [Key: [Slot]] = [:]
 
     private static let height = 10
-    /// The widest bar.
+    /// The maximum width of a bar.
     private static let widest = 8
 
     private struct Key: Hashable {
@@ -32,7 +32,7 @@ struct StatisticsPlot {
         var source: String?
     }
 
-    /// What falls into one place on the axis of time.
+    /// The intervals that share one position on the time axis.
     private struct Slot {
         var sum = 0.0
         var count = 0
@@ -50,7 +50,7 @@ struct StatisticsPlot {
 
     private var isCumulative: Bool { question.query.type.aggregation == .cumulative }
     private var stretches: Int { frame.indices.map { $0.upperBound - $0.lowerBound + 1 } ?? 1 }
-    /// Two dots stand side by side in a braille cell.
+    /// The number of positions. Braille cells have two dots side by side.
     private var slots: Int { min(stretches, isCumulative ? width : 2 * width) }
 
     mutating func add(_ rows: [Statistics]) {
@@ -65,7 +65,9 @@ struct StatisticsPlot {
         }
     }
 
-    /// - Parameter label: how a time is written.
+    /// The drawing as text.
+    ///
+    /// - Parameter label: Formats a time.
     func text(_ label: (Instant, Int) -> String) -> String {
         var text = ""
         for (key, slots) in charts.sorted(by: { ($0.key.subject, $0.key.source ?? "") < ($1.key.subject, $1.key.source ?? "") }) {
@@ -105,17 +107,17 @@ struct StatisticsPlot {
         return indent + (isUnicode ? "└" : "+") + rule + "\n" + indent + " " + times + "\n"
     }
 
-    /// How many columns a bar takes, with the space behind it.
+    /// The columns of a bar, including the space after it.
     private var pitch: Int { max(1, min(Self.widest, width / slots)) }
     private var drawnWidth: Int { isCumulative ? pitch * slots : min(width, max(1, (slots + 1) / 2 * spread)) }
-    /// Few averages stand apart.
+    /// The distance between points if there are few.
     private var spread: Int { max(1, min(Self.widest, width / max(1, (slots + 1) / 2))) }
 
     private func bars(_ slots: [Slot]) -> [[Character]] {
         let steps: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
         return (0..<Self.height).map { row in
             slots.flatMap { slot -> [Character] in
-                // Eighths of a row above this one's lower edge.
+                // The height above the row's lower edge, in eighths of a row.
                 let part = slot.mean.map { scale.part($0) * Double(Self.height) - Double(Self.height - 1 - row) } ?? 0
                 let eighths = min(8, max(0, Int((part * 8).rounded())))
                 let cell: Character =
@@ -138,7 +140,7 @@ struct StatisticsPlot {
             let x = slots.count > 1 ? index * (2 * columns - 1) / (slots.count - 1) : 0
             let y = min(4 * Self.height - 1, max(0, Int(((1 - scale.part(mean)) * Double(4 * Self.height - 1)).rounded())))
             dots[y][x] = true
-            // From the one before to this one; a gap stays one.
+            // Connects this point to the previous one. Gaps are not bridged.
             if let before, x > before.x + 1 || abs(y - before.y) > 1 {
                 let count = max(x - before.x, abs(y - before.y))
                 for step in 1..<max(2, count) {
@@ -162,14 +164,14 @@ struct StatisticsPlot {
     }
 }
 
-/// The axis of values: round numbers, a few of them.
+/// The value axis, with a few round numbers.
 struct PlotScale {
     let low: Double
     let high: Double
     private let step: Double
 
     init(least: Double, most: Double) {
-        // What differs by a rounding's last bits is the same: no axis has steps for that.
+        // Values that differ only by rounding errors count as equal.
         let size = max(abs(least), abs(most))
         let extent = most - least > size * 1e-9 ? most - least : max(1, size * 0.1)
         var step = 1.0
@@ -186,14 +188,14 @@ struct PlotScale {
         self.high = high > low ? high : low + step
     }
 
-    /// Where between the ends a value stands.
+    /// The relative position of a value between the ends.
     func part(_ value: Double) -> Double { (value - low) / (high - low) }
 
     private func text(_ value: Double) -> String { Readable.number((value * 1e6).rounded() / 1e6) }
 
     var labelWidth: Int { stride(from: low, through: high + step / 2, by: step).map { text($0).count }.max() ?? 1 }
 
-    /// The number whose height a row has, where it has one.
+    /// The label at a row's height, if there is one.
     func label(of row: Int, among rows: Int) -> String? {
         for index in 0...Int(((high - low) / step).rounded()) {
             let value = low + Double(index) * step

@@ -3,21 +3,21 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// What all rows of a table have in common.
+/// The properties that all rows of a table share.
 struct StatisticsFrame {
     var count = 0
     var most = 0.0
     var least = 0.0
     var precision = 0
     var subjects: Set<String> = []
-    /// From the first interval to the last.
+    /// The indices of the first and the last interval.
     var indices: ClosedRange<Int>?
     /// The cases of a category.
     var values: Set<Int> = []
     var hasFigures = false
 }
 
-/// Writes statistics for people.
+/// Writes statistics as tables.
 struct StatisticsReport {
     let question: StatisticsQuestion
 
@@ -28,7 +28,7 @@ struct StatisticsReport {
 
     private func person(_ row: Statistics) -> String { row.subject == question.me ? "me" : row.subject }
 
-    /// The figures that have a column each.
+    /// The statistics that have their own column.
     private static let figures: [(head: String, option: StatisticsOptions)] = [
         ("sum", .cumulativeSum), ("average", .discreteAverage), ("lowest", .discreteMin), ("highest", .discreteMax),
         ("latest", .mostRecent),
@@ -44,7 +44,7 @@ struct StatisticsReport {
         }
     }
 
-    /// Takes more rows into what a table's rows have in common.
+    /// Updates the shared properties with more rows.
     func add(_ rows: [Statistics], to frame: inout StatisticsFrame) {
         for row in rows {
             frame.precision = max(frame.precision, precision(of: row.start))
@@ -107,7 +107,7 @@ struct StatisticsReport {
         return table.rendered(width: width, unicode: unicode, header: header)
     }
 
-    /// A row for each stretch and a column for each case.
+    /// A table with a row for each interval and a column for each case.
     private func durations(_ rows: [Statistics], _ frame: StatisticsFrame, header: Bool, width: Int?, unicode: Bool) -> String {
         let values = frame.values.sorted()
         let names = values.map { type.caseName(of: Double($0)) ?? "\($0)" }
@@ -128,7 +128,7 @@ struct StatisticsReport {
         return table.rendered(width: width, unicode: unicode, header: header)
     }
 
-    /// `1 h 02 min`
+    /// A duration: `1 h 02 min`
     private static func duration(_ seconds: Double) -> String {
         let seconds = Int64(seconds.rounded())
         if seconds < 60 { return "\(seconds) s" }
@@ -137,7 +137,8 @@ struct StatisticsReport {
 
     private static func percent(_ fraction: Double) -> String { Readable.number((fraction * 1000).rounded() / 10) + " %" }
 
-    /// How much of a time has to be seen: a stretch that an anchor lets begin in the middle of a month, or of a day, says so.
+    /// The number of characters of a time to show. An interval that starts within a month or a day, because of an anchor, needs
+    /// more.
     private func precision(of start: Instant) -> Int {
         let text = start.wallTime(at: zone.offset(at: start)).description
         let unit = question.interval.unit
@@ -146,23 +147,23 @@ struct StatisticsReport {
         return unit == .month || text.dropFirst(5).prefix(2) != "01" ? 7 : 4
     }
 
-    /// A row's beginning as far as it has to be seen.
+    /// The start of a row with the given precision.
     func label(_ start: Instant, _ precision: Int) -> String {
         let offset = zone.offset(at: start)
         let wall = start.wallTime(at: offset)
         let text = String(wall.description.replacing("T", with: " ").prefix(precision))
-        // An hour that occurs twice.
+        // An hour that occurs twice gets its offset.
         return precision == 16 && zone.offsets(at: wall).count > 1 ? "\(text) \(offset)" : text
     }
 }
 
 extension Statistics {
-    /// What a bar shows.
+    /// The value of a bar.
     func drawn(_ type: SampleType) -> Double { type.aggregation == .cumulative ? sum : average ?? 0 }
 }
 
 extension Readable {
-    /// Three digits behind the point at most: averages have no end.
+    /// A number with at most three decimals.
     static func rounded(_ value: Double) -> String {
         guard value.magnitude < 1e12 else { return value.description }
         return number((value * 1000).rounded() / 1000)

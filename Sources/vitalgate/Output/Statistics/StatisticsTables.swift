@@ -3,13 +3,13 @@ import Formats
 import HealthModel
 import SampleStore
 
-/// Writes a type's statistics for people: a table, or a drawing.
+/// Writes the statistics of a type as a table or a drawing.
 struct StatisticsTables {
     let context: CommandContext
     let batches: StatisticsBatches
     let title: String
 
-    /// A table that does not fit one batch is gathered twice: once for what all its rows share, and once to write it.
+    /// Writes the output. A table that exceeds one batch is read twice: once for the shared properties, and once to write it.
     func write() throws {
         let report = StatisticsReport(question: batches.question)
         let terminal = context.streams.outputTerminal
