@@ -58,7 +58,7 @@ extension SampleStore {
     ///
     /// - Parameter description: The ledger entry for the deletion of the samples that the client wrote, or `nil` to
     ///   keep them.
-    /// - Returns: The id of that entry and the number of deleted samples. The id is 0 if nothing was deleted.
+    /// - Returns: The id of that entry and the number of deleted samples. The id is 0 if nothing changed.
     /// - Throws: ``StoreError`` of the kind `invalid` if there is no such client.
     @discardableResult
     public func remove(_ client: Client, deletingItsOwn description: IngestDescription? = nil) throws -> (
