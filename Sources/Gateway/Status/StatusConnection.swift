@@ -1,24 +1,24 @@
 import EventLoopKit
 import Glibc
 
-/// One that asks the hub, on the hub's side. Nothing here waits: what the other end does not take stays in a buffer of one line.
+/// A client's connection on the hub's side. It never blocks: unsent data stays in a buffer of one line.
 final class StatusConnection {
-    /// What became of reading or writing.
+    /// The result of reading or writing.
     enum State {
         case open, closed
     }
 
     let descriptor: Int32
     var isFollower = false
-    /// Whether it wants commits each second.
+    /// Whether the client wants commits each second.
     var isHurrying = false
-    /// Whether its request has come.
+    /// Whether its request has arrived.
     var hasAsked = false
-    /// Counts up: who came first has the lowest.
+    /// The number of the connection. Older connections have lower numbers.
     let number: Int
-    /// What it has been told does not hold any more, and could not be sent yet.
+    /// Whether its last status is outdated and the new one could not be sent yet.
     var isBehind = false
-    /// Since when it takes nothing, by the uptime.
+    /// The uptime since which it accepts no data.
     var stuckSince: Duration?
     /// Ends it where no request comes.
     var deadline: EventLoop.Timer?
