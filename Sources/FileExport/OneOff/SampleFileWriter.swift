@@ -22,17 +22,17 @@ public final class SampleFileWriter {
         case appleHealth = "apple-health"
     }
 
-    /// What became of the samples.
+    /// The results for the samples.
     public struct Counts: Hashable, Sendable {
-        /// In the file.
+        /// The number of samples in the file.
         public var written = 0
-        /// What the form has no place for: how many, by the reason.
+        /// The number of samples that the format cannot represent, by reason.
         public var reasons: [String: Int] = [:]
-        /// All of these together.
+        /// The total of these numbers.
         public var leftOut: Int { reasons.values.reduce(0, +) }
     }
 
-    /// Finds a sample; `nil` where there is none, or no more.
+    /// Returns a sample, or `nil` if it does not exist.
     public typealias Lookup = (SampleIdentity) throws -> StoredSample?
 
     private let file: OutputFile
@@ -69,7 +69,7 @@ public final class SampleFileWriter {
         try file.write { text.begin(&$0) }
     }
 
-    /// The form that a file's name speaks of; `nil` where it speaks of none.
+    /// Returns the format that a file's name suggests, or `nil`.
     public static func form(of path: String) -> Form? {
         let name = path.hasSuffix(".zst") ? path.dropLast(4) : path[...]
         if name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") { return .ndjson }
@@ -77,9 +77,9 @@ public final class SampleFileWriter {
         return name.hasSuffix(".xml") || name.hasSuffix(".zip") ? .appleHealth : nil
     }
 
-    /// Adds a sample; they come in the order of their start.
+    /// Adds a sample. Samples come in the order of their start.
     ///
-    /// - Throws: ``ExportFileError``; what the lookup of members throws.
+    /// - Throws: ``ExportFileError``, or an error of the member lookup.
     public func append(_ stored: StoredSample) throws {
         var fate = Result<SampleFate, any Error>.success(.written)
         try file.write { octets in fate = Result { try text.append(stored, to: &octets, spill: file.spill) } }
@@ -106,15 +106,15 @@ public final class SampleFileWriter {
     }
 }
 
-/// What becomes of a sample in a file.
+/// The result for a sample in a file.
 enum SampleFate: Hashable {
     case written
-    /// It is told with another sample, or by itself behind all (``SampleText/late``).
+    /// Written with another sample, or separately at the end (``SampleText/late``).
     case later
     case leftOut(String)
 }
 
-/// Samples as text of one form.
+/// Encodes samples as text in one format.
 protocol SampleText: AnyObject {
     func begin(_ octets: inout [UInt8])
     /// - Parameter spill: writes what is there already, where it is much; an object may be larger than the memory is to be.
