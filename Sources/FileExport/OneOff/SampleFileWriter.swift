@@ -8,9 +8,9 @@ import Pipeline
 ///     while let stored = try cursor.next() { try writer.append(stored) }
 ///     let counts = try writer.finish()
 ///
-/// What is there already is not overwritten, and a file that is not finished leaves nothing.
+/// An existing file is not overwritten, and an unfinished file is removed.
 public final class SampleFileWriter {
-    /// What the file is.
+    /// The format of the file.
     public enum Form: String, Sendable, CaseIterable {
         /// A line of JSON each, as `query` prints it, and with all that its object carries: points, resources, documents.
         case ndjson
@@ -94,9 +94,9 @@ public final class SampleFileWriter {
         }
     }
 
-    /// The file gets its name, once it is whole and on the disk.
+    /// Gives the file its name once it is complete and on the disk.
     ///
-    /// - Throws: ``ExportFileError``; what the lookup of members throws.
+    /// - Throws: ``ExportFileError``, or an error of the member lookup.
     public func finish() throws -> Counts {
         try file.write { text.end(&$0) }
         for (fate, number) in text.late { count(fate, number) }
@@ -117,12 +117,12 @@ enum SampleFate: Hashable {
 /// Encodes samples as text in one format.
 protocol SampleText: AnyObject {
     func begin(_ octets: inout [UInt8])
-    /// - Parameter spill: writes what is there already, where it is much; an object may be larger than the memory is to be.
+    /// - Parameter spill: writes the text so far if it is large, because an object may be larger than the memory should be.
     func append(
         _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) throws -> SampleFate
     func end(_ octets: inout [UInt8])
-    /// What became of those that were to come later, and of how many each; asked for behind ``end(_:)``.
+    /// The results of samples that were postponed, and their numbers. Valid after ``end(_:)``.
     var late: [(fate: SampleFate, count: Int)] { get }
     /// Further members of an archive.
     func writeMembers(into file: OutputFile) throws
