@@ -5,7 +5,7 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// What a person may settle in a file; the default needs none. JSON5, so that it can be commented:
+/// The user's configuration in JSON5, which allows comments. All keys are optional:
 ///
 ///     {
 ///         store: "/var/lib/vitalgate/store.db",
@@ -206,7 +206,7 @@ public struct Configuration: Sendable {
             }
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {
-            // Of one of its keys, or of one that there is not.
+            // The error belongs to one of the keys, or to an unknown key.
             throw error.description.hasPrefix(path)
                 ? error : ConfigurationError("\(path): \(error)", isOutOfRange: error.isOutOfRange)
         } catch let error as DecodingError {

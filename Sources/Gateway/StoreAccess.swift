@@ -103,7 +103,7 @@ public struct StoreAccess: Sendable {
         default:
             if UUIDText.isValid(text) { return text.lowercased() }
             if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
-            // What is nearly a name must not end up in a log.
+            // A mistyped name must not end up in a log.
             throw ConfigurationError(
                 "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows",
                 isOfOption: true)
@@ -113,7 +113,7 @@ public struct StoreAccess: Sendable {
 
 /// The error for an invalid configured subject.
 public struct SubjectSettingError: Error, CustomStringConvertible {
-    /// What the setting has to be, for a person.
+    /// The expected value, for the user.
     public let description =
         "configuration: subject: must be a UUID, such as 'vitalgate store stats' shows of another hub's store, or the name of a person "
         + "whom the store knows; leave it out, and a new store makes its own"

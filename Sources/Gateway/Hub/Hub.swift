@@ -14,7 +14,7 @@ import SampleStore
 ///     loop.run()
 ///     try hub.stop()
 ///
-/// Sources start in the order in which they were added and stop in the reverse; the ingest is closed last.
+/// Sources start in the order in which they were added and stop in the reverse order. The ingest is closed last.
 public final class Hub: HubSourceHost {
     /// The ingest that stores the readings of all sources.
     public let live: LiveIngest
@@ -28,7 +28,7 @@ public final class Hub: HubSourceHost {
     /// Called after a visible change, once for all changes in one turn of the loop. `nil` while no client watches.
     public var onChange: (() -> Void)?
 
-    /// - Parameter live: the ingest of the sources that are added; ``stop()`` ends it.
+    /// - Parameter live: the ingest of the sources. ``stop()`` ends it.
     public init(live: LiveIngest) { self.live = live }
 
     /// Adds a source, before the start.
@@ -67,7 +67,7 @@ public final class Hub: HubSourceHost {
         changed()
     }
 
-    /// Stops the sources, last first, and commits what they left.
+    /// Stops the sources, last first, and commits the remaining readings.
     public func stop() throws {
         stopSources()
         try live.stop()
@@ -160,7 +160,7 @@ public final class SupervisedSource {
     public let source: any HubSource
     /// The policy if the source cannot start together with the hub.
     public let policy: StartPolicy
-    /// What it does now; `stopped` before the hub's start.
+    /// The current state, `stopped` before the hub's start.
     public private(set) var state = State.stopped
     /// When it started last.
     public private(set) var started: Instant?

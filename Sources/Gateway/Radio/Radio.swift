@@ -5,9 +5,9 @@ import Pipeline
 
 /// The radio of this machine for commands: an event loop and its Bluetooth source.
 public final class Radio: BlueZSourceDelegate {
-    /// The loop on which the source works; ``run(limit:_:)`` runs it.
+    /// The source's loop, run by ``run(limit:_:)``.
     public let loop: EventLoop
-    /// The Bluetooth source on the system bus; this object is its delegate.
+    /// The Bluetooth source on the system bus, with this object as its delegate.
     public let source: BlueZSource
     /// The zone of the local time that devices' clocks are compared with or set to, from the next comparison on.
     public var zone: TimeZoneRules {

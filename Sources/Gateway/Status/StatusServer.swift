@@ -8,7 +8,7 @@ import Pipeline
 ///     server.onInterest = { isFollowed in hub.onChange = isFollowed ? { server.changed() } : nil }
 ///     try server.start()
 ///
-/// Followers are told of changes, at most once a second. Without any there is no timer, and nothing is observed.
+/// Followers receive changes at most once a second. The server has no timer and observes nothing until a follower connects.
 public final class StatusServer {
     private let hub: Hub
     private let loop: EventLoop
@@ -121,7 +121,7 @@ public final class StatusServer {
         watch(connection)
     }
 
-    /// Whoever has connected and asks nothing gives its place to the next, the one that waits longest first.
+    /// Disconnects the oldest client that has not sent a request, to make room for a new one.
     private func makeRoom() -> Bool {
         guard let idle = connections.values.filter({ !$0.hasAsked }).min(by: { $0.number < $1.number }) else { return false }
         drop(idle)
