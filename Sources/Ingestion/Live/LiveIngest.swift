@@ -103,7 +103,7 @@ public final class LiveIngest {
         didSet { if isHurried, !oldValue { commitDue() } }
     }
 
-    /// The default interval in seconds. It writes a tenth of a commit each second, and little is lost of a continuous stream.
+    /// The default interval in seconds. It writes a tenth of the data of a commit every second, and a power cut loses little of a stream.
     public static let usualCommitSeconds = 30
     private static let soon = Duration.seconds(1)
     /// The number of waiting samples from which a stream is committed each second, so that memory stays small. No stream sends
