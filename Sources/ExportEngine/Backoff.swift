@@ -1,19 +1,19 @@
-/// How long to wait before a target that failed is asked again: at random between nothing and a bound that doubles with each failure, up to five
-/// minutes, so that many hubs do not come back to a server that has just recovered all at once.
+/// The time to wait before a failed target is tried again: a random pause below a bound that doubles with each failure, up to
+/// five minutes. The randomness keeps many hubs from returning at once to a server that has just recovered.
 public struct Backoff: Sendable {
-    /// The bound of the first pause.
+    /// The upper bound of the first pause.
     public static let first = Duration.seconds(1)
-    /// The bound of all.
+    /// The largest upper bound.
     public static let longest = Duration.seconds(300)
     private var failures = 0
 
-    /// Nothing has failed.
+    /// Creates a backoff without failures.
     public init() {}
 
-    /// It works again.
+    /// Resets the bound after a success.
     public mutating func succeed() { failures = 0 }
 
-    /// The pause after one more failure.
+    /// Returns the pause after one more failure.
     public mutating func pause(using generator: inout some RandomNumberGenerator) -> Duration {
         let bound = min(Self.longest, Self.first * (1 << min(failures, 16)))
         failures += 1

@@ -1,34 +1,35 @@
 import HealthModel
 import Pipeline
 
-/// Delivers a batch, of which a target may refuse some: halves of halves, until each change is taken, or is known to be what is not taken. One change
-/// of n that is refused costs at most 2 log2 n deliveries more. However many are refused, the others go on.
+/// The delivery of one batch, of which the target may reject a part. A rejected batch is halved until each change is either
+/// accepted or known to be the one that is rejected. One rejected change among n costs at most 2 log2 n more deliveries. Rejected
+/// changes never block the others.
 struct Delivery {
-    /// A change that the target did not take.
+    /// A change that the target rejected.
     struct Refused {
         var change: SampleChange
         var words: String
     }
 
     let exporter: any Exporter
-    /// What the first delivery writes as its mark; `nil` for none.
+    /// The mark that the first delivery writes, or `nil` for none.
     private let mark: TargetMark?
-    /// Deliveries that the target acknowledged.
+    /// The number of deliveries that the target acknowledged.
     private(set) var acknowledged: Int64 = 0
-    /// Changes that the target took.
+    /// The number of changes that the target accepted.
     private(set) var delivered = 0
-    /// Changes among them that it has no place for.
+    /// The number of accepted changes that the target does not store because it has no place for them.
     private(set) var leftOut = 0
     private(set) var refused: [Refused] = []
-    /// Samples that are gone, and that the target knows to be.
+    /// Deleted samples whose deletion the target has accepted.
     private(set) var gone: [SampleIdentity] = []
 
     init(_ exporter: any Exporter, mark: TargetMark? = nil) { (self.exporter, self.mark) = (exporter, mark) }
 
-    /// Changes that are done with, taken or set aside: the first so many of the batch.
+    /// The number of changes at the start of the batch that are finished: accepted or set aside.
     var done: Int { delivered + refused.count }
 
-    /// - Throws: ``DeliveryError`` where the rest waits; what came before it is ``done``.
+    /// - Throws: ``DeliveryError`` if the rest has to wait. ``done`` counts the changes before the failure.
     mutating func deliver(_ batch: ExportBatch) throws(DeliveryError) {
         guard let only = batch.changes.first else { return }
         do throws(DeliveryError) {

@@ -2,20 +2,21 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// How things are now, for targets that tell more than each change by itself: the last sample of each series that goes there, with the names of its device
-/// and person, and what came together.
+/// The current values, for targets that show a state instead of single changes: the latest sample of each series that the target
+/// receives, with the names of its device and person, and the samples of the same packet.
 ///
-/// What a hub reads itself is left out once its device is forgotten; its samples stay in the store, and go to the target all the same.
+/// The hub's own devices disappear from this view once they are forgotten. Their samples stay in the store and are still sent to
+/// the target.
 public struct PresentSamples {
     private let store: SampleStore
     private let settings: TargetSettings
-    /// Sources that only a hub's own devices have, by how their ids begin.
+    /// Id prefixes of sources that only a hub's own devices have.
     private static let live = ["ble.", "serial."]
 
-    /// - Parameter settings: those of the target.
+    /// - Parameter settings: the target's settings.
     public init(_ store: SampleStore, _ settings: TargetSettings) { (self.store, self.settings) = (store, settings) }
 
-    /// - Throws: ``StoreError`` where the store cannot be read.
+    /// - Throws: ``StoreError`` if the store cannot be read.
     public func all() throws -> [PresentSample] {
         let persons = try store.personNames()
         let adopted = try names()
@@ -29,7 +30,7 @@ public struct PresentSamples {
         }
     }
 
-    /// Quantities, workouts, and stages of sleep: being in bed, which goes on beside them, is none.
+    /// Whether the sample is shown: quantities, workouts and sleep stages. Being in bed is not a stage because it overlaps them.
     private static func isShown(_ sample: Sample) -> Bool {
         switch sample.origin.kind {
         case .quantity, .workout: true
@@ -38,9 +39,10 @@ public struct PresentSamples {
         }
     }
 
-    /// The samples of given types that came in one packet with a sample, itself among them where it is still there, and go to the target.
+    /// Returns the samples of the given types that came in the same packet as a sample and that the target receives. The sample
+    /// itself is included if it is still in the store.
     ///
-    /// - Throws: ``StoreError`` where the store cannot be read.
+    /// - Throws: ``StoreError`` if the store cannot be read.
     public func packet(of sample: Sample, _ types: Set<SampleType>) throws -> [Sample] {
         let origin = sample.origin
         let query = SampleQuery(
@@ -58,10 +60,10 @@ public struct PresentSamples {
         return found
     }
 
-    /// What a sample's device, or source where there is none, has of its type and person on a day: by the store's own statistics, so that what two sources
-    /// tell of the same time counts once, and an interval over midnight by its share.
+    /// Returns the day's total of a sample's type and person, for the sample's device or, if it has none, its source. The store's
+    /// statistics count overlapping sources once and split an interval that crosses midnight.
     ///
-    /// - Throws: ``StoreError`` where the store cannot be read.
+    /// - Throws: ``StoreError`` if the store cannot be read.
     public func total(of sample: Sample, at now: Instant, in zone: TimeZoneRules) throws -> DayTotal? {
         let origin = sample.origin
         guard origin.type.kind == .quantity, origin.type.aggregation == .cumulative else { return nil }
@@ -80,7 +82,7 @@ public struct PresentSamples {
         return DayTotal(sum: found?.sum ?? 0, start: start, end: end)
     }
 
-    /// What adopted devices are called, by each key that their readings may go by.
+    /// The names of adopted devices, by each key that their readings may have.
     private func names() throws -> [String: String] {
         let aliases = try store.aliases()
         var names: [String: String] = [:]

@@ -2,34 +2,34 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Compares a target with the store, by UUID and by content, and brings it in order: after its filter or its settings changed, after either was put back
-/// from a backup, or because somebody wants to know.
+/// Compares a target with the store by UUID and content, and repairs the differences. Used after the target's filter or settings
+/// changed, after either side was restored from a backup, or as a check.
 public struct TargetComparison {
     private let settings: TargetSettings
     private let exporter: any ComparableExporter
     private let store: SampleStore
     private let now: () -> Instant
 
-    /// - Parameter store: it can be written.
+    /// - Parameter store: a writable store.
     public init(_ settings: TargetSettings, exporter: any ComparableExporter, store: SampleStore, now: @escaping () -> Instant) {
         (self.settings, self.exporter, self.store, self.now) = (settings, exporter, store, now)
     }
 
-    /// Only compares.
+    /// Returns the differences without repairing them.
     public func compare() throws -> TargetDifferences {
         try TargetLock(store: store.path, target: settings.name).holding {
             try differences(StoreComparison(store), isReshaped: isReshaped())
         }
     }
 
-    /// Compares, delivers what differs, and has the target go on from there.
+    /// Compares, delivers the differences, and moves the cursor to the end of the change log.
     ///
-    /// - Parameter progress: hears how many of the differences are mended.
-    /// - Returns: what differed, and how many changes the target did not take: they are set aside.
-    /// - Throws: ``DeliveryError`` where the target fails; what was mended before that stays mended, and its cursor is where it was.
+    /// - Parameter progress: called with the number of repaired differences so far.
+    /// - Returns: the differences, and the number of changes that the target rejected and that were set aside.
+    /// - Throws: ``DeliveryError`` if the target fails. Earlier repairs are kept, and the cursor does not move.
     public func repair(progress: (Int) -> Void = { _ in }) throws -> (differences: TargetDifferences, refused: Int) {
         try TargetLock(store: store.path, target: settings.name).holding {
-            // What changes from here on is told by the run that follows.
+            // Changes after this anchor are delivered by the next run.
             let end = try store.lastAnchor()
             let isReshaped = try isReshaped()
             var target = try met(after: end)
@@ -60,7 +60,7 @@ public struct TargetComparison {
         }
     }
 
-    /// The target as it is there, whatever the cursor was about: a person has said that it is meant.
+    /// The target as found, regardless of the old cursor: starting the repair confirms that this target is meant.
     private func met(after end: Anchor) throws -> Target {
         var target = Target(name: settings.name, after: end, filter: settings.filterText, at: now())
         target.shape = settings.shape(exporter)
@@ -81,7 +81,7 @@ public struct TargetComparison {
         TargetMark(identity: target.identity ?? "", count: target.count, anchor: "\(end)", holder: settings.holder, time: now())
     }
 
-    /// Whether what is there was shaped by other settings.
+    /// Whether the target was filled with other settings.
     private func isReshaped() throws -> Bool {
         guard let shape = try store.target(settings.name)?.shape else { return false }
         return shape != settings.shape(exporter)
@@ -92,7 +92,7 @@ public struct TargetComparison {
             switch exporter.contentComparison {
             case .asked: { try exporter.differing($0) }
             case .prints: nil
-            // Nobody can say which are as they were: all of them are written anew.
+            // The target cannot report which samples still match, so all are rewritten.
             case .none: isReshaped ? { $0.map(\.identity) } : nil
             }
         return try comparison.compare(contents: exporter.contents, print: exporter.print(of:), differing: differing) {

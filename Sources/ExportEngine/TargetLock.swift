@@ -1,13 +1,14 @@
 import Glibc
 import SampleStore
 
-/// Lets one process at a time deliver to a target: whoever compares it and whoever carries it on would tell it two things at once.
+/// A lock that lets only one process at a time deliver to a target. A comparison and a running export would otherwise send
+/// contradictory changes.
 ///
-/// flock(2) on a file beside the store; the kernel gives it up with the process, however that ends.
+/// It is an flock(2) lock on a file beside the store. The kernel releases it when the process ends for any reason.
 public final class TargetLock {
     private let descriptor: Int32
 
-    /// - Throws: ``StoreError`` where the file beside the store cannot be made.
+    /// - Throws: ``StoreError`` if the lock file cannot be created.
     public init(store: String, target: String) throws(StoreError) {
         let path = "\(store)-target-\(target)"
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -19,7 +20,7 @@ public final class TargetLock {
 
     deinit { close(descriptor) }
 
-    /// Waits until nobody else delivers, and keeps others off meanwhile.
+    /// Waits for the lock, and holds it during `body`.
     public func holding<Result>(_ body: () throws -> Result) throws -> Result {
         while flock(descriptor, LOCK_EX) != 0 {
             guard errno == EINTR else {

@@ -2,32 +2,35 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Decides whether what is found at a target is what its cursor is about.
+/// Decides whether the target that was found is the one that the cursor describes.
 ///
-/// The cursor says that the target has everything up to a place. That is so only for the very target that was filled, and only while it has not been put
-/// back to an earlier state, while this store has not, and while no copy of this store feeds it.
+/// The cursor means that the target has every change up to a position. That is true only if:
+/// - it is the same target that was filled,
+/// - the target was not restored to an earlier state,
+/// - this store was not restored to an earlier state,
+/// - no copy of this store feeds the target.
 struct TargetMeeting {
-    /// What comes of it.
+    /// The result of the check.
     enum Verdict: Equatable {
-        /// It goes on, with what was learned of the target.
+        /// Go on with this updated target.
         case proceed(Target)
-        /// A person has to act.
+        /// Stop until a user acts, with the reason.
         case stop(String)
     }
 
     let settings: TargetSettings
-    /// What a person can do.
+    /// The advice for the user.
     let mend: String
-    /// Whether this store has made an anchor.
+    /// Whether this store has created an anchor.
     let hasMade: (Anchor) throws -> Bool
     let now: Instant
 
-    /// How long a holder's claim is valid after its last mark. A machine that is gone for good does not keep its successor out.
+    /// How long a holder's claim is valid after its last mark. A machine that is gone for good does not block its successor.
     static let lease = Duration.seconds(30 * 86_400)
     /// How often a holder writes its mark when there is nothing to deliver.
     static let renewal = Duration.seconds(86_400)
 
-    /// - Parameter address: by which a target is known that stores no mark.
+    /// - Parameter address: identifies a target that stores no mark.
     func verdict(_ known: Target, _ found: FoundMark?, address: String) throws -> Verdict {
         var target = known
         guard let found else {
@@ -39,14 +42,14 @@ struct TargetMeeting {
         }
         if let words = claimWords(found.mark) { return .stop(words) }
         guard let identity = known.identity else {
-            // The store may be a copy from before the first delivery. Told everything anew, that is meant.
+            // The store may be a copy from before the first delivery. If everything is rewritten, that is intended.
             if !known.isRewriting, let mark = found.mark, let words = try neverMade(mark) { return .stop(words) }
             target.identity = found.identity
             target.count = found.mark?.count ?? 0
             return .proceed(target)
         }
         if identity == Self.identity(of: address), found.mark == nil, let there = found.identity {
-            // It was known by its address until now.
+            // Until now the target was identified by its address.
             target.identity = there
             return .proceed(target)
         }
@@ -66,14 +69,15 @@ struct TargetMeeting {
         return .proceed(target)
     }
 
-    /// The words for a mark of changes that this store never made; `nil` where it made them.
+    /// Returns the reason to stop if the mark was written for changes that this store never made, or `nil` if it made them.
     private func neverMade(_ mark: TargetMark) throws -> String? {
         guard let anchor = Anchor(mark.anchor), try !hasMade(anchor) else { return nil }
         return
             "it has changes that this store never made, as where the store was put back from a copy, or a copy of it feeds the target, too: \(mend)"
     }
 
-    /// Why another holder's claim stops us; `nil` where it does not, such as after its lease.
+    /// Returns the reason to stop because of another holder's claim, or `nil` if there is no valid claim, such as after its
+    /// lease.
     func claimWords(_ mark: TargetMark?) -> String? {
         guard let mark, !mark.holder.id.isEmpty, !settings.holder.id.isEmpty, mark.holder.id != settings.holder.id,
             !settings.takesOver, !hasExpired(mark)
@@ -90,7 +94,8 @@ struct TargetMeeting {
         mark.time.map { Self.lease < Self.duration(from: $0, to: now) } ?? false
     }
 
-    /// Whether this store has to write its mark before it goes on: it is not there, somebody else's, or a day old.
+    /// Whether this store has to write its mark before it goes on: the mark is missing, belongs to another holder, or is a day
+    /// old.
     func needsClaim(_ mark: TargetMark?) -> Bool {
         guard let mark else { return true }
         guard !settings.holder.id.isEmpty else { return false }
@@ -103,7 +108,7 @@ struct TargetMeeting {
 
     private static let addressPrefix = "address-"
 
-    /// Of a target that stores no mark: a digest of its address, in which no name of a server is read.
+    /// The identity of a target that stores no mark: a digest of its address, which does not reveal the server's name.
     static func identity(of address: String) -> String {
         addressPrefix
             + Digest.sha256(Array(address.utf8)).prefix(12).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()

@@ -2,41 +2,44 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Brings one target up to what the store has: reads on from its cursor, delivers, and moves the cursor once the target has acknowledged.
+/// Keeps one target up to date with the store: reads changes from its cursor, delivers them, and moves the cursor once the target
+/// has acknowledged them.
 ///
 ///     let run = try TargetRun(settings, exporter: exporter, reader: reader, store: store, now: now)
 ///     while case .more = try run.step() {}
 ///
-/// There is no queue: the store is what waits. The cursor is a place in the change log and never a time, so what is back-dated goes over, too. A kill at
-/// any moment repeats at most what was delivered behind the cursor, which the exporter makes nothing of.
+/// There is no queue because the changes wait in the store. The cursor is a position in the change log and not a time, so
+/// back-dated samples are sent too. A crash at any moment repeats at most the changes that were delivered after the cursor, and
+/// the exporter ignores repeated changes.
 ///
-/// A target that begins is told what is new and, by turns, what was there before: a backlog of years does not keep today's readings waiting. An
-/// exporter that needs the order of numbers (``Exporter/isOrdered``) is told all in one row.
+/// A new target receives new changes and the backlog alternately, so today's readings do not wait for years of old ones. An
+/// exporter that needs changes in order (``Exporter/isOrdered``) receives all of them in one sequence.
 public final class TargetRun {
-    /// What a step came to.
+    /// The result of a step.
     public enum Outcome: Hashable, Sendable {
-        /// There may be more at once.
+        /// More changes may follow immediately.
         case more
-        /// The target has all that the store has; its exporter wants to be asked again after so long, though nothing may change.
+        /// The target has everything. The exporter wants another call after `again`, even if nothing changes.
         case upToDate(again: Duration?)
-        /// The target did not take it, and is to be asked again after so long.
+        /// The target did not accept the delivery. Try again after this pause.
         case wait(Duration)
-        /// A person has to act; ``target`` has the words.
+        /// A user has to act. ``target`` contains the reason.
         case stopped
     }
 
-    /// Which of the target's cursors a batch is read behind.
+    /// The cursor that a batch is read from.
     private enum Part {
         case new, backlog
     }
 
-    /// How far it has come.
+    /// The target's state and cursor.
     public private(set) var target: Target
-    /// How many changes the last step set aside.
+    /// The number of changes that the last step set aside.
     public private(set) var refusedOfLastStep = 0
     private let settings: TargetSettings
     private let exporter: any Exporter
-    /// A connection for reading, and one for the cursor: the exporter may take long, and no snapshot is held meanwhile.
+    /// The connection for reading. It is separate from the one for the cursor because the exporter may take long and must not
+    /// hold a snapshot open.
     private let reader: SampleStore
     private let store: SampleStore
     private let lock: TargetLock
@@ -44,12 +47,13 @@ public final class TargetRun {
     private var backoff = Backoff()
     private var generator: any RandomNumberGenerator
     private var isBacklogsTurn = false
-    /// A target that was stopped is tried once when its exporter starts: whoever mended it may have done just that.
+    /// Whether this is the first step. A stopped target is tried once when its exporter starts because the user may have fixed
+    /// the problem.
     private var isFirst = true
-    /// When the target was looked at since something failed: it is the one that was filled, and nobody else feeds it.
+    /// When the target was last confirmed to be the one that was filled, with no other store feeding it. `nil` after a failure.
     private var met: Instant?
 
-    /// - Throws: ``StoreError`` where the store cannot be read.
+    /// - Throws: ``StoreError`` if the store cannot be read.
     public init(
         _ settings: TargetSettings, exporter: any Exporter, reader: SampleStore, store: SampleStore,
         generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), now: @escaping () -> Instant
@@ -60,16 +64,16 @@ public final class TargetRun {
         target = Target(name: settings.name, filter: settings.filterText, at: now())
     }
 
-    /// How many changes wait, those that the filter leaves out among them.
+    /// The number of waiting changes, including those that the filter excludes.
     public var waiting: Int {
         get throws { try reader.changesWaiting(for: target) }
     }
 
-    /// Delivers one batch, and keeps what came of it.
+    /// Delivers one batch and saves the result.
     public func step() throws -> Outcome {
         try lock.holding {
             refusedOfLastStep = 0
-            // Another process may have retried, skipped or compared meanwhile.
+            // Another process may have retried, skipped or compared in the meantime.
             target = try store.target(settings.name) ?? begun()
             let isFirst = isFirst
             self.isFirst = false
@@ -85,19 +89,19 @@ public final class TargetRun {
         }
     }
 
-    /// A target that nothing was ever delivered to.
+    /// The initial state of a target that has received nothing.
     private func begun() throws -> Target {
         try reader.newTarget(settings.name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: now())
     }
 
-    /// What a person can do about contents that are not what the cursor says.
+    /// The advice for a target whose contents do not match its cursor.
     private var mend: String {
         exporter is any ComparableExporter
             ? "'vitalgate targets verify \(settings.name)' fills what is missing and goes on"
             : "'vitalgate targets restart \(settings.name)' tells it everything again"
     }
 
-    /// Why its contents cannot be carried on.
+    /// Returns why the target's contents cannot be continued, or `nil`.
     private func hindrance() throws -> String? {
         if target.filter != settings.filterText {
             return "it was filled by another filter than the configuration has now: \(mend)"
@@ -117,18 +121,20 @@ public final class TargetRun {
 
     // MARK: Whether it is the one
 
-    /// Whether the target was looked at within the last day. A mark is written anew then, so that the claim of a hub with nothing to deliver stays valid.
+    /// Whether the target was checked within the last day. The check also renews the mark, so that the claim of a hub with
+    /// nothing to deliver stays valid.
     private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < TargetMeeting.renewal } ?? false }
 
     private var meeting: TargetMeeting { TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade, now: now()) }
 
-    /// The words for a target that another copy of this store feeds, which come first: a comparison would not be let in either; `nil` where there is none.
+    /// Returns the reason to stop if another copy of this store feeds the target, or `nil`. It is reported first because a
+    /// comparison would be rejected too.
     private func claimOfAnother() -> String? {
         guard let found = try? exporter.found() else { return nil }
         return meeting.claimWords(found.mark)
     }
 
-    /// Looks whether it is the target that was filled, and says there that this store feeds it; `nil` where it is.
+    /// Checks that it is the target that was filled, and writes this store's claim there. Returns `nil` if the run can go on.
     private func meet() throws -> Outcome? {
         let found: FoundMark?
         do throws(DeliveryError) {
@@ -168,7 +174,7 @@ public final class TargetRun {
             holder: settings.holder, time: now())
     }
 
-    /// Of the next delivery.
+    /// The mark for the next delivery.
     private var nextMark: TargetMark {
         var next = target
         next.count += 1
@@ -194,7 +200,7 @@ public final class TargetRun {
         }
         backoff.succeed()
         if target.isRewriting {
-            // All of it was told, what came meanwhile among it.
+            // Everything was rewritten, including the changes that arrived in the meantime.
             var rewritten = target
             rewritten.isRewriting = false
             try store.save(rewritten)
@@ -204,8 +210,8 @@ public final class TargetRun {
         return .upToDate(again: settings.holder.id.isEmpty ? again : min(again ?? TargetMeeting.renewal, TargetMeeting.renewal))
     }
 
-    /// The next changes for the target, how many came before each that it has no place for, and before the end, and the anchor behind the last one
-    /// that was looked at; `nil` where there is none.
+    /// Returns the next changes for the target, and the anchor after the last change that was read (`nil` if none was). `unheld`
+    /// contains, for each change and for the end, the number of earlier changes whose kind the target does not store.
     private func next(_ part: Part) throws -> (ExportBatch, unheld: [Int], Anchor?) {
         var batch = ExportBatch()
         var unheld: [Int] = []
@@ -214,7 +220,7 @@ public final class TargetRun {
         var end: Anchor?
         var (looked, weight) = (0, 0)
         let limit = max(1, min(settings.batchSize, exporter.batchLimit))
-        // Where there is a backlog, whole batches come.
+        // With a backlog, batches are full.
         if let known = try? waiting, known > 0 {
             batch.changes.reserveCapacity(min(limit, known))
             batch.anchors.reserveCapacity(min(limit, known))
@@ -242,7 +248,7 @@ public final class TargetRun {
         return (batch, unheld + [count], end)
     }
 
-    /// With its maker's own id, where the target is told all of it.
+    /// The change, with the manufacturer's own record id if the exporter sends it.
     private func whole(_ change: SampleChange) throws -> SampleChange {
         guard exporter.tellsRecords, case .added(var stored) = change else { return change }
         stored.sample.record = try reader.record(of: stored.sample)
@@ -250,9 +256,10 @@ public final class TargetRun {
     }
 
     private struct Enough: Error {}
-    /// Octets of bodies in one batch: routes, recordings and documents are in memory while they are delivered, and more than packed there.
+    /// The maximum size in bytes of the bodies in one batch. Routes, recordings and documents are in memory while they are
+    /// delivered, and take more space there than packed.
     private static let mostWeight = 2 << 20
-    /// Of what a filter leaves out, in one step.
+    /// The maximum number of changes read in one step, including those that the filter excludes.
     private static let mostLookedAt = 100_000
 
     private func deliver(_ batch: ExportBatch, _ unheld: [Int], _ end: Anchor?, _ part: Part) throws -> Outcome {
@@ -262,7 +269,7 @@ public final class TargetRun {
         do throws(DeliveryError) {
             try delivery.deliver(batch)
         } catch {
-            // What was done before the failure is done: the cursor moves up to there.
+            // Changes before the failure were delivered, so the cursor moves up to them.
             let anchor = delivery.done > 0 ? Anchor(batch.anchors[delivery.done - 1]) : nil
             let passed = delivery.done > 0 ? unheld[delivery.done - 1] : 0
             return try failed(error) { state, words in
@@ -275,7 +282,7 @@ public final class TargetRun {
     }
 
     private func failed(_ error: DeliveryError, _ keep: (Target.State, String) throws -> Void) throws -> Outcome {
-        // What was not answered may have happened; whoever answers next may be another one.
+        // A request without an answer may still have been executed, and a different target may answer the next one.
         met = nil
         switch error.kind {
         case .unauthorised, .unfit:
@@ -292,7 +299,7 @@ public final class TargetRun {
 
     // MARK: What was set aside
 
-    /// Tells again what a person wants told again, as it is now; `nil` where there is nothing of that.
+    /// Delivers changes that the user wants retried, in their current state. Returns `nil` if there are none.
     private func retry() throws -> Outcome? {
         let again = try store.setAside(
             by: settings.name, retried: true, limit: max(1, min(settings.batchSize, exporter.batchLimit)))
@@ -306,7 +313,7 @@ public final class TargetRun {
             weight += change.sample.body?.size ?? 0
             if weight > Self.mostWeight { break }
         }
-        // It may be there in part.
+        // Part of the change may already be there.
         batch.rewrites = true
         var delivery = Delivery(exporter, mark: nextMark)
         do throws(DeliveryError) {
@@ -341,7 +348,7 @@ public final class TargetRun {
         }
         refusedOfLastStep = setAside.count
         let taken = taken + (delivery?.gone ?? [])
-        // Idle means idle: nothing is written for a target that has all.
+        // An idle target with everything delivered causes no writes.
         guard next != target || !setAside.isEmpty || !taken.isEmpty else { return }
         next.changed = time
         try store.save(next, setAside: setAside, taken: taken)

@@ -1,26 +1,26 @@
 import HealthModel
 import Pipeline
 
-/// What a person settles about a target, whatever its kind.
+/// The user's settings for a target, independent of its kind.
 public struct TargetSettings: Sendable {
-    /// By which commands and the store know it.
+    /// The name that commands and the store use for the target.
     public var name: String
-    /// Samples that go there; `nil` for all.
+    /// The filter for samples, or `nil` for all.
     public var filter: SamplePredicate?
-    /// The filter as it was written, which the store remembers: another one makes other contents.
+    /// The filter as it was written. The store remembers it because another filter means other contents.
     public var filterText: String
-    /// Sources, by id, under which the target's own samples come back to us: they do not go there again.
+    /// Ids of sources under which the target's own samples come back to us. They are not sent there again.
     public var ownSources: Set<String>
-    /// The settings that shape what is written, whatever the kind: units.
+    /// The settings common to all kinds that affect what is written: units.
     public var shapeText: String
-    /// Which machine and file feed the target.
+    /// The machine and file that feed the target.
     public var holder: StoreHolder
-    /// Whether this holder takes over from another one: a person has said that the store has moved.
+    /// Whether this holder takes over from another one because the user has confirmed that the store moved.
     public var takesOver = false
-    /// Changes in one delivery at most; no more than the exporter allows.
+    /// The maximum number of changes in one delivery. The exporter's own limit applies too.
     public var batchSize: Int
 
-    /// Everything, as many at once as the exporter likes, where nothing else is said.
+    /// Creates settings. By default everything is sent, in batches as large as the exporter allows.
     public init(
         name: String, filter: SamplePredicate? = nil, filterText: String = "", shapeText: String = "",
         holder: StoreHolder = StoreHolder(),
@@ -31,13 +31,13 @@ public struct TargetSettings: Sendable {
         (self.ownSources, self.batchSize) = (ownSources, batchSize)
     }
 
-    /// Whether a sample goes to the target.
+    /// Whether the target receives a sample.
     func passes(_ sample: Sample) -> Bool {
         guard !ownSources.contains(sample.origin.source.id) else { return false }
         return filter?.matches(sample) ?? true
     }
 
-    /// What shapes an exporter's contents; the same for all where it shows only how things are now.
+    /// The settings that affect an exporter's contents. It is empty for an exporter that shows only the current state.
     func shape(_ exporter: any Exporter) -> String {
         exporter.showsOnlyNow ? "" : [shapeText, exporter.shape].filter { !$0.isEmpty }.joined(separator: " ")
     }

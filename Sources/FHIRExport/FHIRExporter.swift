@@ -1,38 +1,39 @@
 import HealthModel
 import Pipeline
 
-/// Keeps the readings, sleep and workouts on a FHIR R4 server: an Observation each, a blood pressure one with two components.
-/// Clinical records and documents are there with their own octets, a DocumentReference each.
+/// Writes readings, sleep and workouts to a FHIR R4 server: one Observation each, with two components for a blood pressure.
+/// Clinical records and documents are written unchanged, one DocumentReference each.
 ///
-/// Where the server lets us name resources, a sample is `Observation/{UUID}`, so that the same reading twice is one. Where it does not, a sample is
-/// found by its identifier: it is looked for first, made only if nobody else did, and looked for again, until there is exactly one. A batch is one
-/// transaction: all of it or nothing.
+/// If the server allows clients to choose ids, a sample is `Observation/{UUID}`, so a repeated reading is stored once. If not, a
+/// sample is found by its identifier: it is searched, created only if it does not exist, and searched again, until there is
+/// exactly one. A batch is one transaction.
 ///
-/// What was deleted or replaced is entered in error, and says what came in its place. What the server never had is not made for that.
+/// Deleted and replaced samples become entered-in-error and refer to their replacement. If the server never had the sample,
+/// nothing is created.
 public final class FHIRExporter: ComparableExporter {
-    /// A transaction each: servers bound them.
+    /// The maximum number of changes in a transaction, because servers limit its size.
     public let batchLimit = 500
     private let settings: FHIRSettings
     private let context: ExportContext
     private let server: FHIRServer
     private let encoder: ObservationEncoder
-    /// Devices that are there.
+    /// Devices that exist on the server.
     private var devices: Set<String> = []
-    /// What was made and has to be found by a search, by its identifier: how often it was looked for in vain.
+    /// Created resources that a search has to find, by identifier, with the number of failed searches.
     private var unconfirmed: [String: Int] = [:]
 
-    /// Quantities, stages of sleep, workouts, clinical records, documents; of a blood pressure the two pressures.
+    /// Quantities, sleep stages, workouts, clinical records and documents. A blood pressure is exported as its two quantities.
     public let kinds: Set<SampleKind> = [.quantity, .category, .workout, .clinicalRecord, .document]
 
-    /// Only a type and a value for which FHIR has a code, of a person who is known there.
+    /// Whether the sample has a FHIR code for its type and value, and its person has a patient.
     public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
 
-    /// How often a batch is made anew of what the server has, where somebody else was quicker.
+    /// The number of attempts to write a batch if another client writes at the same time.
     private static let rounds = 4
-    /// How often something that was made and is not found may be asked for, before it counts as lost.
+    /// The number of failed searches for a created resource before it counts as lost.
     private static let patience = 20
 
-    /// Connects to nothing yet.
+    /// Creates an exporter without connecting.
     public init(_ settings: FHIRSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         var patients = settings.patients
@@ -44,10 +45,10 @@ public final class FHIRExporter: ComparableExporter {
     /// Closes the connection.
     public func finish() { server.close() }
 
-    /// What is stored there is found by its UUID; the server itself is known by its address.
+    /// The server's address, which identifies it. Samples are found by UUID.
     public var address: String { settings.url }
 
-    /// Whose record the readings go to, and how they are named there.
+    /// The patients and the kind of ids.
     public var shape: String {
         let others = settings.patients.sorted { $0.key < $1.key }.map { "patients.\($0.key)=\($0.value)" }
         return (["patient=\(settings.patient)", "ids=\(settings.ids.rawValue)"] + others).joined(separator: " ")
@@ -55,14 +56,14 @@ public final class FHIRExporter: ComparableExporter {
 
     // MARK: Looking
 
-    /// Looks whether it is a FHIR R4 server that does what is asked of it, and whether the patients are there.
+    /// Checks that it is a FHIR R4 server with the needed features, and that the patients exist.
     public func check() throws(DeliveryError) -> [Finding] {
         guard let statement = try server.get("metadata"), statement.resourceType == "CapabilityStatement" else {
             throw DeliveryError(.unfit, "\(settings.url) is no FHIR server: it has no CapabilityStatement")
         }
         var findings = CapabilityCheck(statement, ids: settings.ids).findings
         for patient in Set([settings.patient] + settings.patients.values).sorted() {
-            // Which patient stands in the configuration; a person's name is not told.
+            // The patient is named in the configuration. The person's name is not reported.
             let isThere = try server.get(patient)?.resourceType == "Patient"
             findings.append(
                 isThere
@@ -75,7 +76,7 @@ public final class FHIRExporter: ComparableExporter {
         return findings
     }
 
-    /// Hands over the UUIDs of what is there by the tag that all of it has, page by page.
+    /// Passes on the UUIDs of our resources, which have a common tag, page by page.
     public func contents(_ body: ([HeldSample]) throws -> Void) throws {
         for type in ["Observation", DocumentResource.type] { try contents(type, body) }
     }
@@ -85,7 +86,7 @@ public final class FHIRExporter: ComparableExporter {
         var url: String? = "\(server.base)/\(type)?_tag=\(tag)&_count=200&_elements=identifier,status"
         var pages: Set<String> = []
         while let page = url {
-            // The account's token goes to no other server.
+            // The token must not be sent to another server.
             guard FHIRSettings.host(of: String(page.prefix { $0 != "?" })) == FHIRSettings.host(of: server.base),
                 page.hasPrefix("https://") == server.base.hasPrefix("https://")
             else {
@@ -94,7 +95,7 @@ public final class FHIRExporter: ComparableExporter {
             }
             guard pages.insert(page).inserted else { throw DeliveryError(.unfit, "the server's pages go round in a circle") }
             let found = try server.get(url: page)
-            // A server need not have DocumentReferences.
+            // A server need not support DocumentReference.
             if found == nil, type == DocumentResource.type, pages.count == 1 { return }
             guard let bundle = found, bundle.type == "searchset" else {
                 throw DeliveryError(.unfit, "the server does not answer a search as FHIR R4 asks for")
@@ -104,7 +105,7 @@ public final class FHIRExporter: ComparableExporter {
         }
     }
 
-    /// Of the samples that an Observation holds: one, or a pressure's two.
+    /// Returns the samples in an Observation: one, or both of a blood pressure.
     private static func identities(_ observation: FHIRResource) -> [SampleIdentity] {
         (observation.identifier ?? []).compactMap { identifier in
             guard let value = identifier.value, value.hasPrefix("urn:uuid:") else { return nil }
@@ -114,23 +115,23 @@ public final class FHIRExporter: ComparableExporter {
 
     // MARK: Delivering
 
-    /// An Observation, or a DocumentReference, as it is to be there.
+    /// The desired state of an Observation or DocumentReference.
     private struct Wanted {
         var type = "Observation"
-        /// Its name, where we give it.
+        /// The id, if the client chooses it.
         let id: String
-        /// What it is found by.
+        /// The identifier for searches.
         let identifier: String
         let isGone: Bool
-        /// What it holds.
+        /// The samples that it contains.
         let samples: Set<SampleIdentity>
         let device: Device?
-        /// Appends it under a name; as a mistake where it is there twice.
+        /// Appends the resource with an id, or as an error if it is a duplicate.
         let append: (String?, inout [UInt8]) -> Void
         let retire: (String?, inout [UInt8]) -> Void
     }
 
-    /// One transaction; where somebody else was quicker, it is made anew of what is there.
+    /// Writes a batch in one transaction. If another client was faster, the batch is planned again from the server's new state.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (wanted, leftOut) = try gather(batch)
         var overtaken = DeliveryError(.unreachable, "the server does not come to rest")
@@ -146,7 +147,7 @@ public final class FHIRExporter: ComparableExporter {
             case .done:
                 if settings.ids == .client { devices.formUnion(plan.newDevices) }
                 guard !plan.created.isEmpty else { return leftOut }
-                // Once more, to see whether each is there, and once.
+                // One more round checks that each resource exists exactly once.
                 for identifier in plan.created { unconfirmed[identifier] = 0 }
                 overtaken = DeliveryError(.unreachable, "what was written does not stay as it was written")
             }
@@ -154,7 +155,7 @@ public final class FHIRExporter: ComparableExporter {
         throw overtaken
     }
 
-    /// The last word about each sample, and each blood pressure as the store has it.
+    /// Returns the last change of each sample, and each blood pressure as in the store.
     private func gather(_ batch: ExportBatch) throws(DeliveryError) -> (wanted: [Wanted], leftOut: Int) {
         var leftOut = 0
         var order: [String] = []
@@ -233,7 +234,7 @@ public final class FHIRExporter: ComparableExporter {
             retire: { gone.append(id: $0, panel: id, replacedBy: nil, encoder, to: &$1) })
     }
 
-    /// Named by us, it is what it is; only what is gone has to have been there.
+    /// Plans resources with our own ids. Only deleted samples have to be looked up.
     private func planNamed(_ wanted: [Wanted], _ plan: inout FHIRPlan) throws(DeliveryError) {
         let found = try server.look(wanted.filter(\.isGone).map { "\($0.type)/\($0.id)" })
         let there = Set(found.joined().filter(\.isLive).compactMap(\.id))
@@ -243,12 +244,12 @@ public final class FHIRExporter: ComparableExporter {
         }
     }
 
-    /// Found by its identifier, of which there is to be one.
+    /// Plans resources that are found by identifier and must exist only once.
     private func planFound(_ wanted: [Wanted], rewriting: Bool, _ plan: inout FHIRPlan) throws(DeliveryError) {
         let found = try server.look(wanted.map { "\($0.type)?identifier=\($0.identifier)" })
         for (each, resources) in zip(wanted, found) {
             try confirm(each.identifier, isFound: !resources.isEmpty)
-            // Who looks sees the same one first: one that counts, the oldest.
+            // Sorted so that every hub sees the same one first: the oldest valid one.
             let sorted = resources.sorted { Self.rank($0) < Self.rank($1) }
             let live = sorted.filter(\.isLive)
             if each.isGone {
@@ -273,7 +274,8 @@ public final class FHIRExporter: ComparableExporter {
         return (resource.isLive ? 0 : 1, id.utf8.count, id)
     }
 
-    /// What was made here is found again before it may be made once more: a server whose search lags behind would have it twice.
+    /// Checks that a created resource is found before it may be created again. Otherwise a server with a delayed search index
+    /// would store it twice.
     private func confirm(_ identifier: String, isFound: Bool) throws(DeliveryError) {
         guard let asked = unconfirmed[identifier] else { return }
         unconfirmed[identifier] = isFound || asked >= Self.patience ? nil : asked + 1

@@ -1,32 +1,33 @@
 import Pipeline
 
-/// Where a FHIR server is, how it is entered, and who is who there.
+/// The address, credentials and patients of a FHIR server.
 public struct FHIRSettings: ExporterSettings {
     /// `url`, `ids`, `patient`, `patients`, `token`, `user`, `password`, `certificateAuthority`.
     public static let keys = ["url", "ids", "patient", "patients", "token", "user", "password", "certificateAuthority"]
-    /// The server's base, such as `https://fhir.example.org/r4`, without a stroke at its end.
+    /// The server's base URL without a slash at the end, such as `https://fhir.example.org/r4`.
     public var url: String
-    /// Who names resources.
+    /// The side that chooses resource ids.
     public var ids = ObservationEncoder.IDs.client
-    /// Of the readings of `me`, such as `Patient/7`.
+    /// The patient for the readings of `me`, such as `Patient/7`.
     public var patient: String
-    /// Of other subjects' readings. Those of a subject that is not named are left out: on another person's record they would do harm.
+    /// The patients of other subjects. Readings of unnamed subjects are omitted because they would be harmful in another person's
+    /// record.
     public var patients: [String: String] = [:]
     /// A bearer token (OAuth 2).
     public var token: Secret?
-    /// A name and a password in place of a token.
+    /// A user name for basic authentication, instead of a token.
     public var user: String?
-    /// The user's.
+    /// The user's password.
     public var password: Secret?
-    /// A file of certificates that the server's may be signed by; the system's without it.
+    /// The path of a file with trusted certificates, or `nil` for the system's.
     public var certificateAuthority: String?
 
-    /// Without authorisation; resources are named by us.
+    /// Creates settings without authorisation. Ids are chosen by the client.
     public init(url: String, patient: String) { (self.url, self.patient) = (url, patient) }
 
     private enum Key: String, CodingKey { case url, ids, patient, patients, token, user, password, certificateAuthority }
 
-    /// - Throws: ``SettingsFault`` where a value does not fit.
+    /// - Throws: ``SettingsFault`` if a value is invalid.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         url = try members.decode(String.self, forKey: .url)
@@ -58,7 +59,7 @@ public struct FHIRSettings: ExporterSettings {
         }
     }
 
-    /// Host and port of an address.
+    /// Returns the host and port of a URL.
     static func host(of address: String) -> String? {
         guard let start = ["https://", "http://"].first(where: address.hasPrefix)?.count else { return nil }
         let rest = address.dropFirst(start)

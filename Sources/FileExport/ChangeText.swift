@@ -2,7 +2,7 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// Changes as text: a line of NDJSON each, or a row of CSV whose first cell says what happened, or a data point of Open mHealth.
+/// Changes as text: NDJSON lines, CSV rows with the kind of change in the first cell, or Open mHealth data points.
 final class ChangeText {
     private let form: FileExporter.Form
     private let context: ExportContext
@@ -15,7 +15,7 @@ final class ChangeText {
         line = ChangeLine(me: context.me, withContent: true)
     }
 
-    /// In front of a file's first line.
+    /// The text at the start of a file.
     var head: [UInt8] {
         guard form == .csv else { return [] }
         var octets: [UInt8] = []
@@ -23,7 +23,7 @@ final class ChangeText {
         return octets
     }
 
-    /// - Returns: false where the form has no place for it; nothing was appended then.
+    /// - Returns: false if the format cannot represent the change. Nothing is appended then.
     func append(_ change: SampleChange, anchor: String, to octets: inout [UInt8]) -> Bool {
         switch form {
         case .ndjson: line.append(change, anchor: anchor, in: context.wantedQuantity, to: &octets)

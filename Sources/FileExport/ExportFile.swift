@@ -3,23 +3,23 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// The file that grows, and how far it is whole.
+/// The growing file, and the state up to which it is complete.
 final class ExportFile {
-    /// What is true of the file, written behind what it is about.
+    /// The state of the file, which is written after its lines.
     struct State: Equatable {
-        /// Of the last change in it, or in the one before.
+        /// The anchor of the last change in this file or the previous one.
         var anchor: String?
-        /// In octets; what lies behind was not acknowledged.
+        /// The length in bytes that was acknowledged. Anything after it is not.
         var length = 0
-        /// Whose changes it has; 0 where files are not of a day.
+        /// The day of the changes, or 0 if files are not daily.
         var day = 0
-        /// Files that have their final name.
+        /// The number of files with their final name.
         var closed = 0
-        /// Of the last delivery; `nil` where an earlier version wrote last, or nobody.
+        /// The mark of the last delivery, or `nil` if there was none or an earlier version wrote it.
         var mark: Mark?
     }
 
-    /// By which the folder is known as the one that was filled, and who fills it.
+    /// Identifies the folder as the one that was filled, and the holder that fills it.
     struct Mark: Equatable {
         var identity: String
         var count: Int64
@@ -30,7 +30,7 @@ final class ExportFile {
     private let folder: String
     private let name: String
     private let suffix: String
-    /// The store whose changes they are.
+    /// The store of the changes.
     private let store: String
     private var descriptor: Int32 = -1
     private(set) var state = State()
@@ -41,9 +41,8 @@ final class ExportFile {
     private let dayName: (Int) -> String
     private let isPacked: Bool
 
-    /// - Parameters:
-    ///   - isPacked: whether files are packed that have their final name.
-    ///   - dayName: how a day is written in it.
+    /// - Parameters: - isPacked: whether files with their final name are compressed. - dayName: returns a day as it is written in
+    ///   the name.
     init(
         folder: String, name: String, suffix: String, store: String, isPacked: Bool, dayName: @escaping (Int) -> String
     ) throws(DeliveryError) {
@@ -54,7 +53,7 @@ final class ExportFile {
         if let known = try readState() {
             state = known
         } else {
-            // Written before the first line, so that a file without it is somebody else's.
+            // The state is written before the first line, so a file without it is not ours.
             var status = stat()
             guard stat(path, &status) != 0 || status.st_size == 0 else {
                 throw DeliveryError(.unfit, "\(path): it is there already, and nothing says that it is ours: move it away")
@@ -82,16 +81,16 @@ final class ExportFile {
         guard ftruncate(descriptor, off_t(state.length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else { throw Self.error(path) }
     }
 
-    /// Octets behind the place up to which the file is whole.
+    /// The number of bytes after the acknowledged length.
     private var pending = 0
 
-    /// Writes lines of which nobody knows until ``append(_:anchor:day:)`` comes behind them.
+    /// Writes lines that stay unacknowledged until ``append(_:anchor:day:)`` follows.
     func write(_ octets: [UInt8]) throws(DeliveryError) {
         try Self.write(octets, to: descriptor, path)
         pending += octets.count
     }
 
-    /// Appends lines, durable once this returns, and those that were written before.
+    /// Appends lines. When this returns, these and the lines written before are durable.
     func append(_ octets: [UInt8], anchor: String?, day: Int, mark: Mark?) throws(DeliveryError) {
         try write(octets)
         guard fdatasync(descriptor) == 0 else { throw Self.error(path) }
@@ -103,14 +102,14 @@ final class ExportFile {
         try save(next)
     }
 
-    /// Says who fills the folder from now on, and from where.
+    /// Stores the holder of the folder and the anchor to continue from.
     func claim(_ mark: Mark, anchor: String?) throws(DeliveryError) {
         var next = state
         (next.mark, next.anchor) = (mark, anchor)
         try save(next)
     }
 
-    /// Gives the file its final name, and begins another.
+    /// Gives the file its final name and starts the next one.
     func close() throws(DeliveryError) {
         guard access(finalPath, F_OK) != 0, access(finalPath + ".zst", F_OK) != 0 else {
             throw DeliveryError(.unfit, "\(finalPath): it is there already")
@@ -122,8 +121,8 @@ final class ExportFile {
         try pack()
     }
 
-    /// Packs what has its final name, whoever was killed at it before. A packed file has its name once it is whole and on the disk; only then the
-    /// other one goes.
+    /// Compresses files with their final name, including those left by a crash. A compressed file gets its name once it is
+    /// complete and on the disk. Only then is the original removed.
     private func pack() throws(DeliveryError) {
         guard isPacked else { return }
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { throw Self.error(folder) }
@@ -138,7 +137,7 @@ final class ExportFile {
         }
     }
 
-    /// Whether a file is one of ours with its final name: `NAME-20261123-000001`, and not another target's whose name begins in the same way.
+    /// Whether a file is one of ours with its final name, `NAME-20261123-000001`, and not one of a target with a similar name.
     private func isNumbered(_ file: String) -> Bool {
         let parts = file.dropFirst(name.count + 1).dropLast(suffix.count + 1).split(
             separator: "-", omittingEmptySubsequences: false)
@@ -166,7 +165,7 @@ final class ExportFile {
         }
     }
 
-    /// The file that was open has its final name.
+    /// Updates the state after the open file got its final name.
     private func begin() throws(DeliveryError) {
         var next = state
         (next.length, next.closed) = (0, state.closed + 1)
@@ -174,7 +173,7 @@ final class ExportFile {
         try open()
     }
 
-    /// What the open file is going to be called: known from the state, so that a start can tell that it was renamed and nothing more.
+    /// The final name of the open file. It follows from the state, so that a start can detect an interrupted rename.
     private var finalPath: String {
         let number = String(state.closed + 1)
         let parts = [name, dayName(state.day), String(repeating: "0", count: max(0, 6 - number.count)) + number]
@@ -183,12 +182,12 @@ final class ExportFile {
 
     // MARK: State
 
-    /// Whether nobody else has written meanwhile, such as the hub beside a person's `export --once`.
+    /// Whether no other process has written in the meantime, such as `export --once` beside the hub.
     func isCurrent() throws(DeliveryError) -> Bool { try readState() == state }
 
     private func readState() throws(DeliveryError) -> State? { try Self.readState(statePath, path, store) }
 
-    /// The state of a file that need not be opened; `nil` where there is none.
+    /// Returns the state of a file without opening it, or `nil` if there is none.
     static func state(folder: String, name: String, suffix: String, store: String) throws(DeliveryError) -> State? {
         try readState("\(folder)/\(name).state", "\(folder)/\(name).\(suffix)", store.isEmpty ? "0" : store)
     }
@@ -235,7 +234,7 @@ final class ExportFile {
             line +=
                 " \(mark.identity) \(mark.count) \(holder)\(mark.time.map { "@\($0.microseconds)" } ?? "") \(mark.holder.name)"
         }
-        // A name that is too long to be read back is cut.
+        // A name that is too long to be read back is truncated.
         try Self.write(Array(line.utf8.prefix(4000)) + [0x0A], to: file, temporary)
         guard fsync(file) == 0, rename(temporary, statePath) == 0 else { throw Self.error(statePath) }
         let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -255,7 +254,7 @@ final class ExportFile {
         }
     }
 
-    /// What the system has said last: a full disk gets room again, a file that is not ours to write does not.
+    /// Returns the last system error. A full disk may get space again, but missing permissions stop the target.
     static func error(_ path: String) -> DeliveryError {
         let code = errno
         let stops = [EACCES, EPERM, EROFS, ENOTDIR, ELOOP, EISDIR].contains(code)

@@ -3,13 +3,13 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// The way back: the lines of a folder without those of what was deleted later.
+/// Reads a folder's lines back, without the samples that were deleted later.
 extension FileExporter: ReadableExporter {
     private static let readPortion = 1 << 20
-    /// A document's line is long; a longer one is none of ours.
+    /// The maximum length of a line in bytes. A document's line is long, but a longer one is not ours.
     private static let longest = 64 << 20
 
-    /// Gives what the target holds as lines of NDJSON. Returns what cannot be read back, by reason and count.
+    /// Passes on the target's contents as NDJSON lines. Returns the number of samples that cannot be read back, by reason.
     public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         guard settings.form == .ndjson else {
             throw DeliveryError(.unfit, "files of the format \(settings.form.rawValue) cannot be read back whole")
@@ -45,7 +45,7 @@ extension FileExporter: ReadableExporter {
         return SampleIdentity(String(decoding: line.dropFirst(head.count).prefix(36), as: UTF8.self))
     }
 
-    /// The files in their order: those with a number, and the one that grows.
+    /// The files in order: those with a number, and the growing one.
     private func paths() throws -> [String] {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: settings.folder) else {
             throw ExportFile.error(settings.folder)
@@ -60,7 +60,7 @@ extension FileExporter: ReadableExporter {
         return (ordered + own.filter { $0 == "\(context.name).ndjson" }).map { "\(settings.folder)/\($0)" }
     }
 
-    /// What counts the files, behind the last `-`.
+    /// Returns the file's number, after the last `-`.
     private static func number(of name: String) -> Int {
         name.dropLast(7).split(separator: "-").last.flatMap { Int($0) } ?? 0
     }
@@ -75,7 +75,7 @@ extension FileExporter: ReadableExporter {
             let count = read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw ExportFile.error(path) }
-            // What is not ended by a line feed was not acknowledged.
+            // A line without a line feed was not acknowledged.
             guard count > 0 else { return }
             rest += buffer[..<count]
             var start = 0

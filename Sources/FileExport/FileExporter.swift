@@ -3,23 +3,23 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// Writes changes into files of a folder, one after the other: lines of NDJSON as `changes` prints them, with all that their objects carry, or rows of
-/// CSV.
+/// Writes changes into a sequence of files in a folder: the NDJSON lines of `changes` with complete objects, or CSV rows.
 ///
-/// The file that grows is `NAME.ndjson`. When it is long enough, or another day has begun, it gets its final name, `NAME-20261123-000001.ndjson`,
-/// and never changes again. How far it is whole stands in `NAME.state`, written behind the lines: what a kill or a power cut left behind that place is
-/// cut off and comes again, so that each change is there once.
+/// The growing file is `NAME.ndjson`. When it is long enough or a new day begins, it gets its final name,
+/// `NAME-20261123-000001.ndjson`, and never changes again. `NAME.state` is written after the lines and contains the acknowledged
+/// length. Anything after that length, left by a crash or a power cut, is cut off and written again, so each change is there
+/// once.
 public final class FileExporter: Exporter {
-    /// What the lines are.
+    /// The format of the files.
     public enum Form: String, Sendable, CaseIterable {
-        /// Lines as `changes` prints them.
+        /// Lines as printed by `changes`.
         case ndjson
-        /// A row a change, as `query --format csv` has samples, with what happened in front.
+        /// CSV rows as in `query --format csv`, with the kind of change in front.
         case csv
-        /// Data points of Open mHealth, for the types that it has published.
+        /// Open mHealth data points, for the types with a published schema.
         case openMHealth = "open-mhealth"
 
-        /// What files' names end in.
+        /// The suffix of file names.
         var suffix: String {
             switch self {
             case .ndjson: "ndjson"
@@ -29,27 +29,27 @@ public final class FileExporter: Exporter {
         }
     }
 
-    /// Lines and rows hold every kind.
+    /// The kinds that the format supports. NDJSON and CSV support all.
     public var kinds: Set<SampleKind> { settings.form == .openMHealth ? DataPointLine.kinds : Set(SampleKind.allCases) }
 
     public var tellsRecords: Bool { settings.form == .ndjson }
 
-    /// What a person settles.
+    /// The user's settings.
     public struct Settings: ExporterSettings {
         /// `folder`, `format`, `limit` in MiB, `daily`, `pack`.
         public static let keys = ["folder", "format", "limit", "daily", "pack"]
-        /// Made, with mode 0700, where it is not there.
+        /// The folder. It is created with mode 0700 if it does not exist.
         public var folder: String
-        /// What the lines are.
+        /// The format of the files.
         public var form = Form.ndjson
-        /// In octets: a longer file gets its final name.
+        /// The length in bytes from which a file gets its final name.
         public var limit = 64 << 20
-        /// A file has the changes of one day.
+        /// Whether each file has the changes of one day.
         public var isDaily = true
-        /// A file is packed as it gets its final name, with zstd.
+        /// Whether files with their final name are compressed with zstd.
         public var isPacked = false
 
-        /// 64 MiB a file, a file a day.
+        /// Creates settings. The defaults are 64 MiB per file and daily files.
         public init(
             folder: String, form: Form = .ndjson, limit: Int = 64 << 20, isDaily: Bool = true, isPacked: Bool = false
         ) {
@@ -58,7 +58,7 @@ public final class FileExporter: Exporter {
 
         private enum Key: String, CodingKey { case folder, format, limit, daily, pack }
 
-        /// - Throws: ``SettingsFault`` where a value does not fit.
+        /// - Throws: ``SettingsFault`` if a value is invalid.
         public init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             folder = try members.decode(String.self, forKey: .folder)
@@ -83,29 +83,29 @@ public final class FileExporter: Exporter {
         }
     }
 
-    /// A commit of the disk each, some megabytes of lines.
+    /// The maximum number of changes in a batch, some megabytes. Each batch is one disk commit.
     public let batchLimit = 4096
-    /// A kill repeats the batch that was written last, which is known by its last anchor.
+    /// True because a crash repeats the last batch, which is recognised by its last anchor.
     public let isOrdered = true
     let settings: Settings
     private let text: ChangeText
     let context: ExportContext
     private var file: ExportFile?
-    /// Lines that are written in one go; a batch of routes and documents is larger than the memory is to be.
+    /// The maximum size in bytes of lines written at once. A batch of routes and documents is larger than the memory should be.
     private static let portion = 4 << 20
-    /// A batch's lines; kept, since megabytes that come and go cost more than what is written into them.
+    /// The lines of a batch. The buffer is kept because allocating megabytes costs more than filling them.
     private var octets: [UInt8] = []
 
-    /// Opens nothing yet.
+    /// Creates an exporter without opening a file.
     public init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         text = ChangeText(settings.form, context)
     }
 
-    /// Where the target is, without credentials: another address is another target.
+    /// The target's address without credentials. Another address is another target.
     public var address: String { settings.folder }
 
-    /// The settings that shape what is written. A change of them stops the target until it is rewritten.
+    /// The settings that affect the contents. A change stops the target until it is rewritten.
     public var shape: String { settings.form == .ndjson ? "" : "format=\(settings.form.rawValue)" }
 
     /// The mark that the last delivery left at the target; `nil` if the target keeps none.
@@ -121,7 +121,7 @@ public final class FileExporter: Exporter {
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
     public func claim(_ mark: TargetMark) throws(DeliveryError) {
-        // Told everything from the beginning, it has nothing of that yet.
+        // If everything is rewritten from the beginning, nothing is delivered yet.
         let file = try opened()
         try file.claim(Self.mark(mark), anchor: mark.anchor == "0" ? nil : file.state.anchor)
     }
@@ -130,7 +130,7 @@ public final class FileExporter: Exporter {
         ExportFile.Mark(identity: mark.identity, count: mark.count, holder: mark.holder, time: mark.time)
     }
 
-    /// Looks whether the folder is there and can be written.
+    /// Checks that the folder exists and can be written.
     public func check() throws(DeliveryError) -> [Finding] {
         var status = stat()
         guard stat(settings.folder, &status) == 0 else {
@@ -142,13 +142,13 @@ public final class FileExporter: Exporter {
         return [Finding(.good, settings.folder, "can be written")]
     }
 
-    /// Appends lines, durable once this returns; those that are there already are left out.
+    /// Appends the lines of a batch durably, without those that are already there.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let file = try opened()
         if let mark = batch.mark, file.state.mark?.count != mark.count - 1 || file.state.mark?.identity != mark.identity {
             throw DeliveryError(.unreachable, "somebody else has delivered into the folder, or it was put back")
         }
-        // What is there already: it was delivered, and nobody was left to hear of it.
+        // Changes that were delivered without an acknowledgement reaching the hub.
         let known = file.state.anchor.flatMap { batch.anchors.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
         guard known < batch.changes.count else {
             if let mark = batch.mark { try file.claim(Self.mark(mark), anchor: file.state.anchor) }
@@ -171,13 +171,13 @@ public final class FileExporter: Exporter {
                 self.file = nil
                 throw error
             }
-            // What one large object took is given back.
+            // Releases the memory of a single large object.
             octets.removeAll(keepingCapacity: octets.count < 2 * Self.portion)
         }
         do throws(DeliveryError) {
             try file.append(octets, anchor: batch.anchors.last ?? file.state.anchor, day: day, mark: batch.mark.map(Self.mark))
         } catch {
-            // How far it is whole is read anew.
+            // The state is read again from the file.
             self.file = nil
             throw error
         }
@@ -202,7 +202,7 @@ public final class FileExporter: Exporter {
 
     private static func day(_ time: Instant, _ zone: TimeZoneRules) -> Int { CalendarIntervals(.day, zone: zone).index(of: time) }
 
-    /// `20261123`; nothing where files are not of a day.
+    /// Returns a day as `20261123`, or an empty text if files are not daily.
     private static func name(of day: Int, _ zone: TimeZoneRules) -> String {
         guard day != 0 else { return "" }
         let start = CalendarIntervals(.day, zone: zone).start(of: day)

@@ -5,7 +5,7 @@ import HTTPServerKit
 import HealthModel
 import Ingestion
 
-/// Where samples are to be had over HTTP: the key `api` of the configuration.
+/// The settings of the HTTP API: the key `api` of the configuration.
 ///
 ///     api: {
 ///         listen: "127.0.0.1:8642",           // or "unix:/run/vitalgate/api"; another address needs a certificate
@@ -14,15 +14,15 @@ import Ingestion
 ///         plain: true,                        // another address than loopback without TLS
 ///     }
 public struct APIConfiguration: Decodable, Sendable {
-    /// Where it listens.
+    /// The address to listen on.
     public var listen: ListeningAddress
-    /// Names beside `localhost` and its own address.
+    /// Allowed host names besides `localhost` and its own address.
     public var hosts: [String] = []
     /// The path of a certificate with its chain, PEM.
     public var certificate: String?
     /// The path of its key, PEM.
     public var key: String?
-    /// Whether another address than loopback may be served without TLS.
+    /// Whether an address other than loopback may be served without TLS.
     public var isPlain = false
 
     private static let keys = ["listen", "hosts", "certificate", "key", "plain"]
@@ -51,7 +51,8 @@ public struct APIConfiguration: Decodable, Sendable {
         }
     }
 
-    /// What is wrong with it on this machine, a sentence each: a key that anybody may read, and readings that cross the network unencrypted.
+    /// Returns the security problems on this machine, such as a private key that other users can read, or unencrypted access over
+    /// the network.
     public func weaknesses(at now: Instant) -> [Weakness] {
         var found = [certificate.flatMap { Self.end(of: $0, at: now) }].compactMap { $0 }
         var status = stat()
@@ -72,7 +73,7 @@ public struct APIConfiguration: Decodable, Sendable {
         return found
     }
 
-    /// That a certificate has ended, or is about to.
+    /// Returns a warning if the certificate has expired or expires soon.
     private static func end(of path: String, at now: Instant) -> Weakness? {
         guard let octets = SmallFile.read(path, limit: 1 << 20),
             let certificate = try? Certificate(pem: String(decoding: octets, as: UTF8.self))
@@ -85,20 +86,20 @@ public struct APIConfiguration: Decodable, Sendable {
             command: "vitalgate api certificate")
     }
 
-    /// A certificate that ends sooner is warned of, in seconds.
+    /// The remaining lifetime in seconds below which a certificate is reported.
     private static let patience: Int64 = 30 * 86_400
 
-    /// A way in which it lets others see more than they should.
+    /// A security problem.
     public struct Weakness: Sendable {
         /// Whether it is an error; else a warning.
         public let isBroken: Bool
-        /// For a person.
+        /// The description for the user.
         public let text: String
-        /// What mends it, if a command does.
+        /// The command that fixes it, if there is one.
         public var command: String?
     }
 
-    /// With whole paths.
+    /// Returns the settings with expanded paths.
     func expanded(_ expand: (String) -> String) -> APIConfiguration {
         var whole = self
         (whole.certificate, whole.key) = (certificate.map(expand), key.map(expand))

@@ -5,7 +5,7 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// What a person may settle in a file; the default needs none. JSON5, so that it can be commented:
+/// The user's configuration in JSON5, which allows comments. All keys are optional:
 ///
 ///     {
 ///         store: "/var/lib/vitalgate/store.db",
@@ -31,15 +31,15 @@ import SampleStore
 ///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
 ///     }
 public struct Configuration: Sendable {
-    /// Empty where nothing says where it is: no home folder, no option, no file.
+    /// The path of the store. Empty if no option, file or home folder determines it.
     public var store: String
-    /// Its name, and where that comes from.
+    /// The time zone's name and its origin.
     public var timeZone: ZoneName
     /// The subject for a new store.
     public var subject: String?
-    /// More folders of device profiles, as paths; `~/` is expanded, empty where the file names none.
+    /// Paths of additional profile folders, with `~/` expanded.
     public var profiles: [String]
-    /// The key `hub`; the defaults where the file has none.
+    /// The key `hub`, or the defaults.
     public var hub: HubConfiguration
     /// Sources and devices by id or name, the best first.
     public var priority: [String]
@@ -47,21 +47,21 @@ public struct Configuration: Sendable {
     private let regionalUnits: RegionalUnits?
     /// How long samples are kept, by type.
     public var retention: RetentionConfiguration
-    /// Whether the hub removes each day what is older than ``retention`` says.
+    /// Whether the hub removes samples every day according to ``retention``.
     public var prunesDaily: Bool
-    /// By a person's name: which formulas estimate what the body is made of, where a scale tells an impedance.
+    /// The formulas for estimates of body composition, by a person's name.
     private let bodyComposition: [String: [ImpedanceFormula]]
-    /// Whether profiles' corrections are applied by themselves.
+    /// Whether corrections in profiles are applied automatically.
     public var appliesCorrections: Bool
 
-    /// Where samples are to be had over HTTP; nowhere without it.
+    /// The HTTP API's settings, or `nil` if it is off.
     public var api: APIConfiguration?
-    /// The file that all of it was read from; `nil` if there is none.
+    /// The path of the file, or `nil` if there is none.
     public private(set) var file: String?
 
-    /// Other stores, by name.
+    /// The targets, by name.
     public var targets: [TargetConfiguration]
-    /// Who is told when something is new, by name.
+    /// The observers, by name.
     public var observers: [ObserverConfiguration]
 
     private struct File: Decodable {
@@ -82,9 +82,9 @@ public struct Configuration: Sendable {
         var observers: NamedSettings<ObserverConfiguration>?
     }
 
-    /// The file that counts: the one named, else the system's, else the person's.
+    /// Reads the configuration: the named file, or else the system's, or else the user's.
     ///
-    /// - Throws: ``ConfigurationError`` where a named file is missing, or any file is malformed or has keys nobody knows.
+    /// - Throws: ``ConfigurationError`` if a named file is missing, or a file is malformed or contains unknown keys.
     public init(path: String?, machine: Machine) throws(ConfigurationError) {
         let own = (machine.folder("XDG_CONFIG_HOME") ?? machine.home.map { $0 + "/.config" }).map {
             $0 + "/vitalgate/config.json5"
@@ -134,7 +134,7 @@ public struct Configuration: Sendable {
         observers = file.observers?.all ?? []
     }
 
-    /// The unit in which a person prefers to see a type; `nil` where they did not say. Nothing is stored in it.
+    /// Returns the user's display unit for a type, or `nil` if none is set. It does not affect stored values.
     public func unit(of type: SampleType) -> HealthModel.Unit? {
         let code = units[type.id] ?? type.healthKitIdentifier.flatMap { units[$0] }
         return code.flatMap { try? HealthModel.Unit(written: $0) } ?? regionalUnits?.unit(of: type)
@@ -156,16 +156,16 @@ public struct Configuration: Sendable {
         return formulas
     }
 
-    /// By the person's UUID: the formulas of `bodyComposition`.
+    /// Returns the formulas of `bodyComposition` by the person's UUID.
     ///
-    /// - Throws: where there is no such person.
+    /// - Throws: ``ConfigurationError`` if a person does not exist.
     public func estimates(in store: SampleStore) throws -> [String: [ImpedanceFormula]] {
         var formulas: [String: [ImpedanceFormula]] = [:]
         for (person, names) in bodyComposition {
             do {
                 formulas[try StoreAccess.subject(person, in: store)] = names
             } catch let error as ConfigurationError {
-                // A log gets this: without the name.
+                // The name is removed because this text goes to the log.
                 throw ConfigurationError("the configuration's bodyComposition: \(error.description)")
             }
         }
@@ -188,7 +188,7 @@ public struct Configuration: Sendable {
 
     private static func read(_ path: String) throws(ConfigurationError) -> File {
         guard let bytes = SmallFile.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): it cannot be read") }
-        // An empty file settles nothing.
+        // An empty file sets nothing.
         guard !bytes.isEmpty else { return File() }
         if let fault = JSON5Fault.find(in: bytes) { throw ConfigurationError("\(path): not JSON5: \(fault)") }
         let decoder = JSONDecoder()
@@ -206,7 +206,7 @@ public struct Configuration: Sendable {
             }
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {
-            // Of one of its keys, or of one that there is not.
+            // The error belongs to one of the keys, or to an unknown key.
             throw error.description.hasPrefix(path)
                 ? error : ConfigurationError("\(path): \(error)", isOutOfRange: error.isOutOfRange)
         } catch let error as DecodingError {
@@ -231,12 +231,12 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// Where in the file: `'hub.inbox': `, places in a list from 0.
+    /// Returns the position in the file, such as `'hub.inbox': `. List positions start at 0.
     private static func path(_ keys: [any CodingKey]) -> String {
         keys.isEmpty ? "" : "'" + keys.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".") + "': "
     }
 
-    /// What a person would write in place of a value of the wrong kind.
+    /// Returns a description of the expected kind of value.
     private static func words(of type: Any.Type) -> String {
         switch type {
         case is String.Type: "a text"

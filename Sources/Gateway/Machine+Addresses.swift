@@ -1,7 +1,7 @@
 import Glibc
 
 extension Machine {
-    /// The machine's own addresses in its networks, without those of one link or of the machine alone.
+    /// Returns the machine's own network addresses, without link-local and loopback addresses.
     public static func addresses() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

@@ -2,13 +2,13 @@ import Glibc
 import HealthModel
 import Ingestion
 
-/// A zone's name, and who gave it: a person who is told that it is wrong has to find it.
+/// A zone's name and its origin, so that the user can find a wrong setting.
 public struct ZoneName: Hashable, Sendable {
-    /// Where a name comes from.
+    /// The origin of a name.
     public enum Origin: Hashable, Sendable {
         /// `--time-zone`.
         case option
-        /// The environment's `TZ`, the only place where POSIX rules and paths are understood.
+        /// The environment's `TZ`, the only origin for which POSIX rules and paths are accepted.
         case variable
         /// A configuration file.
         case configuration(String)
@@ -16,21 +16,21 @@ public struct ZoneName: Hashable, Sendable {
         case system
     }
 
-    /// As it was given.
+    /// The name as given.
     public var name: String
-    /// Who gave it.
+    /// The origin of the name.
     public var origin: Origin
 
-    /// A name that is not looked up yet.
+    /// Creates a name without looking it up.
     public init(_ name: String, from origin: Origin) {
         self.name = name
         self.origin = origin
     }
 
-    /// The name, where the configuration gives it.
+    /// The name if it comes from the configuration.
     public var configured: String? { if case .configuration = origin { name } else { nil } }
 
-    /// `TZ: `, to go in front of what is wrong.
+    /// A prefix for error messages, such as `TZ: `.
     fileprivate var source: String {
         switch origin {
         case .option: "--time-zone: "
@@ -42,8 +42,8 @@ public struct ZoneName: Hashable, Sendable {
 }
 
 extension Machine {
-    /// The rules of a zone: `UTC`, an offset such as `+01:00`, or a name of the tz database such as `Europe/Berlin`; from `TZ`
-    /// also a zone file's path or a POSIX rule.
+    /// Returns the rules of a zone: `UTC`, an offset such as `+01:00`, or a tz database name such as `Europe/Berlin`. `TZ` may
+    /// also contain a zone file's path or a POSIX rule.
     public func zone(_ zone: ZoneName) throws(ConfigurationError) -> TimeZoneRules {
         let name = zone.name
         if name == "UTC" { return TimeZoneRules(fixed: .utc) }
@@ -81,11 +81,11 @@ extension Machine {
         }
     }
 
-    /// The zone the machine is set to: `TZ`, else /etc/localtime, else UTC.
+    /// The machine's zone: `TZ`, or else /etc/localtime, or else UTC.
     public var zoneName: ZoneName {
         if let name = environment["TZ"], !name.isEmpty {
             let name = name.hasPrefix(":") ? String(name.dropFirst()) : name
-            // A path into the tz database, or a link to one, has a name that means the same on other machines.
+            // A path into the tz database, or a link to one, is converted to a name that is valid on other machines.
             return ZoneName(name.hasPrefix("/") ? Self.databaseName(of: name) ?? name : name, from: .variable)
         }
         let file = "/etc/localtime"
@@ -93,7 +93,7 @@ extension Machine {
         return ZoneName(Self.databaseName(of: file) ?? file, from: .system)
     }
 
-    /// What the tz database calls the zone of a link into it.
+    /// Returns the tz database's name for a link into it.
     private static func databaseName(of path: String) -> String? {
         var target = path
         var buffer = [CChar](repeating: 0, count: 4096)

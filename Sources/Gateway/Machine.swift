@@ -2,24 +2,22 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// What the program takes from the machine it runs on: clock, zone, folders, environment. Everything below gets it handed.
+/// The machine's clock, zone, folders and environment, which are passed to the rest of the program.
 public struct Machine: Sendable {
     /// Environment variables by name; ``current()`` takes only those that are used.
     public var environment: [String: String]
     /// The hub's clock.
     public var now: @Sendable () -> Instant
-    /// Compiled zone files of the tz database.
+    /// The folder of the compiled tz database.
     public var zoneDirectory: String
 
-    /// What people call it.
+    /// The host name.
     public var hostName: String
-    /// What tells it from others, as its system and its board say; empty where neither says anything.
+    /// The identity of the system and board. Empty if neither has one.
     public var identity: String
 
-    /// - Parameters:
-    ///   - zoneDirectory: the folder of the compiled zone files of the tz database.
-    ///   - hostName: what people call it.
-    ///   - identity: what tells it from others.
+    /// - Parameters: - zoneDirectory: the folder of the compiled tz database. - hostName: the host name. - identity: the identity
+    ///   of the system and board.
     public init(
         environment: [String: String], now: @escaping @Sendable () -> Instant, zoneDirectory: String, hostName: String = "",
         identity: String = ""
@@ -30,7 +28,7 @@ public struct Machine: Sendable {
         self.zoneDirectory = zoneDirectory
     }
 
-    /// The machine the program runs on.
+    /// Returns the machine that the program runs on.
     public static func current() -> Machine {
         var environment: [String: String] = [:]
         for name in ["HOME", "TZ", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "RUNTIME_DIRECTORY"] {
@@ -42,7 +40,7 @@ public struct Machine: Sendable {
             identity: boards.compactMap(text).joined(separator: "\n"))
     }
 
-    /// machine-id(5), which a cloned card has in common with the one that it was made of; and the serial number of a board, which it has not.
+    /// The machine-id(5), which a cloned SD card shares with the original, and the board's serial number, which it does not.
     private static let boards = ["/etc/machine-id", "/sys/firmware/devicetree/base/serial-number"]
 
     /// A short file's text.
@@ -62,7 +60,8 @@ public struct Machine: Sendable {
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A store's file on this machine, as targets tell it from a copy elsewhere: no name and no number of the machine can be read from it.
+    /// Returns the identity of a store's file on this machine, by which targets recognise copies. It reveals neither the path nor
+    /// the machine's id.
     public func holder(ofStore path: String) -> StoreHolder {
         let place = Self.whole(path)
         let digest = Digest.sha256(Array("vitalgate-holder-1\n\(identity)\n\(place)\n".utf8)).prefix(12)
@@ -71,14 +70,14 @@ public struct Machine: Sendable {
             name: "'\(hostName.isEmpty ? "this machine" : hostName)' (\(place))")
     }
 
-    /// A path without links, from the root on.
+    /// Returns the absolute path with symbolic links resolved.
     private static func whole(_ path: String) -> String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
         return String(cString: found)
     }
 
-    /// The home folder that the user's account has, for a service that is started without `HOME`.
+    /// Returns the home folder of the user's account, for a service that is started without `HOME`.
     private static func accountsHome() -> String? {
         var account = passwd()
         var found: UnsafeMutablePointer<passwd>?
@@ -89,11 +88,11 @@ public struct Machine: Sendable {
         return String(cString: home)
     }
 
-    /// The user's home folder, where there is one.
+    /// The user's home folder, or `nil`.
     public var home: String? { folder("HOME") }
 
-    /// A folder named by a variable: an empty one counts as unset, and a relative one is to be ignored (XDG Base Directory, "All
-    /// paths must be absolute").
+    /// Returns the folder in a variable. Empty and relative values are ignored (XDG Base Directory, "All paths must be
+    /// absolute").
     func folder(_ variable: String) -> String? {
         environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
@@ -105,17 +104,15 @@ public struct Machine: Sendable {
     }
 }
 
-/// The configuration, or a name that only the configuration explains, is wrong.
+/// An error in the configuration, or in a name that is resolved by it.
 public struct ConfigurationError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String
-    /// Whether a number is none that the program can work with, while the file reads as it should.
+    /// Whether a number is out of range although the file is well formed.
     public var isOutOfRange: Bool
-    /// Whether a person named it on the command line, or in the environment: then it is wrong usage, and no wrong configuration.
+    /// Whether the value comes from the command line or the environment, so that it is a usage error.
     public var isOfOption: Bool
-    /// - Parameters:
-    ///   - description: what is wrong, and what to do, in words for a person.
-    ///   - isOutOfRange: whether it is a number that the program cannot work with.
-    ///   - isOfOption: whether a person named it on the command line, or in the environment.
+    /// - Parameters: - description: the problem and its solution, for the user. - isOutOfRange: whether a number is out of range.
+    ///   - isOfOption: whether the value comes from the command line or the environment.
     public init(_ description: String, isOutOfRange: Bool = false, isOfOption: Bool = false) {
         (self.description, self.isOfOption) = (description, isOfOption)
         self.isOutOfRange = isOutOfRange

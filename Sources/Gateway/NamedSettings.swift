@@ -1,4 +1,4 @@
-/// A key of the configuration, whichever it is.
+/// Any key of the configuration.
 struct SettingKey: CodingKey {
     var stringValue: String
     var intValue: Int? { nil }
@@ -8,7 +8,7 @@ struct SettingKey: CodingKey {
     init?(intValue: Int) { nil }
 }
 
-/// What the configuration has several of, each under a name.
+/// A setting that the configuration may contain several times, each with a name.
 protocol NamedSetting {
     /// The configuration's key for all of them.
     static var key: String { get }
@@ -17,18 +17,18 @@ protocol NamedSetting {
 }
 
 extension NamedSetting {
-    /// Whether commands can call something so.
+    /// Whether a name is valid.
     static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: "-")
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "-") }
     }
 }
 
-/// All of a kind, in the order of their names.
+/// All settings of a kind, sorted by name.
 struct NamedSettings<Setting: NamedSetting>: Decodable {
     var all: [Setting] = []
 
-    /// More than that no machine of this size feeds.
+    /// The maximum number of entries, more than a machine of this size can serve.
     private var most: Int { 64 }
 
     init(from decoder: any Decoder) throws {

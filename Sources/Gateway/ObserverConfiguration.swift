@@ -1,6 +1,6 @@
 import HealthModel
 
-/// One of the configuration's `observers`: who is told, by the hub, that something came or went.
+/// An entry of the configuration's `observers`: a command or socket that the hub notifies of changes.
 ///
 ///     observers: {
 ///         scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] },
@@ -9,9 +9,9 @@ import HealthModel
 public struct ObserverConfiguration: Sendable, NamedSetting {
     static let key = "observers"
 
-    /// Under which its progress is kept: small letters, digits, `-`.
+    /// The name under which its progress is stored: lower-case letters, digits, `-`.
     public let name: String
-    /// Those of `vitalgate observe`.
+    /// The arguments of `vitalgate observe`.
     public let arguments: [String]
 
     private enum CodingKeys: String, CodingKey, CaseIterable {

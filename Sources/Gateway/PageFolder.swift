@@ -3,7 +3,7 @@ import HTTPServerKit
 
 /// Finds the page's files on this machine.
 public enum PageFolder {
-    /// Beside a checkout's build its `WebPage`, else the one that was installed; `nil` where there is none.
+    /// Returns `WebPage` beside a checkout's build, or else the installed folder. `nil` if there is none.
     ///
     /// - Parameter executable: the program's own path.
     public static func find(executable: String) -> String? {
@@ -18,7 +18,7 @@ public enum PageFolder {
 }
 
 extension APIConfiguration {
-    /// Where a browser finds the page; `nil` on a socket.
+    /// The URL of the page, or `nil` on a socket.
     public var pageAddress: String? {
         guard case .tcp(let host, let port) = listen else { return nil }
         let scheme = certificate == nil ? "http" : "https"

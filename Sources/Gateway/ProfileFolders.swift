@@ -4,12 +4,12 @@ import Profiles
 
 /// Finds and loads the device profiles of this machine.
 public struct ProfileFolders: Sendable {
-    /// Where profiles are looked for; the later folder's profile counts where two have one id.
+    /// The folders of profiles. If two profiles have the same id, the later folder's is used.
     public let folders: [String]
-    /// Those of them that the configuration or an option names.
+    /// The folders named in the configuration or by an option.
     private let named: [String]
 
-    /// - Parameter executable: the program's own path: beside a checkout's build lies the checkout's `DeviceProfiles`.
+    /// - Parameter executable: the program's own path. A checkout's `DeviceProfiles` is near its build.
     public init(configuration: Configuration, executable: String) {
         var folders: [String] = []
         // /repository/.build/release/vitalgate: the checkout is a few folders up.
@@ -28,7 +28,7 @@ public struct ProfileFolders: Sendable {
         named = configuration.profiles
     }
 
-    /// The program's own path.
+    /// Returns the program's own path.
     public static func executable() -> String {
         var buffer = [CChar](repeating: 0, count: 4096)
         let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -36,9 +36,10 @@ public struct ProfileFolders: Sendable {
         return String(decoding: buffer[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Loads all profiles; one that is broken is left out and told, so that it does not stop the others' files.
+    /// Loads all profiles. A broken one is skipped and reported, so that the others still work.
     ///
-    /// - Parameter keepsVectors: a hub that runs for years has no use for what proves its profiles, a good part of their memory.
+    /// - Parameter keepsVectors: whether to keep the test vectors of profiles. They use much memory, and a running hub does not
+    ///   need them.
     public func load(keepsVectors: Bool = true) -> (library: ProfileLibrary, problems: [ProfileProblem]) {
         var profiles: [Profile] = []
         var problems: [ProfileProblem] = []
@@ -56,7 +57,7 @@ public struct ProfileFolders: Sendable {
         return (ProfileLibrary(profiles, folders: folders), problems)
     }
 
-    /// Refuses a folder that somebody named and that is not there; those that are built in may be missing.
+    /// Throws an error if a folder named by the user does not exist. Built-in folders may be missing.
     ///
     /// - Throws: ``SourceError``.
     public func checkNamed() throws(SourceError) {

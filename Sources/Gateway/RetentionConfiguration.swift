@@ -6,10 +6,10 @@ import HealthModel
 public struct RetentionConfiguration: Sendable, Decodable {
     /// Microseconds, by type.
     private var periods: [SampleType: Int64] = [:]
-    /// Of all types that are not named.
+    /// The period for all other types.
     private var others: Int64?
 
-    /// Everything is kept.
+    /// Creates a configuration that keeps everything.
     public init() {}
 
     public init(from decoder: any Decoder) throws {
@@ -27,7 +27,7 @@ public struct RetentionConfiguration: Sendable, Decodable {
         }
     }
 
-    /// Days, weeks or years of 365 days, in microseconds; at most a thousand years.
+    /// Returns days, weeks or years of 365 days in microseconds, at most a thousand years.
     private static func period(_ text: String) -> Int64? {
         let days: Int64
         switch text.last {
@@ -40,7 +40,7 @@ public struct RetentionConfiguration: Sendable, Decodable {
         return count * days * 86_400_000_000
     }
 
-    /// The earliest permitted date of each of these types that has one.
+    /// Returns the earliest permitted date of each type that has one.
     public func dates(of types: some Sequence<SampleType>, now: Instant) -> [SampleType: Instant] {
         var dates: [SampleType: Instant] = [:]
         for type in types {

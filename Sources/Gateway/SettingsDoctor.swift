@@ -4,22 +4,21 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// What is wrong with what Vitalgate keeps here: configuration, store, profiles; each finding with the command that mends it.
+/// Checks the configuration, the store and the profiles. Each finding contains the command that fixes it.
 public struct SettingsDoctor: Sendable {
     private let configuration: Result<Configuration, ConfigurationError>
     private let machine: Machine
     private let executable: String
 
-    /// - Parameters:
-    ///   - configuration: as it could be read, or why it could not.
-    ///   - executable: the program's own path, for the profiles beside it.
+    /// - Parameters: - configuration: the configuration, or the error from reading it. - executable: the program's own path, to
+    ///   find the profiles.
     public init(configuration: Result<Configuration, ConfigurationError>, machine: Machine, executable: String) {
         self.configuration = configuration
         self.machine = machine
         self.executable = executable
     }
 
-    /// Looks at all of it, and changes nothing. Where the configuration cannot be read, that is the only finding.
+    /// Checks everything without changes. If the configuration cannot be read, that is the only finding.
     public func examine() -> [Finding] {
         switch configuration {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
@@ -45,7 +44,7 @@ public struct SettingsDoctor: Sendable {
         }
     }
 
-    /// What it would cost now.
+    /// Returns the amount that a power cut would lose now.
     private func powerCut(_ configuration: Configuration) -> Finding {
         let seconds = configuration.hub.commitEvery
         return Finding(
@@ -73,7 +72,7 @@ public struct SettingsDoctor: Sendable {
         }
     }
 
-    /// Whether what estimates need is known of each person for whom they are switched on.
+    /// Checks that the facts for estimates are known for each person with estimates.
     private func estimates(_ configuration: Configuration) -> [Finding] {
         do {
             let store = try StoreAccess(configuration: configuration, machine: machine).openForReading()
@@ -95,7 +94,7 @@ public struct SettingsDoctor: Sendable {
         } catch let error as ConfigurationError {
             return [Finding(.broken, "estimates", error.description)]
         } catch {
-            // Of the store it is said already.
+            // A problem of the store is already reported.
             return []
         }
     }
@@ -111,7 +110,7 @@ public struct SettingsDoctor: Sendable {
         }
     }
 
-    /// It is made when it is first needed, where that can be.
+    /// Checks that a missing store can be created when it is first needed.
     private func missing(_ path: String) -> Finding {
         var folder = path
         repeat {

@@ -4,19 +4,19 @@ import SampleStore
 
 /// Opens the store that the configuration names.
 public struct StoreAccess: Sendable {
-    /// Names the store, and the subject of a new one.
+    /// The configuration with the path of the store and the subject of a new one.
     public var configuration: Configuration
-    /// Gives the time at which a new store is made.
+    /// The machine, whose time is used for a new store.
     public var machine: Machine
 
-    /// Opens nothing yet.
+    /// Creates the object without opening a store.
     public init(configuration: Configuration, machine: Machine) {
         self.configuration = configuration
         self.machine = machine
     }
 
-    /// Opens the store for reading, and makes none.
-    /// - Throws: ``StoreError`` of the kind `missing` where there is none, or no path is known.
+    /// Opens the store for reading and never creates one.
+    /// - Throws: ``StoreError`` of the kind `missing` if there is no store or no path is known.
     public func openForReading() throws(StoreError) -> SampleStore {
         try checkPath()
         do throws(StoreError) {
@@ -95,7 +95,7 @@ public struct StoreAccess: Sendable {
         }
     }
 
-    /// The subject that a person means: `me`, `unassigned`, a name, or a UUID in lower case.
+    /// Returns the subject for a text: `me`, `unassigned`, a name, or a UUID in lower case.
     public static func subject(_ text: String, in store: SampleStore) throws -> String {
         switch text {
         case "me": return store.subject
@@ -103,7 +103,7 @@ public struct StoreAccess: Sendable {
         default:
             if UUIDText.isValid(text) { return text.lowercased() }
             if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
-            // What is nearly a name must not end up in a log.
+            // A mistyped name must not end up in a log.
             throw ConfigurationError(
                 "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows",
                 isOfOption: true)
@@ -111,9 +111,9 @@ public struct StoreAccess: Sendable {
     }
 }
 
-/// The configured subject is nobody.
+/// The error for an invalid configured subject.
 public struct SubjectSettingError: Error, CustomStringConvertible {
-    /// What the setting has to be, for a person.
+    /// The expected value, for the user.
     public let description =
         "configuration: subject: must be a UUID, such as 'vitalgate store stats' shows of another hub's store, or the name of a person "
         + "whom the store knows; leave it out, and a new store makes its own"

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Copies of a store that lie beside it: backups that somebody made there. Whoever erases something has to see to them.
+/// Copies of a store beside it, such as manual backups. They have to be considered when data is erased.
 public enum StoreCopies {
-    /// Names that are looked at in one folder.
+    /// The maximum number of names read in a folder.
     private static let most = 10_000
 
-    /// The paths of all databases of ours in the store's folder but the store, by name.
+    /// Returns the paths of all our databases in the store's folder except the store, sorted by name.
     ///
-    /// A database says whose it is behind its header's 68th octet (<https://www.sqlite.org/fileformat.html>, application id).
+    /// The application id of a database is at byte 68 of its header (<https://www.sqlite.org/fileformat.html>, application id).
     public static func beside(_ store: String) -> [String] {
         let folder = store.lastIndex(of: "/").map { $0 == store.startIndex ? "/" : String(store[..<$0]) } ?? "."
         var own = stat()

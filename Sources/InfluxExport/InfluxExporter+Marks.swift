@@ -3,14 +3,15 @@ import HTTPClientKit
 import HealthModel
 import Pipeline
 
-/// Marks in a database of version 1: one point for each target of each store, in a retention policy of our own that forgets nothing, or beside the
-/// readings where our user may not make one. What is written is read back, so that a server that only takes points is found out.
+/// Marks in a version 1 database: one point for each target of each store. They are in our own retention policy, which keeps
+/// everything, or beside the readings if our user may not create one. Each mark is read back to detect a server that only accepts
+/// writes.
 extension InfluxExporter {
-    /// Where marks stand.
+    /// The policy that contains the marks.
     enum MarkPolicy: Equatable {
-        /// In our own policy, at one time for ever.
+        /// Our own policy, at one constant time.
         case own
-        /// Among the readings, at the time of the delivery: the server may forget it.
+        /// The policy of the readings, at the time of the delivery. The server may delete it.
         case shared
     }
 
@@ -21,7 +22,7 @@ extension InfluxExporter {
         guard case .database(let database, _) = settings.place else {
             return try bucketID().map { FoundMark(identity: $0, mark: nil, mayForget: true) }
         }
-        // A database that was dropped and made again has lost the policy.
+        // A database that was dropped and created again has lost the policy.
         markPolicy = nil
         let policy = try policy(in: database)
         let mark = try readMark(in: database, policy)
@@ -33,7 +34,8 @@ extension InfluxExporter {
         var buckets: [Bucket]
     }
 
-    /// The id that version 2 gave the bucket, which is another one after it was deleted and made again; `nil` where our token may not read it.
+    /// Returns the id of a version 2 bucket, which changes if the bucket is deleted and created again. `nil` if our token may not
+    /// read it.
     private func bucketID() throws(DeliveryError) -> String? {
         guard case .bucket(let name, let org) = settings.place else { return nil }
         let answer: HTTPResponse
@@ -58,7 +60,7 @@ extension InfluxExporter {
         }
     }
 
-    /// Whether the delivery before this one is the last that is there.
+    /// Checks that the latest mark is that of the previous delivery.
     func expect(before mark: TargetMark) throws(DeliveryError) {
         guard case .database(let database, _) = settings.place else { return }
         let there = try readMark(in: database, try policy(in: database))
@@ -125,7 +127,7 @@ extension InfluxExporter {
             time: row["told"]?.number.map { Instant(microseconds: $0) })
     }
 
-    /// Our own policy, which is made where it is not there and our user may.
+    /// Returns our own policy and creates it if it is missing and our user may do so.
     private func policy(in database: String) throws(DeliveryError) -> MarkPolicy {
         if let markPolicy { return markPolicy }
         do throws(DeliveryError) {
@@ -141,7 +143,7 @@ extension InfluxExporter {
         }
     }
 
-    /// Writes a point that nobody measured, reads it and deletes it.
+    /// Writes, reads and deletes a test point.
     func rehearse(in database: String) throws(DeliveryError) {
         let measurement = "vitalgate_check"
         let time = context.now().microseconds * 1000

@@ -2,23 +2,23 @@ import HTTPClientKit
 import HealthModel
 import Pipeline
 
-/// Writes samples as points into an InfluxDB, of version 1 or 2, by line protocol over HTTP.
+/// Writes samples as points to InfluxDB version 1 or 2, in line protocol over HTTP.
 ///
-/// The same point written again is the same point, so what comes twice is there once. What is deleted is deleted there by its measurement, tags and time.
+/// A point that is written twice is stored once. A sample is deleted by its measurement, tags and time.
 public final class InfluxExporter: ComparableExporter {
-    /// What InfluxData advises for one request.
+    /// The number of points that InfluxData recommends for one request.
     public let batchLimit = 5000
     let settings: InfluxSettings
     let context: ExportContext
     private let line = LineProtocol()
-    /// Where marks stand in a database of version 1; `nil` where that was not looked up yet.
+    /// The policy of the marks in a version 1 database, or `nil` before it was looked up.
     var markPolicy: MarkPolicy?
     private var session: (client: HTTPClient, headers: [(name: String, value: String)])?
 
-    /// Connects to nothing yet.
+    /// Creates an exporter without connecting.
     public init(_ settings: InfluxSettings, context: ExportContext) { (self.settings, self.context) = (settings, context) }
 
-    /// Where the target is, without credentials: another address is another target.
+    /// The target's address without credentials. Another address is another target.
     public var address: String {
         switch settings.place {
         case .database(let name, let policy): "\(settings.url)/\(name)/\(policy ?? "")"
@@ -26,11 +26,11 @@ public final class InfluxExporter: ComparableExporter {
         }
     }
 
-    /// Whether it answers, lets us in, and takes what a delivery writes: a point is written, read and deleted.
+    /// Checks that the server answers, accepts our credentials, and accepts a delivery: a point is written, read and deleted.
     public func check() throws(DeliveryError) -> [Finding] {
         let ping = try ask(.get, "/ping")
         var findings = [Finding(.good, settings.url, "InfluxDB \(ping.headers["x-influxdb-version"] ?? "of an unknown version")")]
-        // Nothing to write is no point, and yet rights and place are looked at.
+        // An empty write stores no point, but the server checks permissions and the place.
         try write([])
         if case .database(let name, _) = settings.place { try rehearse(in: name) }
         findings.append(Finding(.good, placeName, "takes points"))
@@ -87,7 +87,7 @@ public final class InfluxExporter: ComparableExporter {
         return response
     }
 
-    /// What a server says of a point repeats the point: only what is known to hold nothing of it is told.
+    /// Returns only known parts of a server's message because a message about a point repeats the point.
     private static func words(of body: [UInt8]) -> String {
         let text = String(decoding: body.prefix(4096), as: UTF8.self)
         let known = [
@@ -103,13 +103,13 @@ public final class InfluxExporter: ComparableExporter {
 
     static let beyondRetention = "points beyond retention policy"
 
-    /// How many points a server says that it dropped, of a write that it took else.
+    /// Returns how many points of an otherwise accepted write the server reports as dropped.
     private static func dropped(in text: String) -> Int? {
         guard let place = text.firstRange(of: "dropped=") else { return nil }
         return Int(text[place.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }
 
-    /// - Parameter policy: of a database of version 1, where it is not the one that readings go to.
+    /// - Parameter policy: the policy in a version 1 database, if it differs from the readings' policy.
     func write(_ lines: [UInt8], policy own: String? = nil) throws(DeliveryError) {
         let path: String
         switch settings.place {
@@ -128,7 +128,7 @@ public final class InfluxExporter: ComparableExporter {
 
     // MARK: Samples
 
-    /// Deletes what is gone, and then writes what came: each as the batch's last word has it.
+    /// Deletes the deleted samples and then writes the new ones. For each sample the batch's last change counts.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         if let mark = batch.mark { try expect(before: mark) }
         var last: [SampleIdentity: Int] = [:]
@@ -153,7 +153,8 @@ public final class InfluxExporter: ComparableExporter {
         return 0
     }
 
-    /// A server that drops what is older than it is to keep takes the rest of a write, and says how many it dropped: they are the oldest.
+    /// Finds the rejected points of a write. A server drops points older than its retention, stores the rest, and reports how
+    /// many it dropped. These are the oldest.
     private func beyondRetention(
         _ error: DeliveryError, _ batch: ExportBatch, _ last: [SampleIdentity: Int]
     ) throws(DeliveryError) -> DeliveryError {
@@ -175,7 +176,7 @@ public final class InfluxExporter: ComparableExporter {
             for start in stride(from: 0, to: points.count, by: 100) {
                 let some = points[start..<min(start + 100, points.count)]
                 try query(some.map(Self.deletion).joined(separator: ";"), in: name)
-                // Two deletions at once, as when the first one's answer was lost, may leave points, and say that they are gone.
+                // Two simultaneous deletions, such as after a lost answer, may leave points although the server reports success.
                 let left = try query(some.map(Self.selection).joined(separator: ";"), in: name)
                 guard !left.contains("\"series\"") else { throw DeliveryError(.unreachable, "a deletion had no effect") }
             }
@@ -188,7 +189,7 @@ public final class InfluxExporter: ComparableExporter {
         }
     }
 
-    /// InfluxQL, of version 1.
+    /// The InfluxQL statements for version 1.
     private static func deletion(_ point: Point) -> String { "DELETE FROM \(place(of: point))" }
     private static func selection(_ point: Point) -> String { "SELECT \"uuid\" FROM \(place(of: point))" }
 
@@ -204,7 +205,7 @@ public final class InfluxExporter: ComparableExporter {
         String(text.flatMap { $0 == quote || $0 == "\\" ? ["\\", $0] : [$0] })
     }
 
-    /// JSON with a predicate, of version 2.
+    /// The JSON request with a predicate for version 2.
     private static func deletionRequest(_ point: Point) -> String {
         func time(_ nanoseconds: Int64) -> String {
             let (micros, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1000)
@@ -218,7 +219,7 @@ public final class InfluxExporter: ComparableExporter {
         return "{\"start\":\"\(start)\",\"stop\":\"\(stop)\",\"predicate\":\"\(predicate)\"}"
     }
 
-    /// Runs statements of InfluxQL, and returns what they answer; an error of any is an error.
+    /// Runs InfluxQL statements and returns the answer. An error in any of them is thrown.
     @discardableResult
     func query(_ statements: String, in database: String) throws(DeliveryError) -> String {
         let body = Array("q=\(HTTPRequest.escaped(statements))".utf8)
@@ -226,25 +227,25 @@ public final class InfluxExporter: ComparableExporter {
             .post, "/query?db=\(HTTPRequest.escaped(database))", headers: [("Content-Type", "application/x-www-form-urlencoded")],
             body: body)
         let text = String(decoding: response.body, as: UTF8.self)
-        // A database that has nothing yet has nothing to delete.
+        // An empty database has nothing to delete.
         guard text.contains("\"error\"") else { return text }
         let words = Self.words(of: response.body)
         throw DeliveryError(text.contains("database not found") ? .unfit : .unreachable, "a statement failed: \(words)")
     }
 
-    /// Whether what the target holds is compared by content or by UUID.
+    /// Whether the target's contents are compared by content or by UUID.
     public var contentComparison: ContentComparison {
         if case .database = settings.place { .prints } else { .none }
     }
 
-    /// What points say of a sample's content.
+    /// Returns a fingerprint of the sample's content as the target stores it.
     public func print(of sample: Sample) -> UInt64? {
         guard case .database = settings.place else { return nil }
         let (value, unit) = context.quantity(of: sample)
         return PointScanner.print(value: value, unit: unit.code)
     }
 
-    /// The UUIDs in the answer to a query for them, on version 1 with values and units.
+    /// Passes on the UUIDs of all points, with values and units for version 1.
     public func contents(_ body: ([HeldSample]) throws -> Void) throws {
         var (points, uuids) = (PointScanner(), UUIDScanner())
         var failure: (any Error)?

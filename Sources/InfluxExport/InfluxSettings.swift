@@ -1,40 +1,40 @@
 import Pipeline
 
-/// Where an InfluxDB is, and how it is entered: of version 1 by `database`, of version 2 by `bucket`.
+/// The address and credentials of InfluxDB: version 1 with `database`, version 2 with `bucket`.
 public struct InfluxSettings: ExporterSettings {
     /// `url`, then `database`, `retentionPolicy`, `user`, `password` or `org`, `bucket`, `token`; `certificateAuthority`.
     public static let keys = [
         "url", "database", "retentionPolicy", "user", "password", "org", "bucket", "token", "certificateAuthority",
     ]
 
-    /// What is written to.
+    /// The destination of the points.
     public enum Place: Hashable, Sendable {
-        /// Of version 1, with its default policy where none is named.
+        /// A version 1 database. `nil` means its default policy.
         case database(String, retentionPolicy: String?)
-        /// Of version 2, by name, and of an organisation.
+        /// A version 2 bucket, by name and organisation.
         case bucket(String, org: String)
     }
 
-    /// Who we are there.
+    /// The credentials.
     public enum Entry: Hashable, Sendable {
-        /// It lets everybody in.
+        /// No credentials.
         case nobody
-        /// Of version 1, with a password.
+        /// A version 1 user with a password.
         case user(String, Secret)
-        /// Of version 2.
+        /// A version 2 token.
         case token(Secret)
     }
 
-    /// Without a path, such as `http://localhost:8086`.
+    /// The URL without a path, such as `http://localhost:8086`.
     public var url: String
-    /// What is written to.
+    /// The destination of the points.
     public var place: Place
-    /// Who we are there.
+    /// The credentials.
     public var entry: Entry
-    /// A file of certificates that the server's may be signed by; the system's without it.
+    /// The path of a file with trusted certificates, or `nil` for the system's.
     public var certificateAuthority: String?
 
-    /// A server, a place in it, and who we are.
+    /// Creates settings from a server, a destination and credentials.
     public init(url: String, place: Place, entry: Entry = .nobody, certificateAuthority: String? = nil) {
         (self.url, self.place, self.entry, self.certificateAuthority) = (url, place, entry, certificateAuthority)
     }
@@ -43,7 +43,7 @@ public struct InfluxSettings: ExporterSettings {
         case url, database, retentionPolicy, user, password, org, bucket, token, certificateAuthority
     }
 
-    /// - Throws: ``SettingsFault`` where a value does not fit.
+    /// - Throws: ``SettingsFault`` if a value is invalid.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         func text(_ key: Key) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }

@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-/// Points as line protocol. What depends on the series alone is written once.
+/// Encodes points in line protocol. The parts that depend only on the series are encoded once.
 final class LineProtocol {
-    /// What the characters stand in, which says what is escaped.
+    /// The part of a line, which decides the characters to escape.
     enum Part {
         case measurement, tag, text
 
@@ -16,21 +16,21 @@ final class LineProtocol {
         }
     }
 
-    /// What all samples of a series share; the tag `slot` stands in between.
+    /// The parts that all samples of a series share. The tag `slot` is between them.
     private struct Series {
-        /// Kept so that the identifier stays its.
+        /// Retained so that no other object can get the same identifier.
         let origin: Origin
-        /// Measurement, and the tags that come before `slot`.
+        /// The measurement and the tags before `slot`.
         let head: [UInt8]
         /// The other tags, up to the value.
         let tags: [UInt8]
-        /// The fields behind a sample's own.
+        /// The fields after the sample's own.
         let fields: [UInt8]
     }
 
     private var known: [ObjectIdentifier: Series] = [:]
     private var latest: Series?
-    /// More series than that are not remembered at once.
+    /// The maximum number of series in memory.
     private static let most = 4096
 
     func append(_ sample: Sample, value: Double, unit: Unit, to octets: inout [UInt8]) {
@@ -38,7 +38,7 @@ final class LineProtocol {
         octets += series.head
         if let slot = Point.slot(of: sample) { octets += ",slot=\(slot)".utf8 }
         octets += series.tags
-        // Always with a point: a field that began as an integer takes nothing else ever after.
+        // Always with a decimal point because InfluxDB fixes the type of a field at its first value.
         octets += " value=".utf8
         octets += value.description.utf8
         let seconds = Double(sample.end.microseconds &- sample.start.microseconds) / 1_000_000
@@ -78,7 +78,7 @@ final class LineProtocol {
                 octets += ",\(key)=".utf8
                 append(text, .tag, to: &octets)
             }
-            // As InfluxDB likes them: in the order of their keys.
+            // InfluxDB prefers tags sorted by key.
             if key < "slot" { write(to: &head) } else { write(to: &tags) }
         }
         append(field: "source_name", origin.source.name, to: &fields)
@@ -92,7 +92,7 @@ final class LineProtocol {
         octets.append(UInt8(ascii: "\""))
     }
 
-    /// Appends a text with what has to be escaped where it stands.
+    /// Appends a text with the escapes of its part.
     static func append(_ text: String, _ part: Part, to octets: inout [UInt8]) {
         var text = text
         text.withUTF8 { characters in

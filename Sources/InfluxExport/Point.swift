@@ -1,19 +1,19 @@
 import HealthModel
 import Pipeline
 
-/// A sample as a point: a measurement named by its type, tags that say where it comes from, and its time.
+/// A sample as a point: the measurement is its type, the tags are its origin, and the time is its start.
 ///
-/// InfluxDB knows a point by measurement, tags and time alone: what has all of them in common is one. So the UUID has to be in there, or of two intervals
-/// of one packet only the second would stay: its hash is in the nanoseconds, of which no reading has any, and for the readings of a packet in the tag
-/// `slot`, too. Two of a million that start in the same microsecond have the same.
+/// InfluxDB identifies a point only by measurement, tags and time, so these must include the UUID. Otherwise only the second of
+/// two intervals in a packet would be kept. A hash of the UUID is in the nanoseconds, which no reading uses. For readings in a
+/// packet it is also in the tag `slot`. Two in a million with the same start in microseconds collide.
 struct Point {
     let measurement: String
-    /// Sorted by key, as InfluxDB likes them; none is empty.
+    /// The tags, sorted by key as InfluxDB prefers. None is empty.
     let tags: [(key: String, value: String)]
-    /// Since 1970.
+    /// Nanoseconds since 1970.
     let nanoseconds: Int64
 
-    /// By what stays as it is: a device may get another name, and its points have to be found again.
+    /// Creates a point from fields that never change. A device may be renamed, and its points must still be found.
     init(_ sample: Sample) {
         measurement = sample.origin.type.id
         var tags = Self.tags(of: sample.origin)
@@ -28,14 +28,14 @@ struct Point {
         return tags.map { (key: $0.0, value: tagText($0.1)) }.filter { !$0.value.isEmpty }
     }
 
-    /// Which of a packet's readings it is; nothing for a reading that came alone.
+    /// Returns the number of the reading in its packet, or `nil` for a single reading.
     static func slot(of sample: Sample) -> UInt64? { sample.group == nil ? nil : sample.identity.low / 1000 % 1000 }
 
     static func nanoseconds(of sample: Sample) -> Int64 {
         sample.start.microseconds &* 1000 &+ Int64(sample.identity.low % 1000)
     }
 
-    /// A tag is one line, and its last character no backslash, which would take the next one's meaning.
+    /// Returns a valid tag: one line, without a backslash at the end, which would escape the next character.
     private static func tagText(_ text: String) -> String {
         var text = String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
         while text.hasSuffix("\\") || text.hasSuffix(" ") { text.removeLast() }

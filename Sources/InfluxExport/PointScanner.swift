@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 import Pipeline
 
-/// Finds points in the answer to a query for UUIDs, values and units, which comes as JSON, an object a line, in portions.
+/// Parses points from the chunked answer to a query for UUIDs, values and units: JSON, one object on each line.
 struct PointScanner {
     private struct Answer: Decodable {
         struct Result: Decodable {
@@ -12,7 +12,7 @@ struct PointScanner {
         struct Series: Decodable {
             var values: [Row]
         }
-        /// Time, UUID, value, unit.
+        /// The time, UUID, value and unit.
         struct Row: Decodable {
             var uuid: String?
             var value: Double?
@@ -58,7 +58,7 @@ struct PointScanner {
             guard result.error == nil else { throw DeliveryError(.unreachable, "a query failed") }
             for row in (result.series ?? []).flatMap(\.values) {
                 guard let uuid = row.uuid.flatMap({ SampleIdentity($0) }) else { continue }
-                // A point whose fields somebody has changed has no value or no unit.
+                // A point that someone changed may have no value or no unit.
                 found.append(HeldSample(uuid, print: print(value: row.value ?? .nan, unit: row.unit ?? "")))
             }
         }
@@ -66,7 +66,7 @@ struct PointScanner {
     }
 }
 
-/// Finds UUIDs in octets that come in portions.
+/// Finds UUIDs in chunks of bytes.
 struct UUIDScanner {
     private var rest: [UInt8] = []
 

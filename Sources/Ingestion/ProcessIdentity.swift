@@ -1,17 +1,17 @@
 import Glibc
 
-/// Tells one process from all others, before and after it: its number and when it was started, of this boot.
+/// Identifies a process uniquely over time: its number, its start time and the boot.
 public enum ProcessIdentity {
     /// This process.
     public static func current() -> String { name(of: getpid()) ?? "\(getpid())" }
 
-    /// `number start boot`; `nil` where there is no such process.
+    /// Returns `number start boot`, or `nil` if there is no such process.
     private static func name(of process: pid_t) -> String? {
         guard let status = SmallFile.read("/proc/\(process)/stat", limit: 65_536) else { return nil }
-        // proc(5): the command stands in parentheses and may hold anything; the start is the 20th field behind it.
+        // proc(5): the command in parentheses may contain anything. The start time is the 20th field after it.
         guard let end = status.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = status[(end + 1)...].split(separator: UInt8(ascii: " "))
-        // A zombie has ended, and only waits for its parent to take note.
+        // A zombie has ended and only waits for its parent.
         guard fields.count > 19, fields[0].first != UInt8(ascii: "Z") else { return nil }
         let boot = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 256) ?? []
         let text = { (bytes: ArraySlice<UInt8>) in String(decoding: bytes, as: UTF8.self) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Files that are read whole, up to a bound.
+/// Reads whole files up to a size limit.
 package enum SmallFile {
-    /// A whole file's bytes; `nil` where it cannot be read or is larger than the limit.
+    /// Returns a file's bytes, or `nil` if it cannot be read or is larger than the limit.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -2,36 +2,37 @@ import CMosquitto
 import Glibc
 import Pipeline
 
-/// What libmosquitto's thread hears from a broker, and what it tells the broker by itself: what both threads need is behind one lock.
+/// The state that libmosquitto's thread receives from a broker, and the messages that it repeats by itself. A lock protects the
+/// data that both threads use.
 final class BrokerNews: @unchecked Sendable {
-    /// Messages that a broker may have retained below what is ours; more are none of ours.
+    /// The maximum number of retained messages read below our topics. The rest are ignored.
     private static let most = 20_000
 
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private let handle: OpaquePointer
-    /// Where it is told that somebody has started who has to be told everything again, with `online`.
+    /// The topic on which `online` announces a restarted listener that needs everything again.
     private let birth: String?
 
-    // Behind the lock.
-    /// The broker's first answer; 0 where it has let us in.
+    // Protected by the lock.
+    /// The broker's first answer. 0 means that the connection was accepted.
     private(set) var answer: Int32?
-    /// Why there is no connection any more.
+    /// The reason why the connection has ended.
     private(set) var broken: DeliveryError?
-    /// Codes by message.
+    /// Result codes by message.
     var acknowledged: [Int32: Int32] = [:]
-    /// Codes by subscription, and 0 by one that was ended.
+    /// Result codes by subscription, and 0 for one that was ended.
     private(set) var subscribed: [Int32: Int32] = [:]
-    /// What was found retained, by topic.
+    /// The retained messages found, by topic.
     var found: [String: [UInt8]] = [:]
-    /// A topic on which we wait for a message of our own, and whether it has come.
+    /// A topic on which we wait for our own message, and whether it has arrived.
     var echo = (topic: "", hasCome: false)
-    /// What the broker is to retain of us, by topic.
+    /// Our messages that the broker has to retain, by topic.
     var retained: [String: [UInt8]] = [:]
-    /// The library's last complaint, such as of a certificate.
+    /// The library's last complaint, such as about a certificate.
     private(set) var complaint = ""
 
-    /// - Parameter handle: it lives longer.
+    /// - Parameter handle: must outlive this object.
     init(_ handle: OpaquePointer, birth: String?) {
         (self.handle, self.birth) = (handle, birth)
         pthread_mutex_init(lock, nil)
@@ -69,7 +70,7 @@ final class BrokerNews: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Does something behind the lock, and wakes who waits.
+    /// Runs `body` with the lock held, and wakes the waiting threads.
     func locked<Result>(_ body: (BrokerNews) -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer {
@@ -79,9 +80,9 @@ final class BrokerNews: @unchecked Sendable {
         return body(self)
     }
 
-    /// Waits until something is so, looked at behind the lock.
+    /// Waits until a condition is true, which is checked with the lock held.
     ///
-    /// - Throws: ``DeliveryError`` where the connection breaks, or it takes too long.
+    /// - Throws: ``DeliveryError`` if the connection breaks or the time is over.
     func wait(seconds: Int, for what: String, until isSo: (BrokerNews) -> Bool) throws(DeliveryError) {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
@@ -110,14 +111,14 @@ final class BrokerNews: @unchecked Sendable {
             return isFirst || code != 0 ? nil : retained
         }
         guard let again else { return }
-        // A broker that was away may have forgotten what it had retained, and what we had subscribed to.
+        // A broker that was away may have lost our retained messages and subscriptions.
         if let birth { mosquitto_subscribe(handle, nil, birth, 1) }
         tell(again)
     }
 
     private func heardEnd(_ code: Int32) {
         locked { _ in
-            // Who shows another certificate than it should is for a person.
+            // An unexpected certificate needs the user.
             let isTLS = code == MOSQ_ERR_TLS.rawValue
             broken = DeliveryError(
                 isTLS ? .unfit : .unreachable, isTLS && !complaint.isEmpty ? complaint : MQTTReason.text(code))
@@ -137,14 +138,14 @@ final class BrokerNews: @unchecked Sendable {
         }
     }
 
-    /// Tells what is retained once more, without waiting.
+    /// Publishes the retained messages again without waiting.
     private func tell(_ messages: [String: [UInt8]]) {
         for (topic, payload) in messages.sorted(by: { $0.key < $1.key }) {
             mosquitto_publish_v5(handle, nil, topic, Int32(payload.count), payload, 1, true, nil)
         }
     }
 
-    /// An error of the library's, in its own words where it has complained.
+    /// Returns an error of the library, with its own complaint if there is one.
     func error(_ code: Int32, _ kind: DeliveryError.Kind) -> DeliveryError {
         let said = locked { _ in complaint }
         return DeliveryError(kind, code == MOSQ_ERR_TLS.rawValue && !said.isEmpty ? said : MQTTReason.text(code))

@@ -1,34 +1,34 @@
 import Formats
 import HealthModel
 
-/// What Home Assistant is told of a device, so that its sensors appear by themselves: one message for all of them, its device discovery.
+/// Home Assistant's device discovery message for a device. It makes all of the device's sensors appear automatically.
 struct Discovery {
     /// One sensor of the device.
     struct Component {
-        /// A sensor of a quantity, or what another kind of sample is.
+        /// The kind of sensor: a quantity or another kind of sample.
         enum Kind {
             case quantity(SensorKind)
             case object(ObjectKind)
         }
         var type: SampleType
         var kind: Kind
-        /// Where its state is told.
+        /// The topic of its state.
         var topic: String
-        /// Where it is told whether its state is recent; `nil` where it always is.
+        /// The topic of its availability, which shows whether its state is recent. `nil` if it is always available.
         var availability: String?
     }
 
-    /// Stays the same whatever the device is called.
+    /// The id, which does not change when the device is renamed.
     var id: String
     var name: String
     var device: Device?
-    /// Where it is told whether we are there.
+    /// The topic of the hub's availability.
     var hub: String
     var components: [Component]
 
-    /// The message's octets.
+    /// Returns the message's bytes.
     ///
-    /// - Parameter gone: sensors that it had and has no more.
+    /// - Parameter gone: former sensors that the device no longer has.
     func payload(without gone: [String] = []) -> [UInt8] {
         var device = JSONObject()
         device.set("identifiers", [id])
@@ -43,7 +43,7 @@ struct Discovery {
         var list = JSONObject()
         for component in components { list.set(component.type.id, self.component(component)) }
         for name in gone {
-            // Nothing but its platform: Home Assistant removes it.
+            // An entry with only its platform removes the sensor from Home Assistant.
             var component = JSONObject()
             component.set("platform", SampleType(name).flatMap { ObjectKind($0) }?.platform ?? "sensor")
             list.set(name, component)

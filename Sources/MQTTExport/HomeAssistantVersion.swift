@@ -3,12 +3,12 @@ public struct HomeAssistantVersion: Hashable, Sendable {
     let year: Int
     let month: Int
 
-    /// The newest that this was written for.
+    /// The newest version that this code was written for.
     public static let newest = HomeAssistantVersion(year: 2026, month: 11)
 
     private init(year: Int, month: Int) { (self.year, self.month) = (year, month) }
 
-    /// Reads a version; what stands behind the month does not matter.
+    /// Parses a version. Anything after the month is ignored.
     init?(_ text: String) {
         let parts = text.split(separator: ".").prefix(2).map { Int($0) }
         guard parts.count == 2, let year = parts[0], let month = parts[1], (2024...2200).contains(year), (1...12).contains(month)
@@ -16,7 +16,7 @@ public struct HomeAssistantVersion: Hashable, Sendable {
         self.init(year: year, month: month)
     }
 
-    /// Whether it makes sensors of one message for a device.
+    /// Whether it supports device discovery in one message.
     var isSupported: Bool { (year, month) >= (2024, 12) }
 
     /// The micro sign of its units: U+00B5, and from 2025.8 on the Greek letter, U+03BC (home-assistant/core#144853).

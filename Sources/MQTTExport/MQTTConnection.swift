@@ -2,24 +2,24 @@ import CMosquitto
 import Glibc
 import Pipeline
 
-/// A connection to a broker, in MQTT 5: whoever publishes waits until the broker has acknowledged.
+/// A connection to a broker in MQTT 5. Publishing waits until the broker has acknowledged.
 ///
-/// libmosquitto has a thread of its own for it, which keeps the connection alive, connects again where it breaks in quiet times, and then tells
-/// the broker once more what it is to retain.
+/// libmosquitto runs its own thread for it. The thread keeps the connection alive, reconnects after a break while the connection
+/// is idle, and then publishes the retained messages again.
 final class MQTTConnection {
-    /// Who connects, and how.
+    /// The client's identity and options.
     struct Options {
         var settings: MQTTSettings
         var id: String
-        /// What the broker tells when we are gone without a word; `nil` for who only looks.
+        /// The message that the broker publishes if we disappear unexpectedly. `nil` for a connection that only reads.
         var will: MQTTMessage?
-        /// Where it is told that somebody has started who has to be told everything again, with `online`.
+        /// The topic on which `online` announces a restarted listener that needs everything again.
         var birth: String?
     }
 
-    /// Seconds that an answer may take.
+    /// The maximum wait for an answer in seconds.
     private static let patience = 30
-    /// Unanswered messages at once; the broker may want fewer.
+    /// The maximum number of unacknowledged messages. The broker may allow fewer.
     private static let window: Int32 = 1000
     private static let library: Void = { mosquitto_lib_init() }()
 
@@ -27,7 +27,7 @@ final class MQTTConnection {
     private let handle: OpaquePointer
     private let news: BrokerNews
 
-    /// Connects, and waits until the broker has let us in.
+    /// Connects, and waits until the broker has accepted the connection.
     init(_ options: Options) throws(DeliveryError) {
         _ = Self.library
         self.options = options
@@ -41,7 +41,7 @@ final class MQTTConnection {
     }
 
     deinit {
-        // After a good-bye this does nothing; else our will is to be told.
+        // After a regular disconnect this does nothing. Otherwise the broker publishes our will.
         mosquitto_disconnect_v5(handle, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil)
         mosquitto_loop_stop(handle, false)
         mosquitto_destroy(handle)
@@ -79,7 +79,7 @@ final class MQTTConnection {
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
         if options.will != nil {
-            // A broker that is left for a moment keeps what we subscribed to.
+            // The broker keeps our subscriptions during a short interruption.
             mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), 3600)
         }
         let settings = options.settings
@@ -92,20 +92,22 @@ final class MQTTConnection {
         if let birth = options.birth { try subscribe(birth) }
     }
 
-    /// Says good-bye: the will is not told.
+    /// Disconnects regularly, so that the will is not published.
     func close() { mosquitto_disconnect_v5(handle, 0, nil) }
 
-    /// Whether it stands.
+    /// Whether the connection is open.
     var isConnected: Bool { news.locked { $0.answer == 0 && $0.broken == nil } }
 
     // MARK: Speaking
 
-    /// What the broker is to retain, by topic, whoever told it: told again where the broker, or who listens there, has to hear it again.
+    /// Sets the messages that the broker has to retain, by topic. They are published again when the broker or a listener needs
+    /// them.
     func remember(_ retained: [String: [UInt8]]) { news.locked { $0.retained = retained } }
 
     /// Publishes messages, and waits until all are acknowledged.
     ///
-    /// - Parameter carefully: the first one alone. Some brokers close the connection behind a refusal, which is not heard then where more is on the way.
+    /// - Parameter carefully: whether to publish the first message alone. Some brokers close the connection after a rejection,
+    ///   which is lost if more messages are on the way.
     func publish(_ messages: [MQTTMessage], carefully: Bool) throws(DeliveryError) {
         guard carefully, messages.count > 1 else { return try publish(messages) }
         try publish([messages[0]])
@@ -122,7 +124,7 @@ final class MQTTConnection {
         }
         do throws(DeliveryError) {
             for message in messages { ids.append(try send(message)) }
-            // Answers to others may be among them.
+            // Acknowledgements of other messages may be among them.
             try wait("acknowledge a message") { news in
                 news.acknowledged.count >= ids.count && ids.allSatisfy { news.acknowledged[$0] != nil }
             }
@@ -146,9 +148,9 @@ final class MQTTConnection {
         }
     }
 
-    /// What the broker has retained below topics.
+    /// Returns the messages that the broker has retained below the topics.
     ///
-    /// - Parameter echo: a message below one of them: what is retained is told before it comes back.
+    /// - Parameter echo: a message below one of them. The retained messages arrive before it comes back.
     func retained(below topics: [String], echo: MQTTMessage) throws(DeliveryError) -> [String: [UInt8]] {
         news.locked {
             $0.found.removeAll()
@@ -170,7 +172,7 @@ final class MQTTConnection {
         }
     }
 
-    /// - Throws: ``DeliveryError`` where the broker does not let us read there.
+    /// - Throws: ``DeliveryError`` if the broker does not allow the subscription.
     private func subscribe(_ topic: String) throws(DeliveryError) {
         var id: Int32 = 0
         try demand(mosquitto_subscribe(handle, &id, topic, 1), .unreachable)

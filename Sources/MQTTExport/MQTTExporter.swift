@@ -4,45 +4,45 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// Tells a broker every change, as a line of JSON, and Home Assistant how things are now.
+/// Publishes each change to a broker as a JSON line, and the current state to Home Assistant.
 ///
-/// A line is acknowledged by the broker before the next batch; one whose acknowledgement was lost is told again, and who listens knows it by its
-/// UUID. States carry no time of their own in MQTT, so they are never made of a change, but of what the store has last: a reading that is back-dated
-/// by a month shows in the lines only, and a deleted one shows nowhere.
+/// The broker acknowledges each line before the next batch. A line whose acknowledgement was lost is published again, and
+/// listeners recognise it by its UUID. MQTT states have no time of their own, so they are made from the latest samples in the
+/// store and never from a change. A reading back-dated by a month appears only as a line, and a deleted one in no state.
 public final class MQTTExporter: Exporter {
-    /// About half a megabyte.
+    /// The maximum number of changes, about half a megabyte.
     public let batchLimit = 1000
-    /// As lines; Home Assistant is shown quantities, whether somebody is asleep, and the last workout.
+    /// All kinds, as lines. Home Assistant shows quantities, whether the person is asleep, and the last workout.
     public let kinds = Set(SampleKind.allCases)
     private let settings: MQTTSettings
     private let context: ExportContext
     private let topics: MQTTTopics
     private let line: ChangeLine
     private var session: Session?
-    /// What says at the broker who feeds it, as it was found or written last.
+    /// The mark that identifies at the broker which store feeds it, as last found or written.
     private var mark: MQTTMessage?
 
     private struct Session {
         var connection: MQTTConnection
-        /// What the broker has retained of us, by topic.
+        /// Our retained messages at the broker, by topic.
         var told: [String: [UInt8]]
-        /// When it was last told how things are.
+        /// When the state was last published.
         var time: Instant?
-        /// Meters that were told for the first time, at zero, and when.
+        /// When a meter was first published, at zero.
         var begun: [String: Instant] = [:]
     }
 
-    /// Microseconds that Home Assistant has to make a sensor of what it was told, before a meter leaves zero.
+    /// The time in microseconds that Home Assistant needs to create a sensor before a meter leaves zero.
     private static let beginning: Int64 = 3_000_000
 
-    /// Connects to nothing yet.
+    /// Creates an exporter without connecting.
     public init(_ settings: MQTTSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         topics = MQTTTopics(settings, context)
         line = ChangeLine(me: context.me)
     }
 
-    /// Connects, and looks whether what Home Assistant says of itself can be heard.
+    /// Connects, and checks whether Home Assistant's status topic can be read.
     public func check() throws(DeliveryError) -> [Finding] {
         _ = try shown()
         _ = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
@@ -56,7 +56,7 @@ public final class MQTTExporter: Exporter {
         return findings
     }
 
-    /// A message for each change.
+    /// Publishes a message for each change.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         try connected { (session: inout Session) throws(DeliveryError) in
             var messages: [MQTTMessage] = []
@@ -73,23 +73,23 @@ public final class MQTTExporter: Exporter {
                 mark = message
             }
             try session.connection.publish(messages, carefully: session.time == nil)
-            // While years are told, today's states are not to wait for their end.
+            // A long backlog must not delay today's states.
             if let time = session.time, context.now().microseconds - time.microseconds < 1_000_000 { return }
             try show(&session)
         }
         return 0
     }
 
-    /// Tells how things are now.
+    /// Publishes the current state.
     ///
-    /// - Returns: when the next reading is no longer recent.
+    /// - Returns: the time until the next reading is no longer recent.
     public func idle() throws(DeliveryError) -> Duration? {
         var next: Instant?
         try connected { (session: inout Session) throws(DeliveryError) in next = try show(&session) }
         return next.map { .microseconds(max(0, $0.microseconds - context.now().microseconds) + 1000) }
     }
 
-    /// Says that we are gone, and goes.
+    /// Publishes that we are offline, and disconnects.
     public func finish() throws(DeliveryError) {
         guard var session else { return }
         self.session = nil
@@ -105,7 +105,7 @@ public final class MQTTExporter: Exporter {
 
     public var address: String { "\(settings.url)/\(settings.topic)" }
 
-    /// Lines name their units, and states are made anew.
+    /// Lines contain their units, and states are always made from current samples.
     public let showsOnlyNow = true
 
     private struct MarkText: Codable {
@@ -113,7 +113,7 @@ public final class MQTTExporter: Exporter {
         var anchor: String
         var holder: String
         var holderName: String
-        /// Microseconds; none in marks of earlier versions.
+        /// Microseconds. `nil` in marks of earlier versions.
         var told: Int64?
     }
 
@@ -129,7 +129,8 @@ public final class MQTTExporter: Exporter {
         return MQTTMessage(topic: markTopic, payload: object.closed, isRetained: true)
     }
 
-    /// By a connection that shows nothing: where a copy of the store is at it, neither takes the other's place.
+    /// Returns the mark at the broker. It uses a separate connection so that two copies of the store do not replace each other's
+    /// connection.
     public func found() throws(DeliveryError) -> FoundMark? {
         FoundMark(identity: address, mark: try readMark(looking()), mayForget: true)
     }
@@ -151,7 +152,8 @@ public final class MQTTExporter: Exporter {
             time: text.told.map { Instant(microseconds: $0) })
     }
 
-    /// Where two copies of a store begin in the same moment, the one whose claim is there a moment later has it.
+    /// Writes this store's mark. If two copies of a store start at the same moment, the one whose mark is there a moment later
+    /// wins.
     public func claim(_ mark: TargetMark) throws(DeliveryError) {
         let connection = try looking()
         try connection.publish([markMessage(mark)], carefully: false)
@@ -166,7 +168,7 @@ public final class MQTTExporter: Exporter {
     private var id: String { "vitalgate-\(context.store.prefix(8))-\(context.name)" }
     private var birth: String? { settings.discovery.isEmpty ? nil : "\(settings.discovery)/status" }
 
-    /// Does something with a connection; one in which something failed is given up.
+    /// Runs `body` with a connection. The connection is dropped after an error.
     private func connected(_ body: (inout Session) throws(DeliveryError) -> Void) throws(DeliveryError) {
         var current: Session
         if let session, session.connection.isConnected { current = session } else { current = try opened() }
@@ -176,7 +178,7 @@ public final class MQTTExporter: Exporter {
     }
 
     private func opened() throws(DeliveryError) -> Session {
-        // The old one first: one of the same name would be thrown out by the broker.
+        // The old one ends first because the broker would disconnect one with the same name.
         session = nil
         let will = MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)
         let connection = try MQTTConnection(.init(settings: settings, id: id, will: will, birth: birth))
@@ -198,9 +200,9 @@ public final class MQTTExporter: Exporter {
         return try Shown(present, settings, context)
     }
 
-    /// Tells what differs from what the broker has.
+    /// Publishes the differences from the broker's state.
     ///
-    /// - Parameter isLast: whether nothing is told after it.
+    /// - Parameter isLast: whether nothing is published after it.
     @discardableResult private func show(_ session: inout Session, isLast: Bool = false) throws(DeliveryError) -> Instant? {
         let shown = try shown()
         let (payloads, again) = begin(shown, &session, isLast)
@@ -209,7 +211,7 @@ public final class MQTTExporter: Exporter {
         func tell(_ topic: String, _ payload: [UInt8]) {
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
         }
-        // A device before what it measures.
+        // A device comes before its readings.
         let changed = payloads.filter { session.told[$0.key] != $0.value }
         for (topic, payload) in changed.sorted(by: {
             topics.isOurs($0.key) == topics.isOurs($1.key) ? $0.key < $1.key : topics.isOurs($0.key)
@@ -227,8 +229,8 @@ public final class MQTTExporter: Exporter {
         return [shown.nextChange, again].compactMap { $0 }.min()
     }
 
-    /// What is told now: a meter that nobody knows yet stands at zero first, and at what has added up a moment later. Home Assistant counts from the first
-    /// value that it sees.
+    /// Returns the current messages. A new meter is published at zero first and with its sum a moment later, because Home
+    /// Assistant counts from the first value that it receives.
     private func begin(
         _ shown: Shown, _ session: inout Session, _ isLast: Bool
     ) -> (payloads: [String: [UInt8]], again: Instant?) {
@@ -254,7 +256,7 @@ public final class MQTTExporter: Exporter {
         var components: [String: Component]
     }
 
-    /// The sensors that a device's discovery names.
+    /// Returns the sensors in a device's discovery message.
     private static func components(_ payload: [UInt8]) -> Set<String> {
         let told = try? JSONDecoder().decode(Told.self, from: Data(payload))
         return Set(told?.components.keys.map { $0 } ?? [])

@@ -1,8 +1,8 @@
-/// A message to be published.
+/// A message to publish.
 struct MQTTMessage: Hashable, Sendable {
     var topic: String
-    /// Empty for a retained one that is to go.
+    /// The payload. Empty to remove a retained message.
     var payload: [UInt8]
-    /// Whether the broker keeps it, for who comes later.
+    /// Whether the broker keeps the message for later subscribers.
     var isRetained: Bool
 }

@@ -2,22 +2,22 @@ import CMosquitto
 import Glibc
 import Pipeline
 
-/// What codes of the library's and of a broker's mean.
+/// Texts and errors for the codes of the library and the broker.
 enum MQTTReason {
-    /// A code of the library's, below 128, or a broker's.
+    /// Returns the text of a library code (below 128) or a broker code.
     static func text(_ code: Int32) -> String {
         if code == MOSQ_ERR_ERRNO.rawValue { return String(cString: strerror(errno)) }
         return String(cString: code >= 0x80 ? mosquitto_reason_string(code) : mosquitto_strerror(code))
     }
 
-    /// What a broker's reason code asks for (MQTT 5, section 2.4).
+    /// Returns the error for a broker's reason code (MQTT 5, section 2.4).
     static func refusal(_ code: Int32) -> DeliveryError {
         let reason = "the broker says: \(text(code))"
         return switch UInt32(bitPattern: code) {
         case MQTT_RC_BAD_USERNAME_OR_PASSWORD.rawValue, MQTT_RC_NOT_AUTHORIZED.rawValue, MQTT_RC_BANNED.rawValue,
             MQTT_RC_BAD_AUTHENTICATION_METHOD.rawValue:
             DeliveryError(.unauthorised, reason)
-        // 1 is what a broker of MQTT 3.1.1 answers.
+        // A broker of MQTT 3.1.1 answers 1.
         case 1, MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue: DeliveryError(.unfit, "the broker does not speak MQTT 5")
         case MQTT_RC_CLIENTID_NOT_VALID.rawValue, MQTT_RC_QOS_NOT_SUPPORTED.rawValue, MQTT_RC_RETAIN_NOT_SUPPORTED.rawValue,
             MQTT_RC_USE_ANOTHER_SERVER.rawValue, MQTT_RC_SERVER_MOVED.rawValue:

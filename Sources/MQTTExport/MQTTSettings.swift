@@ -1,38 +1,38 @@
 import HealthModel
 import Pipeline
 
-/// Where a broker is, how it is entered, and under which topics.
+/// The broker's address, credentials and topics.
 public struct MQTTSettings: ExporterSettings {
     /// `url`, `user`, `password`, `certificateAuthority`, `topic`, `discovery`, `homeAssistant`, `staleAfter`.
     public static let keys = [
         "url", "user", "password", "certificateAuthority", "topic", "discovery", "homeAssistant", "staleAfter",
     ]
 
-    /// A name or an address.
+    /// The broker's name or address.
     public var host: String
-    /// 1883, with TLS 8883, where nothing is said.
+    /// The port. The default is 1883, or 8883 with TLS.
     public var port: Int
     /// Whether the connection is encrypted, and the broker's certificate checked.
     public var isEncrypted: Bool
-    /// Who we are there.
+    /// The user name.
     public var user: String?
-    /// Nothing where the broker needs none.
+    /// The password, or `nil` if the broker needs none.
     public var password: Secret?
-    /// A file of certificates that the broker's may be signed by; the system's without it.
+    /// The path of a file with trusted certificates, or `nil` for the system's.
     public var certificateAuthority: String?
-    /// What all topics begin with, but for those of discovery.
+    /// The prefix of all topics except those of discovery.
     public var topic: String
-    /// What Home Assistant's topics of discovery begin with; empty where it is told nothing.
+    /// The prefix of Home Assistant's discovery topics. Empty turns discovery off.
     public var discovery: String
-    /// Home Assistant's version: it writes `µ` in another way from 2025.8 on.
+    /// Home Assistant's version. From 2025.8 on it uses another character for `µ`.
     public var homeAssistant: HomeAssistantVersion
-    /// Seconds after which a reading no longer says how things are: by type, `other` for all that are not named.
+    /// Seconds after which a reading is no longer current, by type. `other` applies to all other types.
     public var staleAfter: [String: Int]
 
-    /// A day, where nothing is said.
+    /// The default: a day, in seconds.
     private static let stale = 86_400
 
-    /// A broker on this machine, where nothing else is said.
+    /// Creates settings. The defaults are for a broker on this machine.
     public init(
         host: String = "localhost", port: Int? = nil, isEncrypted: Bool = false, user: String? = nil, password: Secret? = nil,
         certificateAuthority: String? = nil, topic: String = "vitalgate", discovery: String = "homeassistant",
@@ -43,26 +43,26 @@ public struct MQTTSettings: ExporterSettings {
         (self.topic, self.discovery, self.homeAssistant, self.staleAfter) = (topic, discovery, homeAssistant, staleAfter)
     }
 
-    /// After how many seconds a reading of a type no longer says how things are; `nil` where the last one stays.
+    /// Returns the seconds after which a reading of a type is no longer current, or `nil` if it stays current.
     func staleAfter(_ type: SampleType) -> Int? {
         staleAfter[type.id] ?? staleAfter["other"] ?? (Self.stays(type) ? nil : Self.stale)
     }
 
-    /// What is measured once a week or once a year, and is true until it is measured again: what a scale says, a height.
+    /// Whether the type is measured rarely and stays valid until the next measurement, such as weight or height.
     private static func stays(_ type: SampleType) -> Bool {
         guard type.kind == .quantity, type.aggregation == .discreteArithmetic else { return false }
         if ["kg", "m", "cm", "kg/m2", "Ohm", "mL/kg/min", "kcal/d"].contains(type.canonicalUnit.code) { return true }
         return (type.id.hasPrefix("body") || type.id.hasPrefix("muscle")) && type.canonicalUnit.code == "%"
     }
 
-    /// As a person would write it.
+    /// The broker's URL, as the user would write it.
     var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(host):\(port)" }
 
     private enum Key: String, CodingKey {
         case url, user, password, certificateAuthority, topic, discovery, homeAssistant, staleAfter
     }
 
-    /// - Throws: ``SettingsFault`` where a value does not fit.
+    /// - Throws: ``SettingsFault`` if a value is invalid.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         let address = try Self.address(members.decode(String.self, forKey: .url))

@@ -1,16 +1,16 @@
 import Formats
 import HealthModel
 
-/// What a kind of sample that is no quantity is in Home Assistant. Of all of them two have a use there: whether somebody is asleep, for lights and heating;
-/// and the last workout.
+/// The Home Assistant entity for a kind of sample that is not a quantity. Two are useful there: whether the person is asleep, for
+/// lights and heating, and the last workout.
 enum ObjectKind: String {
-    /// A binary sensor: on while the last stage that was told is one of sleep, and for a quarter of an hour behind its end, since sources tell a night in
-    /// stretches; off once it is over, or a stage of being awake follows. Being in bed says nothing of it.
+    /// A binary sensor. It is on while the last stage is one of sleep, and for 15 minutes after its end because sources report a
+    /// night in parts. It is off after that or when the person is awake. Being in bed has no effect.
     case asleep
     /// A sensor whose state is the activity.
     case lastWorkout
 
-    /// So long behind a stage's end somebody is still taken to be asleep.
+    /// How long after the end of a stage the person still counts as asleep, in microseconds.
     static let stretch: Int64 = 900 * 1_000_000
 
     init?(_ type: SampleType) {
@@ -24,10 +24,10 @@ enum ObjectKind: String {
     var platform: String { self == .asleep ? "binary_sensor" : "sensor" }
     var name: String { self == .asleep ? "Asleep" : "Last workout" }
     var icon: String { self == .asleep ? "mdi:sleep" : "mdi:run" }
-    /// A night that was long ago says nothing of now; the last workout stays the last.
+    /// Whether an old sample says nothing about the present, such as a night long ago. The last workout stays valid.
     var becomesStale: Bool { self == .asleep }
 
-    /// What is told beside the state: with the names of Home Assistant's attributes.
+    /// The names of the Home Assistant attributes beside the state.
     var attributes: [String] {
         self == .asleep ? ["stage", "start", "end", "uuid"] : ["start", "end", "duration", "distance", "energy", "uuid"]
     }
@@ -35,7 +35,7 @@ enum ObjectKind: String {
     /// Whether a stage is one of sleep.
     private static func isAsleep(_ stage: String?) -> Bool { stage?.hasPrefix("asleep") == true }
 
-    /// The state's octets, and when it changes by itself.
+    /// Returns the bytes of the state, and when it changes without a new sample.
     func state(of sample: Sample, now: Instant) -> (octets: [UInt8], change: Instant?) {
         var object = JSONObject()
         var change: Instant?
@@ -61,7 +61,7 @@ enum ObjectKind: String {
         return (object.closed, change)
     }
 
-    /// In metres: the total, else that of the first kind of distance.
+    /// Returns the distance in metres: the total, or else the first kind of distance.
     private static func distance(of workout: Workout) -> Double? {
         guard let metre = try? Unit(ucum: "m") else { return nil }
         if let total = workout.totalDistance?.value(in: metre) { return total }

@@ -1,26 +1,28 @@
 import HealthModel
 import Pipeline
 
-/// What a quantity type is in Home Assistant: a sensor of a device class, in one of the units which that class takes, exactly as it writes them.
+/// The Home Assistant sensor for a quantity type: its device class and one of the units that the class accepts, spelled as Home
+/// Assistant does.
 ///
-/// Source: `DEVICE_CLASS_UNITS` and `DEVICE_CLASS_STATE_CLASSES` of Home Assistant's `components/sensor/const.py`, releases 2025.4 and 2026.11.
+/// Source: `DEVICE_CLASS_UNITS` and `DEVICE_CLASS_STATE_CLASSES` of Home Assistant's `components/sensor/const.py`, releases
+/// 2025.4 and 2026.11.
 struct SensorKind {
-    /// How values over time belong together.
+    /// How values over time are related.
     enum StateClass: String {
-        /// A value of a moment.
+        /// A value at one moment.
         case measurement
         /// A sum since the last midnight.
         case total
     }
 
     var deviceClass: String?
-    /// UCUM's code, and the text that Home Assistant takes for it; `nil` for a count of its own.
+    /// The UCUM code and Home Assistant's text for it. `nil` for a plain count.
     var unit: (code: String, text: String)?
     var stateClass: StateClass
-    /// Whether it tells of the device and not of the person.
+    /// Whether it describes the device and not the person.
     var isDiagnostic = false
 
-    /// Device classes with their units, by the canonical unit of the types that are of them; the first is taken where nothing else is asked for.
+    /// Device classes and their units, by the canonical unit of their types. The first unit is the default.
     private static let classes: [String: (name: String, units: [(code: String, text: String)])] = [
         "Cel": ("temperature", [("Cel", "°C"), ("[degF]", "°F"), ("K", "K")]),
         "m": ("distance", lengths), "cm": ("distance", [("cm", "cm")] + lengths),
@@ -42,16 +44,16 @@ struct SensorKind {
     private static let masses = [("g", "g"), ("mg", "mg"), ("[lb_av]", "lb"), ("[oz_av]", "oz"), ("[stone_av]", "st")]
     private static let times = [("min", "min"), ("s", "s"), ("h", "h")]
 
-    /// Types whose unit does not say of which class they are.
+    /// Types whose unit does not determine the class.
     private static let percentages = ["batteryLevel": "battery", "relativeHumidity": "humidity"]
 
-    /// How units without a class are written for people.
+    /// Display texts of units without a class.
     private static let texts = [
         "kg/m2": "kg/m²", "mL/kg/min": "mL/(kg·min)", "Ohm": "Ω", "[iU]": "IU", "kcal/kg/h": "kcal/(kg·h)",
     ]
 
-    /// - Parameter version: Home Assistant's.
-    /// - Throws: ``DeliveryError`` where the type's class does not take the unit that was asked for.
+    /// - Parameter version: Home Assistant's version.
+    /// - Throws: ``DeliveryError`` if the type's class does not accept the requested unit.
     init(_ type: SampleType, _ context: ExportContext, _ version: HomeAssistantVersion) throws(DeliveryError) {
         stateClass = type.aggregation == .cumulative ? .total : .measurement
         let wanted = context.unit(of: type).code
@@ -71,7 +73,7 @@ struct SensorKind {
         }
     }
 
-    /// How many digits behind the point are worth a look; `nil` where nothing is known of it.
+    /// Returns the number of useful decimal places, or `nil` if it is not known.
     func precision(of type: SampleType) -> Int? {
         guard let code = unit?.code else { return type.aggregation == .cumulative ? 0 : nil }
         if code == "%" { return deviceClass != nil || type.id == "oxygenSaturation" ? 0 : 1 }
@@ -90,7 +92,7 @@ struct SensorKind {
     private static func text(of code: String, _ type: SampleType) -> String? {
         if code == "/min" { return type.id.contains("eart") ? "bpm" : type.id == "cyclingCadence" ? "rpm" : "/min" }
         if code == "1" { return nil }
-        // What is counted, such as 1{steps}.
+        // A counted thing, such as 1{steps}.
         if code.hasPrefix("1{"), code.hasSuffix("}") { return String(code.dropFirst(2).dropLast()) }
         return texts[code] ?? code
     }

@@ -11,21 +11,21 @@ import Pipeline
 ///     vitalgate/1a2b3c4d/…/sleepAnalysis                    {"value":"ON","stage":"asleepDeep","start":…,"end":…,"uuid":…}
 ///     vitalgate/1a2b3c4d/…/workout                          {"value":"running","duration":1740.0,"distance":5200.0,…}
 struct Shown {
-    /// Payloads by topic.
+    /// All payloads by topic.
     private(set) var payloads: [String: [UInt8]] = [:]
-    /// Devices' sensors, by their topic of discovery.
+    /// The devices with their sensors, by discovery topic.
     private(set) var devices: [String: Discovery] = [:]
-    /// What adds up, before anything has, by its topic: who hears of a meter for the first time takes what it shows for where it begins.
+    /// The zero payloads of meters, by topic. A listener takes the first value of a meter as its start.
     private(set) var zeros: [String: [UInt8]] = [:]
-    /// When the next reading becomes stale, or a day ends.
+    /// The time when the next reading becomes stale or a day ends.
     private(set) var nextChange: Instant?
 
-    /// More sensors than that are shown nowhere: those with the latest readings are.
+    /// The maximum number of sensors. Those with the latest readings are shown.
     private static let most = 1000
     static let online = Array("online".utf8)
     static let offline = Array("offline".utf8)
 
-    /// - Throws: ``DeliveryError`` where a unit is asked for that Home Assistant does not take.
+    /// - Throws: ``DeliveryError`` if a unit is requested that Home Assistant does not accept.
     init(_ present: [PresentSample], _ settings: MQTTSettings, _ context: ExportContext) throws(DeliveryError) {
         let topics = MQTTTopics(settings, context)
         let now = context.now()
@@ -74,7 +74,7 @@ struct Shown {
             guard !settings.discovery.isEmpty else { continue }
             let isShared = topics.isShared(sample.origin, by: users)
             let name = isShared ? each.deviceName : each.person.map { "\(each.deviceName) (\($0))" } ?? each.deviceName
-            // The first is the latest: what its device says of itself is what counts.
+            // The first sample is the latest, so its description of the device is used.
             devices[
                 topics.discovery(device),
                 default: Discovery(
@@ -89,12 +89,12 @@ struct Shown {
         }
     }
 
-    /// By their ends; of equal ones the order is any, but always the same.
+    /// Compares by end time. Equal ends have an arbitrary but constant order.
     private static func precedes(_ one: Sample, _ other: Sample) -> Bool {
         (one.end, one.start, one.identity.description) < (other.end, other.start, other.identity.description)
     }
 
-    /// Who measures with each device, by its key; what a device says of itself is no measurement.
+    /// Returns the people who use each device, by its key. A battery level does not count.
     private static func users(of present: [PresentSample]) -> [String: Set<String>] {
         var users: [String: Set<String>] = [:]
         for each in present where each.sample.origin.type != .batteryLevel {

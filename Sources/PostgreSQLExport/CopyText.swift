@@ -2,20 +2,20 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// Samples as rows of PostgreSQL's COPY, in its text form. What depends on the series alone is written once.
+/// Encodes samples as rows of PostgreSQL's COPY in text form. The parts that depend only on the series are encoded once.
 final class CopyText {
-    /// In this order in each row.
+    /// The columns, in the order of the rows.
     static let columns = head + ["value", "unit", "numeral", "numeral_unit"] + tail
-    /// What rows of every kind begin with.
+    /// The first columns of rows of every kind.
     static let head = ["start_time", "uuid", "end_time", "type"]
-    /// What rows of every kind have behind what is their own, as ``ObjectRows/tail`` and ``ObjectRows/record`` make them.
+    /// The last columns of rows of every kind, as defined by ``ObjectRows/tail`` and ``ObjectRows/record``.
     static let tail = [
         "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
         "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata", "record_id", "record_version",
         "identity",
     ]
 
-    /// The temporary table of quantities: its columns are ours alone, whatever somebody has added to the table of samples.
+    /// The temporary table of quantities. It has only our columns, even if others were added to the table of samples.
     static let temporary = """
         CREATE TEMP TABLE incoming(
             start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
@@ -23,11 +23,11 @@ final class CopyText {
             \(ObjectRows.tail), \(ObjectRows.record)) ON COMMIT DELETE ROWS
         """
 
-    /// What all samples of a series share.
+    /// The parts that all samples of a series share.
     private struct Series {
-        /// Kept so that the identifier stays its.
+        /// Retained so that no other object can get the same identifier.
         let origin: Origin
-        /// From the subject to the device's model, each behind a tab.
+        /// The cells from the subject to the device's model, each after a tab.
         let cells: [UInt8]
     }
 
@@ -35,7 +35,7 @@ final class CopyText {
     private var times = ZonedTimeText()
     private var known: [ObjectIdentifier: Series] = [:]
     private var latest: Series?
-    /// More series than that are not remembered at once.
+    /// The maximum number of series in memory.
     private static let most = 4096
 
     init(_ context: ExportContext) { self.context = context }
@@ -51,7 +51,7 @@ final class CopyText {
         octets.append(UInt8(ascii: "\n"))
     }
 
-    /// From the start to the type, which every kind's rows begin with.
+    /// Appends the cells from the start to the type, which begin rows of every kind.
     func appendHead(of sample: Sample, to octets: inout [UInt8]) {
         times.append(sample.start, nil, to: &octets)
         octets.append(Self.tab)
@@ -63,7 +63,7 @@ final class CopyText {
         Self.add(sample.origin.type.id, to: &octets)
     }
 
-    /// From the zone to the metadata, which every kind's rows have.
+    /// Appends the cells from the zone to the metadata, which rows of every kind have.
     func appendTail(of sample: Sample, to octets: inout [UInt8]) {
         Self.add(sample.zone.map { "\($0.seconds)" }, to: &octets)
         octets += series(of: sample.origin).cells
@@ -77,7 +77,8 @@ final class CopyText {
         Self.add(identity(of: sample), to: &octets)
     }
 
-    /// What the UUID is made of beyond what the row says, as lines of NDJSON have it; `nil` where nothing is needed to read the row back.
+    /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without
+    /// them.
     private func identity(of sample: Sample) -> String? {
         var object = JSONObject()
         var isNeeded = false
@@ -86,7 +87,7 @@ final class CopyText {
                 object.set("ordinal", Int(ordinal))
                 isNeeded = ordinal > 0
             } else if !Self.isNamedAsUsual(sample) {
-                // A repair made it: its UUID follows from a sample that is no more.
+                // A repair made it, so its UUID depends on a sample that no longer exists.
                 object.set("repaired", true)
                 isNeeded = true
             }
@@ -107,7 +108,7 @@ final class CopyText {
         return isNeeded ? String(decoding: object.closed, as: UTF8.self) : nil
     }
 
-    /// Whether a sample of which no ordinal was kept has one of the first, as nearly all have.
+    /// Whether a sample without a stored ordinal has one of the first four, as nearly all do.
     private static func isNamedAsUsual(_ sample: Sample) -> Bool {
         (0...3 as ClosedRange<UInt32>).contains { ordinal in
             SampleIdentity(
@@ -137,7 +138,7 @@ final class CopyText {
         return cells
     }
 
-    /// A row of what is gone: its UUID, its type, what took its place.
+    /// Appends the row of a deleted sample: its UUID, its type and its replacement.
     static func append(_ deletion: StoredDeletion, to octets: inout [UInt8]) {
         octets += deletion.uuid.description.utf8
         octets += "\t\(deletion.type.id)\t\(deletion.replacedBy ?? "\\N")\n".utf8
@@ -145,7 +146,7 @@ final class CopyText {
 
     private static let tab = UInt8(ascii: "\t")
 
-    /// A cell behind its tab.
+    /// Appends a tab and a cell.
     static func add(_ text: String?, to octets: inout [UInt8]) {
         octets.append(tab)
         guard var text else {
@@ -155,7 +156,7 @@ final class CopyText {
         text.withUTF8 { add(escaped: $0, to: &octets) }
     }
 
-    /// A cell behind its tab, of octets that are UTF-8.
+    /// Appends a tab and a cell of UTF-8 bytes.
     static func add(octets cell: [UInt8], to octets: inout [UInt8]) {
         octets.append(tab)
         cell.withUnsafeBufferPointer { add(escaped: $0, to: &octets) }

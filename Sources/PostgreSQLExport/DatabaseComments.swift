@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What is said of each table and column in the database itself, for who meets them there first.
+/// The comments on tables and columns in the database, for users who find them there.
 struct DatabaseComments {
     let schema: String
     let views: DatabaseViews
@@ -17,7 +17,7 @@ struct DatabaseComments {
         "type": "The types of samples: their names, units, and how their values add up.",
     ]
 
-    /// By name, in whatever table.
+    /// The comments by column name, in any table.
     private static let columns = [
         "start_time": "When the reading was made, or began.", "end_time": "When it ended; the start for a moment's reading.",
         "uuid": "The sample's UUID, made of the reading itself: the same on every hub, for ever.",
@@ -69,12 +69,12 @@ struct DatabaseComments {
         "resource": "The FHIR resource, to be asked.", "octets": "The octets as they came.", "xml": "The document's text.",
     ]
 
-    /// What a column is that has its own name alone: its words.
+    /// Returns the comment of a column that has no entry.
     private static func comment(_ column: String) -> String {
         columns[column] ?? "The sample's \(column.replacing("_", with: " ")), as docs/objects.md has it."
     }
 
-    /// Comments on tables, views and all their columns, by what the database says they have.
+    /// The statements that comment tables, views and all their columns, as the database lists them.
     var statements: [String] {
         var comments = Self.tables
         for table in ObjectTable.all {
@@ -87,7 +87,7 @@ struct DatabaseComments {
             + views.all.map { "COMMENT ON VIEW \(schema).\($0.name) IS \(DatabaseSchema.literal($0.comment))" }
         let known = Set(comments.keys).union(views.all.map(\.name)).sorted().map { DatabaseSchema.literal($0) }.joined(
             separator: ", ")
-        // One statement for each column that has no comment yet: somebody's own stays.
+        // One statement for each column without a comment, so that a user's own comment stays.
         var cases = Self.columns.sorted { $0.key < $1.key }.map {
             "WHEN \(DatabaseSchema.literal($0.key)) THEN \(DatabaseSchema.literal($0.value))"
         }

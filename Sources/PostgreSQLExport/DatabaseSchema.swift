@@ -1,15 +1,16 @@
 import HealthModel
 import Pipeline
 
-/// Our tables in a database, as numbered steps that are only ever added to.
+/// Our tables in a database, as numbered steps. Steps are only ever added.
 ///
 /// - `self`: the database's own identity, in one row.
 /// - `hub`: the stores that feed the database.
-/// - `sample`: a row for each sample that any of them has; `hubs` are those that have it. Its key begins with the time, so that it can be partitioned.
-/// - `deletion`: what a hub had and has no more, with what took its place.
-/// - `progress`: how far each target has come, and which machine feeds it; written with each delivery.
-/// - `record`, `superseded`: versions of what makers have numbered (``RecordRows``).
-/// - `type`: what the types of samples are.
+/// - `sample`: a row for each sample that at least one hub has. `hubs` lists these hubs. The key begins with the time, so that
+///   the table can be partitioned.
+/// - `deletion`: samples that a hub has deleted, with their replacement.
+/// - `progress`: the cursor of each target and the machine that feeds it, written with each delivery.
+/// - `record`, `superseded`: versions of records with a manufacturer's id (``RecordRows``).
+/// - `type`: the types of samples.
 /// - a table for each other kind of sample, such as `workout` (``ObjectTable``), whose key is the UUID.
 /// - views (``DatabaseViews``).
 struct DatabaseSchema {
@@ -41,7 +42,7 @@ struct DatabaseSchema {
         ]
     }
 
-    /// What tells the database from another one under the same name, records, and what analysts ask for.
+    /// The database's identity, records, and columns for analysts.
     private var marks: String {
         let record = "ADD COLUMN record_id text, ADD COLUMN record_version bigint, ADD COLUMN identity jsonb"
         return """
@@ -59,7 +60,7 @@ struct DatabaseSchema {
             """
     }
 
-    /// The version that is there; 0 where there is none.
+    /// Returns the version in the database, or 0 if there is none.
     func found(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
         guard try connection.run("SELECT to_regclass($1)", ["\(name).version"])[0][0] != nil else { return 0 }
         return try connection.run("SELECT coalesce(max(number), 0) FROM \(name).version").first?.first?.flatMap { Int($0) } ?? 0
@@ -70,7 +71,7 @@ struct DatabaseSchema {
             """
             BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
             """)
-        // Whoever owns the schema need not own the database.
+        // The owner of the schema need not be the owner of the database.
         if try connection.run("SELECT to_regnamespace($1)", [name])[0][0] == nil { try connection.run("CREATE SCHEMA \(name)") }
         try connection.run(
             """
@@ -83,7 +84,7 @@ struct DatabaseSchema {
             }
             try fillTypes(connection)
             let views = DatabaseViews(schema: name)
-            // Made anew each time: a newer version has more types.
+            // Created again each time because a newer version has more types.
             for view in views.all { try connection.run(view.statement) }
             try connection.run(DatabaseComments(schema: name, views: views).statements.joined(separator: ";"))
             try connection.run("COMMIT")
@@ -111,15 +112,15 @@ struct DatabaseSchema {
             """)
     }
 
-    /// A text as a literal of SQL; `nil` is NULL.
+    /// Returns a text as an SQL literal. `nil` is NULL.
     static func literal(_ text: String?) -> String {
         text.map { "'" + $0.replacing("'", with: "''") + "'" } ?? "NULL"
     }
 
-    /// "VGAT": whoever writes to our tables holds it, so that two hubs never wait for one another's rows.
+    /// "VGAT": the lock for writing to our tables, so that two hubs never wait for each other's rows.
     static let lock = 0x5647_4154
 
-    /// Our tables whose columns are written, by name.
+    /// Our tables with their written columns, by name.
     static let written: [String: Set<String>] = {
         var tables: [String: Set<String>] = ["sample": Set(CopyText.columns + ["hubs"])]
         for table in ObjectTable.all {
@@ -128,7 +129,7 @@ struct DatabaseSchema {
         return tables
     }()
 
-    /// Why no row can be written as the database is, whatever is in it; `nil` where nothing is known.
+    /// Returns a reason why no row can be written to this database, or `nil`.
     func obstacle(_ connection: PostgreSQLConnection) throws(DeliveryError) -> String? {
         let encoding = try connection.run("SELECT current_setting('server_encoding')")[0][0] ?? ""
         guard encoding == "UTF8" else {
@@ -149,7 +150,7 @@ struct DatabaseSchema {
         return nil
     }
 
-    /// `heart_rate` for `heartRate`, `vo2_max` for `vo2Max`.
+    /// Returns a name in snake case: `heart_rate` for `heartRate`, `vo2_max` for `vo2Max`.
     static func snake(_ id: String) -> String {
         var name = ""
         for character in id {

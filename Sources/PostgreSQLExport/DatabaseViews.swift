@@ -1,11 +1,11 @@
 import HealthModel
 
-/// The views of a schema: one for each type, such as `heart_rate` or `sleep_analysis`; for the points of series, such as `workout_route_point`; blood
-/// pressures; and sums by the day.
+/// The views of a schema: one for each type, such as `heart_rate` or `sleep_analysis`, for the points of series, such as
+/// `workout_route_point`, for blood pressures, and for daily sums.
 struct DatabaseViews {
     let schema: String
 
-    /// One view: its name, what makes it, and what it is.
+    /// A view: its name, statement and comment.
     struct View {
         let name: String
         let statement: String
@@ -16,7 +16,7 @@ struct DatabaseViews {
         SampleType.all.compactMap(view) + ObjectTable.all.compactMap(points) + [dailySum]
     }
 
-    /// Behind the columns that views had from the beginning, since a view that is made anew can only get more of them.
+    /// Columns after the original ones of the views, because replacing a view can only add columns at the end.
     private func more(_ held: String = "held") -> String {
         """
         \(held).start_time AT TIME ZONE 'UTC' + \(held).zone_offset * interval '1 second' AS local_time, \(held).metadata, \(held).source_id,
@@ -24,7 +24,7 @@ struct DatabaseViews {
         """
     }
 
-    /// `nil` for a type that is the only one of its table.
+    /// Returns the view of a type, or `nil` if the type is the only one in its table.
     private func view(of type: SampleType) -> View? {
         let own: [String]
         let table: String
@@ -51,7 +51,8 @@ struct DatabaseViews {
                 """, comment: comment)
     }
 
-    /// A cuff's two pressures of one packet, and pressures that a source put into a correlation. Only the latter have a UUID of their own.
+    /// The view of a cuff's two pressures in one packet, and of pressures that a source put into a correlation. Only the latter
+    /// have their own UUID.
     private var bloodPressure: String {
         """
         CREATE OR REPLACE VIEW \(schema).blood_pressure AS
@@ -72,7 +73,8 @@ struct DatabaseViews {
         """
     }
 
-    /// What adds up, by the date at the place of the reading: each source for itself, since two that count the same steps would be added.
+    /// Daily sums by the local date of the reading, separately for each source. Otherwise two sources that count the same steps
+    /// would be added.
     private var dailySum: View {
         View(
             name: "daily_sum",
@@ -88,7 +90,7 @@ struct DatabaseViews {
         )
     }
 
-    /// A row for each point, for a series.
+    /// Returns the view with one row for each point of a series, or `nil`.
     private func points(of table: ObjectTable) -> View? {
         guard let statement = table.pointView(in: schema) else { return nil }
         return View(

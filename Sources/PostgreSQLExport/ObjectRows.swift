@@ -2,17 +2,17 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// Samples that are no quantities as rows of COPY, all kinds in one temporary table: what is common, what lines say as JSON, and what their
-/// bodies carry packed. ``ObjectTable`` takes its columns of it.
+/// Encodes samples that are not quantities as rows of COPY, all kinds in one temporary table: the common columns, the fields of
+/// the NDJSON line as JSON, and the contents of bodies. ``ObjectTable`` derives its columns from it.
 final class ObjectRows {
-    /// The columns behind what is a kind's own, as they are made.
+    /// The SQL definitions of the columns after a kind's own columns.
     static let tail = """
         zone_offset integer, subject text NOT NULL, source_id text NOT NULL, source_name text NOT NULL, source_version text,
         device_key text, device_name text, device_manufacturer text, device_model text, time_origin text NOT NULL,
         received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL
         """
 
-    /// The id that its maker gave to it, which edition it is, and what else its UUID is made of.
+    /// The manufacturer's record id and version, and the other inputs of the UUID.
     static let record = "record_id text, record_version bigint, identity jsonb"
 
     /// The temporary table.
@@ -31,16 +31,16 @@ final class ObjectRows {
         ]
         + CopyText.tail
 
-    /// So many columns of points a kind has at most.
+    /// The maximum number of point columns of a kind.
     private static let arrays = 8
-    /// More numbers than that are not put into one row: a week of a route at a point a second.
+    /// The maximum number of values in one row: a week of a route with a point each second.
     static let mostNumbers = 5_000_000
 
     private let text: CopyText
 
     init(_ text: CopyText) { self.text = text }
 
-    /// - Throws: ``DeliveryError`` of the kind `refused` for what has no place in a row.
+    /// - Throws: ``DeliveryError`` of the kind `refused` if the sample does not fit into a row.
     func append(_ sample: Sample, to octets: inout [UInt8]) throws(DeliveryError) {
         text.appendHead(of: sample, to: &octets)
         let type = sample.origin.type
@@ -73,7 +73,8 @@ final class ObjectRows {
 
     // MARK: Resources and documents
 
-    /// A resource as JSON that can be asked, and its octets; a document as text where it is one that PostgreSQL can hold, else its octets.
+    /// Appends a resource as JSON for queries and as bytes, or a document as text if PostgreSQL can store it, and otherwise as
+    /// bytes.
     private func append(_ content: PackedContent, of kind: SampleKind, to octets: inout [UInt8]) throws(ContentError) {
         let told = try content.octets()
         let isText = !told.contains(0) && String(validating: told, as: UTF8.self) != nil
@@ -96,8 +97,8 @@ final class ObjectRows {
 
     private static let digits = Array("0123456789abcdef".utf8)
 
-    /// Whether JSON escapes a character that `jsonb` does not take: U+0000, or half of one. All of the latter are looked at as such: the resource
-    /// is there as octets all the same.
+    /// Whether the JSON escapes a character that `jsonb` rejects: U+0000 or a surrogate. All surrogates are treated so because
+    /// the resource is stored as bytes too.
     private static func hasUnheldCharacter(_ json: [UInt8]) -> Bool {
         var index = 0
         while index < json.count {
@@ -118,7 +119,7 @@ final class ObjectRows {
 
     // MARK: Points
 
-    /// An array for each column that the kind's table has; the others as JSON.
+    /// Appends an array for each point column of the kind's table, and the other columns as JSON.
     private func append(
         _ points: Points, _ content: PackedContent, of kind: SampleKind, to octets: inout [UInt8]
     ) throws(ContentError) {

@@ -1,11 +1,11 @@
 import HealthModel
 
-/// The table of one kind of sample that is no quantity: its own columns, and how each is made of what comes (``ObjectRows``).
+/// The table of a kind of sample other than quantities: its columns and their values, taken from ``ObjectRows``.
 ///
-/// What a line of NDJSON says of an object comes as one `jsonb` column, `fields`, of which the database itself takes the columns: what has none
-/// stays in `fields`. Nothing that is told is lost.
+/// The object of an NDJSON line arrives as one `jsonb` column, `fields`. The database extracts the columns from it, and the rest
+/// stays in `fields`. No data is lost.
 struct ObjectTable {
-    /// A column, its SQL type, and its value by the columns of the temporary table ``ObjectRows/temporary``.
+    /// A column with its SQL type and its value, in terms of the temporary table ``ObjectRows/temporary``.
     struct Column {
         let name: String
         let type: String
@@ -16,10 +16,10 @@ struct ObjectTable {
 
     let kind: SampleKind
     let columns: [Column]
-    /// The columns of its points, by their names in bodies, in the order of `p1`, `p2`, …
+    /// The columns of its points by their names in bodies, in the order of `p1`, `p2`, …
     let points: [(told: String, name: String)]
 
-    /// `workout_route`.
+    /// The table's name, such as `workout_route`.
     var name: String { DatabaseSchema.snake(kind.name) }
 
     private init(_ kind: SampleKind, _ columns: [Column], points: [(told: String, name: String)] = []) {
@@ -31,11 +31,11 @@ struct ObjectTable {
         self.columns = columns + numbers + (points.isEmpty ? [] : [Column("more_points", "jsonb", "more")])
     }
 
-    /// A table for each kind that is no quantity.
+    /// A table for each kind except quantities.
     static let all: [ObjectTable] = SampleKind.allCases.compactMap(ObjectTable.init)
     static let byKind: [SampleKind: ObjectTable] = Dictionary(uniqueKeysWithValues: all.map { ($0.kind, $0) })
 
-    /// Exhaustive: a kind that comes has to have a table here.
+    /// Exhaustive, so that each kind has a table here.
     private init?(_ kind: SampleKind) {
         switch kind {
         case .quantity: return nil
@@ -128,7 +128,7 @@ struct ObjectTable {
 
     // MARK: Columns
 
-    /// The sample's number; NULL where it is no whole one.
+    /// The sample's number, or NULL if it is not an integer.
     private static func number(_ name: String) -> Column {
         Column(name, "bigint", "CASE WHEN number = trunc(number) AND abs(number) < 9e18 THEN number::bigint END")
     }
@@ -143,7 +143,7 @@ struct ObjectTable {
 
     private static func texts(_ field: String) -> Column { Column(DatabaseSchema.snake(field), "text[] NOT NULL", list(field)) }
 
-    /// The value of an amount that is in this unit; one that is not stays in `fields` alone.
+    /// The value of an amount in this unit. An amount in another unit stays only in `fields`.
     private static func figure(_ name: String, _ field: String, in unit: String) -> Column {
         let value = "(fields#>>'{\(field),value}')::double precision"
         return Column(name, "double precision", "CASE WHEN fields#>>'{\(field),unit}' = '\(unit)' THEN \(value) END")
@@ -153,13 +153,13 @@ struct ObjectTable {
 
     private static func list(_ field: String) -> String { "ARRAY(SELECT jsonb_array_elements_text(fields->'\(field)'))" }
 
-    /// What has no column of its own.
+    /// The fields without their own column.
     private static func rest(_ fields: String...) -> Column {
         let names = fields.map { "'\($0)'" }.joined(separator: ",")
         return Column("fields", "jsonb NOT NULL", "fields - ARRAY[\(names)]")
     }
 
-    /// Times are in seconds there.
+    /// Times are in seconds in the table.
     private static func pairs(_ columns: [Points.Column]) -> [(told: String, name: String)] {
         columns.map { column in
             (told: column.name, name: column.name == Points.time ? "seconds" : DatabaseSchema.snake(column.name))
@@ -168,7 +168,7 @@ struct ObjectTable {
 
     // MARK: Statements
 
-    /// What makes it in a schema.
+    /// Returns the statement that creates the table in a schema.
     func creation(in schema: String) -> String {
         let own = columns.map { "\($0.name) \($0.type)," }.joined(separator: " ")
         return """
@@ -180,14 +180,14 @@ struct ObjectTable {
             """
     }
 
-    /// The names of its columns, but for who has a row.
+    /// The names of its columns, except `hubs`.
     private var names: [String] { CopyText.head + columns.map(\.name) + CopyText.tail }
-    /// What those are made of.
+    /// The sources of these columns.
     private var sources: [String] { CopyText.head + columns.map(\.source) + CopyText.tail }
 
-    /// What moves rows that came into it: a row that is there says who has it, and is not touched else.
+    /// Returns the statement that moves new rows into the table. An existing row only gets the hub added.
     ///
-    /// - Parameter rewriting: a row that is there becomes what came.
+    /// - Parameter rewriting: whether an existing row is replaced.
     func taking(in schema: String, hub: Int, rewriting: Bool) -> String {
         let added = "hubs = CASE WHEN held.hubs @> ARRAY[\(hub)] THEN held.hubs ELSE held.hubs || \(hub) END"
         let written = names.filter { $0 != "uuid" }.map { "\($0) = excluded.\($0)" } + [added]
@@ -200,7 +200,8 @@ struct ObjectTable {
             """
     }
 
-    /// Which rows that came have other content there. When a reading came in differs from hub to hub.
+    /// Returns the statement that finds new rows with other content than the stored ones. The receive time is ignored because it
+    /// differs between hubs.
     func differing(in schema: String) -> String {
         let compared = names.indices.filter { !["uuid", "received"].contains(names[$0]) }
         return """
@@ -211,13 +212,13 @@ struct ObjectTable {
             """
     }
 
-    /// A row for each point, for a series.
+    /// Returns the view with one row for each point of a series, or `nil`.
     func pointView(in schema: String) -> String? {
         guard !points.isEmpty else { return nil }
         let names = points.map(\.name)
         let arrays = names.map { "held.\($0)" }.joined(separator: ", ")
         let list = names.joined(separator: ", ")
-        // An ECG's voltages are evenly spaced.
+        // The voltages of an ECG are evenly spaced.
         let seconds = names.contains("seconds") ? "point.seconds" : "(point.number - 1) / held.sampling_frequency"
         let shown = names.filter { $0 != "seconds" }.map { "point.\($0)" }.joined(separator: ", ")
         return """

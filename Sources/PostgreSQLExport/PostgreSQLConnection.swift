@@ -2,12 +2,12 @@ import CPostgreSQL
 import Glibc
 import Pipeline
 
-/// One session with a server. Nothing waits longer than ``patience`` for an answer.
+/// A session with a server. No call waits longer than ``patience`` for an answer.
 final class PostgreSQLConnection {
-    /// A statement of a server that is busy with others may take so long.
+    /// The maximum time in milliseconds for a statement on a busy server.
     static let patience: Int32 = 60_000
 
-    /// Octets of rows that go at once.
+    /// The number of bytes of rows sent at once.
     private static let portion = 1 << 16
 
     private let handle: OpaquePointer
@@ -23,7 +23,7 @@ final class PostgreSQLConnection {
                 "-c statement_timeout=\(Self.patience) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
             ),
         ]
-        // libpq itself looks only in the home folder for what signs certificates.
+        // By default libpq looks for trusted certificates only in the home folder.
         if settings.tls == .verifyFull {
             parameters.append(("sslrootcert", settings.certificateAuthority ?? "/etc/ssl/certs/ca-certificates.crt"))
         }
@@ -35,7 +35,7 @@ final class PostgreSQLConnection {
             throw Self.connectionError(words)
         }
         PQsetnonblocking(handle, 1)
-        // What the server remarks, such as that a table is there already, is nobody's news.
+        // The server's notices, such as that a table exists, are not needed.
         PQsetNoticeReceiver(handle, { _, _ in }, nil)
     }
 
@@ -50,7 +50,7 @@ final class PostgreSQLConnection {
         return PQconnectdbParams(names, texts, 0)
     }
 
-    /// There is no code of an error before a session: libpq has words alone.
+    /// Returns the error of a failed connection. Before a session there are no error codes, so libpq's text decides.
     private static func connectionError(_ words: String) -> DeliveryError {
         if words.contains("too many connections") { return DeliveryError(.unreachable, words) }
         let refused = ["authentication failed", "no pg_hba.conf entry", "role \"", "no password supplied", "permission denied"]
@@ -59,13 +59,13 @@ final class PostgreSQLConnection {
         return DeliveryError(unfit.contains(where: words.contains) ? .unfit : .unreachable, words)
     }
 
-    /// What a statement answers: rows of text, `nil` for NULL.
+    /// Runs a statement and returns its rows as text. `nil` is NULL.
     @discardableResult
     func run(_ sql: String, _ values: [String?] = []) throws(DeliveryError) -> [[String?]] {
         let texts = values.map { $0.map { strdup($0) } ?? nil }
         defer { for text in texts { free(text) } }
         let pointers: [UnsafePointer<CChar>?] = texts.map { $0.map { UnsafePointer($0) } }
-        // Several statements at once, where nothing has to be put into them.
+        // Without parameters, several statements can be sent at once.
         let isSent =
             values.isEmpty
             ? PQsendQuery(handle, sql) : PQsendQueryParams(handle, sql, Int32(values.count), nil, pointers, nil, nil, 0)
@@ -73,9 +73,9 @@ final class PostgreSQLConnection {
         return try answer()
     }
 
-    /// Sends rows in the text form of COPY, while the server reads those before them.
+    /// Sends rows in the text form of COPY while the server reads earlier ones.
     ///
-    /// - Parameter next: appends some rows, and says whether there are more.
+    /// - Parameter next: appends some rows, and returns whether there are more.
     func copy(into sql: String, _ next: (inout [UInt8]) -> Bool) throws(DeliveryError) {
         guard PQsendQuery(handle, sql) == 1 else { throw lost() }
         try flush()
@@ -179,21 +179,22 @@ final class PostgreSQLConnection {
 
     // MARK: Errors
 
-    /// By SQLSTATE (PostgreSQL's appendix A). The server's text may repeat what it was given, and is only told where it speaks of no row.
+    /// Returns the error for an SQLSTATE (PostgreSQL's appendix A). The server's text may repeat our data, so it is used only for
+    /// errors that are not about a row.
     private func error(of result: OpaquePointer) -> DeliveryError {
         func field(_ code: Int32) -> String? { PQresultErrorField(result, code).map { String(cString: $0) } }
-        // PG_DIAG_SQLSTATE and so on are characters.
+        // PG_DIAG_SQLSTATE and similar constants are characters.
         let state = field(Int32(UInt8(ascii: "C"))) ?? ""
         let text = field(Int32(UInt8(ascii: "M"))) ?? "no answer"
         guard !state.isEmpty else { return DeliveryError(.unreachable, text) }
         switch state {
-        // A row of ours that another one leads to is gone: it is made again with the next session.
+        // A row of ours that another row refers to is gone. The next session creates it again.
         case "23503", "25P02", "25P03": return DeliveryError(.unreachable, "PostgreSQL: SQLSTATE \(state)")
         case "42501": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
         default: break
         }
         switch state.prefix(2) {
-        // A trigger's own words (P0) may be anything.
+        // The text of a trigger's error (P0) may contain anything.
         case "22", "23", "44", "P0":
             let column = field(Int32(UInt8(ascii: "c"))).map { " of column '\($0)'" } ?? ""
             return DeliveryError(.refused, "PostgreSQL does not take a value\(column) (SQLSTATE \(state))")

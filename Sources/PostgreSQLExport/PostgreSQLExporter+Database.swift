@@ -1,9 +1,9 @@
 import HealthModel
 import Pipeline
 
-/// The database itself: whether it can be entered and has our tables, who feeds it, and how far that has come.
+/// The database itself: connection, tables, marks and progress.
 extension PostgreSQLExporter {
-    /// Whether it can be entered, has our tables, and takes what a delivery writes: a reading is written, looked for and taken back.
+    /// Checks the connection, the tables and a complete delivery: a test reading is written, read and rolled back.
     public func check() throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings)
         let server = try connection.run("SELECT current_setting('server_version'), pg_is_in_recovery()")[0]
@@ -43,7 +43,7 @@ extension PostgreSQLExporter {
         }
     }
 
-    /// Does what a delivery does with a reading that nobody made, and takes it back.
+    /// Performs a delivery with a test reading and rolls it back.
     private func rehearse(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         defer { _ = try? connection.run("ROLLBACK") }
         try connection.run(Self.begin)
@@ -53,7 +53,7 @@ extension PostgreSQLExporter {
         var batch = ExportBatch(changes: [.added(StoredSample(sample: probe, ingest: 0, seq: 0))])
         do throws(DeliveryError) {
             try write(batch, connection, hub)
-            // Every other kind's table, with no row.
+            // The tables of all other kinds, without a row.
             let statements = ObjectTable.all.map { $0.taking(in: schema.name, hub: hub, rewriting: true) }
             try connection.run(statements.joined(separator: ";"))
             let there = try connection.run(
@@ -73,7 +73,7 @@ extension PostgreSQLExporter {
         }
     }
 
-    /// A reading that nobody made, with a name as people have them.
+    /// Returns a test reading whose source name contains letters of several scripts.
     private func probe() throws(DeliveryError) -> Sample {
         let origin = Origin(
             subject: context.me, type: .heartRate,
@@ -104,7 +104,7 @@ extension PostgreSQLExporter {
         }
     }
 
-    /// Makes our tables, or brings those of an older version up to now.
+    /// Creates our tables, or updates those of an older version.
     public func create() throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings)
         let found = try schema.create(connection)
@@ -128,13 +128,13 @@ extension PostgreSQLExporter {
 
     // MARK: Sessions
 
-    /// The session, or a new one: its database is looked at before anything is written.
+    /// Returns the session, or opens one after checking its database.
     func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int) {
         if let session { return session }
         let connection = try PostgreSQLConnection(settings)
         try checkVersion(try schema.found(connection))
         if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
-        // By the lock there is no other who makes the same row.
+        // The lock prevents another hub from creating the same row.
         try connection.run(Self.begin)
         let hub = try enterHub(connection)
         try connection.run("COMMIT")
@@ -176,7 +176,7 @@ extension PostgreSQLExporter {
                 TargetMark(
                     identity: identity ?? "", count: $0[0].flatMap { Int64($0) } ?? 0, anchor: $0[1] ?? "",
                     holder: StoreHolder(id: $0[2] ?? "", name: $0[3] ?? ""),
-                    // How long ago it was by the server's clock, which both machines share.
+                    // The age of the mark by the server's clock, which both machines share.
                     time: $0[4].flatMap { Int64($0) }.map { Instant(microseconds: now.microseconds - $0 * 1_000_000) })
             }
             return FoundMark(identity: identity, mark: mark)

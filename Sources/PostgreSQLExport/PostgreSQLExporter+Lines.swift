@@ -1,8 +1,9 @@
 import Pipeline
 
-/// The way back: rows as lines that `import` reads. Quantities and categories come whole; what other kinds carry is in columns of their own, and stays.
+/// Reads rows back as lines for `import`. Quantities and categories are complete. The contents of other kinds are in separate
+/// columns and cannot be read back.
 extension PostgreSQLExporter: ReadableExporter {
-    /// What rows of both tables say alike.
+    /// The expressions that the rows of both tables share.
     private var shared: String {
         func time(_ column: String) -> String {
             "to_char(\(column) AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"')"
@@ -23,7 +24,7 @@ extension PostgreSQLExporter: ReadableExporter {
             """
     }
 
-    /// Gives what the target holds as lines of NDJSON. Returns what cannot be read back, by reason and count.
+    /// Passes on the target's contents as NDJSON lines. Returns the number of samples that cannot be read back, by reason.
     public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         let (connection, hub) = try opened()
         session = nil

@@ -1,12 +1,12 @@
 import HealthModel
 import Pipeline
 
-/// Writes samples into tables of a PostgreSQL database, which any number of hubs may feed: the same reading from two of them is one row, which is
-/// there as long as one of them has it.
+/// Writes samples into the tables of a PostgreSQL database, which any number of hubs may feed. The same reading from two hubs is
+/// one row, which exists as long as one of them has it.
 ///
-/// A batch is one transaction: COPY into temporary tables, from there into ours. What was delivered before, and comes again, changes nothing.
+/// A batch is one transaction: COPY into temporary tables, and from there into ours. Repeated changes have no effect.
 public final class PostgreSQLExporter: ComparableExporter {
-    /// A transaction each: small enough to be over soon, and for memory.
+    /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
     public let batchLimit = 4096
     let settings: PostgreSQLSettings
     let context: ExportContext
@@ -15,10 +15,10 @@ public final class PostgreSQLExporter: ComparableExporter {
     private let objects: ObjectRows
     var session: (connection: PostgreSQLConnection, hub: Int)?
 
-    /// What others commit while we wait for them is seen, whatever the role is set to.
+    /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
     static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
 
-    /// Connects to nothing yet.
+    /// Creates an exporter without connecting.
     public init(_ settings: PostgreSQLSettings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         schema = DatabaseSchema(name: settings.schema)
@@ -26,18 +26,18 @@ public final class PostgreSQLExporter: ComparableExporter {
         objects = ObjectRows(text)
     }
 
-    /// All of them: a table each.
+    /// All kinds. Each has a table.
     public let kinds = Set(SampleKind.allCases)
 
-    /// Of a record that its maker numbered the highest version is there, whichever hub brings it.
+    /// True because the database keeps the highest version of a manufacturer's record, from any hub.
     public let tellsRecords = true
 
-    /// Where the target is, without credentials: another address is another target.
+    /// The target's address without credentials. Another address is another target.
     public var address: String { "postgresql://\(settings.host):\(settings.port)/\(settings.database)/\(settings.schema)" }
 
     // MARK: Samples
 
-    /// One transaction.
+    /// Delivers a batch in one transaction.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
@@ -46,7 +46,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             if let mark = batch.mark { try enter(mark, connection, hub) }
             try connection.run("COMMIT")
         } catch {
-            // Whether a COMMIT that was not answered happened is found out by telling it again.
+            // A COMMIT without an answer may have happened. Delivering again is safe.
             session = nil
             throw error
         }
@@ -54,7 +54,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     }
 
     func write(_ batch: ExportBatch, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
-        // Of one that comes and goes the last word counts.
+        // For a sample with several changes, the last one counts.
         var last: [SampleIdentity: Int] = [:]
         for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
         var (added, gone): ([Int], [Int]) = ([], [])
@@ -67,7 +67,8 @@ public final class PostgreSQLExporter: ComparableExporter {
         if !gone.isEmpty { try remove(gone.map { batch.changes[$0] }, connection, hub) }
     }
 
-    /// The delivery's own mark, where the one before it is there: whoever else delivered meanwhile, or put the database back, is looked at first.
+    /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,
+    /// which is checked first.
     private func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
         let entered = try connection.run(
             """
@@ -84,7 +85,8 @@ public final class PostgreSQLExporter: ComparableExporter {
         let name = schema.name
         let kinds = Set(samples.map(\.origin.kind))
         try bring(samples, connection)
-        // Nobody else writes meanwhile. Where the first hub is alone, what is there is its; where nothing was deleted, nothing comes back.
+        // No other hub writes at the same time. With a single hub, all rows are its own, and without deletions no sample comes
+        // back.
         let others = try connection.run(
             "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
         var statements = Self.planning
@@ -135,17 +137,17 @@ public final class PostgreSQLExporter: ComparableExporter {
         try connection.run(statements.joined(separator: ";"))
     }
 
-    /// The planner knows nothing of a temporary table, and must not read all samples for it.
+    /// The planner has no statistics for temporary tables and must not scan all samples for them.
     private static let planning = ["SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off"]
 
-    /// Whether a row that came has other content there. When a reading came in differs from hub to hub.
+    /// Whether a new row has other content than the stored one. The receive time is ignored because it differs between hubs.
     private static func isDifferent(_ held: String) -> String {
         let columns = CopyText.columns.filter { $0 != "uuid" && $0 != "received" }
         let (there, here) = (columns.map { "\(held).\($0)" }, columns.map { "incoming.\($0)" })
         return "(\(there.joined(separator: ", "))) IS DISTINCT FROM (\(here.joined(separator: ", ")))"
     }
 
-    /// Samples into the temporary tables.
+    /// Copies samples into the temporary tables.
     private func bring(_ samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) {
         let kinds = Set(samples.map(\.origin.kind))
         if kinds.contains(.quantity) {
@@ -160,7 +162,8 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
     }
 
-    /// Rows of samples into a temporary table. Where one has no place in a row, all that was sent is given up with the session.
+    /// Copies the rows of samples into a temporary table. If a sample does not fit into a row, the session and its rows are
+    /// dropped.
     private func copy(
         _ samples: [Sample], _ table: String, _ columns: [String], _ connection: PostgreSQLConnection,
         _ append: (Sample, inout [UInt8]) throws(DeliveryError) -> Void
@@ -216,7 +219,7 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     public let contentComparison = ContentComparison.asked
 
-    /// What this hub's samples are there; those among them for which another hub's higher version stands.
+    /// Passes on this hub's samples in the database, including those that another hub's higher version replaced.
     public func contents(_ body: ([HeldSample]) throws -> Void) throws {
         let (connection, hub) = try opened()
         session = nil
@@ -233,7 +236,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         try connection.run("COMMIT")
     }
 
-    /// Asked of the database itself: rows are brought as for a delivery, compared with those that are there, and forgotten.
+    /// Compares in the database: rows are copied as for a delivery, compared with the stored ones, and dropped.
     public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
         let (connection, _) = try opened()
         do throws(DeliveryError) {

@@ -1,42 +1,42 @@
 import Pipeline
 
-/// Where a database is, and how it is entered.
+/// The address and credentials of a database.
 public struct PostgreSQLSettings: ExporterSettings {
     /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`.
     public static let keys = [
         "host", "port", "database", "user", "password", "schema", "tls", "certificateAuthority", "hypertable",
     ]
 
-    /// How far the connection is trusted.
+    /// The security of the connection.
     public enum TLS: String, Sendable, CaseIterable {
-        /// The server shows that it is who it says, by a certificate for its name.
+        /// Encrypted, and the server's certificate and name are verified.
         case verifyFull = "verify-full"
-        /// Encrypted, with whoever answers: against listeners only.
+        /// Encrypted without verification, which protects only against eavesdropping.
         case require
-        /// In the open: for a socket, or the machine itself.
+        /// Not encrypted, for a socket or the local machine.
         case disable
     }
 
     /// A name, an address, or the folder of a socket.
     public var host: String
-    /// 5432 where nothing is said.
+    /// The port. The default is 5432.
     public var port: Int
-    /// The database's name; it is there already.
+    /// The name of an existing database.
     public var database: String
-    /// Who we are there.
+    /// The user name.
     public var user: String
-    /// Nothing where the server needs none.
+    /// The password, or `nil` if the server needs none.
     public var password: Secret?
-    /// Where our tables are.
+    /// The schema of our tables.
     public var schema: String
-    /// ``TLS/verifyFull`` but for the machine itself.
+    /// The default is ``TLS/verifyFull``, except on the local machine.
     public var tls: TLS
-    /// A file of certificates that the server's may be signed by; the system's without it.
+    /// The path of a file with trusted certificates, or `nil` for the system's.
     public var certificateAuthority: String?
-    /// Whether the samples' table is made one of TimescaleDB's.
+    /// Whether the table of samples is a TimescaleDB hypertable.
     public var isHypertable: Bool
 
-    /// A database on this machine, where nothing else is said.
+    /// Creates settings. The defaults are for a database on this machine.
     public init(
         host: String = "/var/run/postgresql", port: Int = 5432, database: String, user: String, password: Secret? = nil,
         schema: String = "vitalgate", tls: TLS? = nil, certificateAuthority: String? = nil, isHypertable: Bool = false
@@ -54,7 +54,7 @@ public struct PostgreSQLSettings: ExporterSettings {
         case host, port, database, user, password, schema, tls, certificateAuthority, hypertable
     }
 
-    /// - Throws: ``SettingsFault`` where a value does not fit.
+    /// - Throws: ``SettingsFault`` if a value is invalid.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
         var tls: TLS?

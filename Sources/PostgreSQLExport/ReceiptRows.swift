@@ -1,15 +1,17 @@
-/// Readings of a device without a clock that two hubs heard: each names it by its own moment of receipt, and so by another UUID.
+/// Joins readings of a device without a clock that two hubs received. Each hub identifies the reading by its own receive time,
+/// and so by another UUID.
 ///
-/// What a row carries is enough to join two of them where nothing else could be meant: the same person, type, source, device, digits and unit, both dated
-/// by receipt, from different hubs, at most two seconds apart, and no other reading of that device and type within ten seconds of either. In a denser
-/// stream nobody can tell a reading that one hub missed from one that both heard, and both rows stay.
+/// Two rows are joined only if they are unambiguous: the same person, type, source, device, digits and unit, both dated by
+/// receipt, from different hubs, at most two seconds apart, and without another reading of that device and type within ten
+/// seconds of either. In a denser stream, a reading that one hub missed cannot be distinguished from one that both received, and
+/// both rows stay.
 ///
-/// The row that is there first stays; what the other hub has is noted in `superseded`, so that its comparison does not miss it.
+/// The first row stays. The other hub's sample is noted in `superseded`, so that its comparison does not miss it.
 enum ReceiptRows {
     private static let window = "interval '2 seconds'"
     private static let apart = "interval '10 seconds'"
 
-    /// Rows of one device and type.
+    /// The condition for rows of one device and type.
     private static func isSameSeries(_ one: String, _ other: String) -> String {
         """
         \(one).type = \(other).type AND \(one).subject = \(other).subject AND \(one).source_id = \(other).source_id
@@ -17,7 +19,8 @@ enum ReceiptRows {
         """
     }
 
-    /// Before rows of the temporary table `incoming` are moved, where other hubs write to the database as well.
+    /// Returns the statements to run before rows of the temporary table `incoming` are moved, if other hubs also write to the
+    /// database.
     static func joins(in schema: String, hub: Int) -> [String] {
         [
             """

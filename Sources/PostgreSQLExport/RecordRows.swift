@@ -1,10 +1,10 @@
-/// Records that their makers numbered, of which the database has one version, whichever hub brings it: the highest.
+/// Records with a manufacturer's id. The database keeps one version of each, the highest from any hub.
 ///
-/// - `record`: the version that is there, by person, type, source, device and the maker's id. Its key is what enforces it.
-/// - `superseded`: what a hub has and the database has not, since another hub brought a higher version.
+/// - `record`: the stored version, by person, type, source, device and the manufacturer's id. Its key enforces this.
+/// - `superseded`: samples of a hub that the database does not contain because another hub sent a higher version.
 ///
-/// Where the highest version is withdrawn, nothing is known of the record any more, and a lower one that a hub still has is missing there: a comparison
-/// tells it again.
+/// If the highest version is withdrawn, nothing is known of the record any more. A lower version that a hub still has is then
+/// missing, and a comparison sends it again.
 enum RecordRows {
     static func creation(in schema: String) -> String {
         """
@@ -18,17 +18,16 @@ enum RecordRows {
         """
     }
 
-    /// Rows that came and records, by what a record is known by.
+    /// The condition for a new row and a record with the same identity.
     private static let isSame = """
         r.subject = i.subject AND r.type = i.type AND r.source_id = i.source_id AND r.device_key = coalesce(i.device_key, '')
             AND r.record_id = i.record_id
         """
 
-    /// Before rows are moved: what is not higher than what is there goes no further, and what is lower there gives way.
+    /// Returns the statements to run before rows are moved: new versions that are not higher are dropped, and lower stored ones
+    /// are removed.
     ///
-    /// - Parameters:
-    ///   - incoming: the temporary table.
-    ///   - tables: those that its rows go to.
+    /// - Parameters: - incoming: the temporary table. - tables: the destinations of its rows.
     static func claims(of incoming: String, into tables: [String], in schema: String, hub: Int) -> [String] {
         var statements = [
             """
@@ -76,7 +75,8 @@ enum RecordRows {
         return statements
     }
 
-    /// After rows went, those of the temporary table `gone`: where the highest version is there no more, nothing is known of its record.
+    /// Returns the statements to run after the rows in the temporary table `gone` were removed. Records whose highest version is
+    /// gone are forgotten.
     static func releases(of tables: [String], in schema: String, hub: Int) -> [String] {
         let isThere = tables.map { "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid)" }.joined(separator: " OR ")
         return [

@@ -2,15 +2,15 @@ import Formats
 import HealthModel
 import Pipeline
 
-/// Changes in the shape in which the app Health Auto Export posts them, for receivers that were written for it.
+/// Changes in the format of the app Health Auto Export, for receivers that were written for it.
 ///
 ///     {"data":{"metrics":[{"name":"heart_rate","units":"bpm","data":[{"date":"2026-11-23 07:12:00 +0100","Min":72,"Avg":72,"Max":72}]}],"workouts":[]}}
 ///
-/// The shape is the one that its maker has published (help.healthyapps.dev, export format, health metrics). Names are the English names of Health in small
-/// letters, parted by `_`; only those are here that its maker or public receivers name. It has no deletions: they stand in `deleted`, which is ours, as
-/// is each reading's `uuid`.
+/// The format is published by the app's maker (help.healthyapps.dev, export format, health metrics). Names are Health's English
+/// names in lower case, joined by `_`. Only names that the maker or public receivers use are included. The format has no
+/// deletions. We add them as `deleted`, and each reading's `uuid`.
 struct HealthAutoExport {
-    /// How a type is called, and in which unit it is told.
+    /// The name and unit of each type.
     private static let metrics: [String: (name: String, code: String, units: String)] = [
         "heartRate": ("heart_rate", "/min", "bpm"), "restingHeartRate": ("resting_heart_rate", "/min", "bpm"),
         "walkingHeartRateAverage": ("walking_heart_rate_average", "/min", "bpm"),
@@ -30,12 +30,12 @@ struct HealthAutoExport {
     private var readings: [String: (units: String, data: [JSONObject])] = [:]
     private var deleted: [String] = []
     private var pressures: Set<SampleIdentity> = []
-    /// Changes that it has no place for.
+    /// The number of changes that the format cannot represent.
     private(set) var leftOut = 0
 
     init(_ context: ExportContext) { self.context = context }
 
-    /// - Throws: ``DeliveryError`` where the store cannot be read.
+    /// - Throws: ``DeliveryError`` if the store cannot be read.
     mutating func add(_ change: SampleChange) throws(DeliveryError) {
         switch change {
         case .deleted(let deletion):
@@ -58,7 +58,7 @@ struct HealthAutoExport {
         }
     }
 
-    /// Both pressures in one; half of one has no place.
+    /// Adds both blood pressures as one reading. A single one cannot be represented.
     private mutating func add(pressure sample: Sample) throws(DeliveryError) {
         let halves: [Sample]
         do {
@@ -107,7 +107,7 @@ struct HealthAutoExport {
         return sample.unit.code == code ? sample.numeral.doubleValue : conversion(sample.value)
     }
 
-    /// `yyyy-MM-dd HH:mm:ss Z`.
+    /// Returns a date as `yyyy-MM-dd HH:mm:ss Z`.
     private static func date(_ instant: Instant, _ zone: ZoneOffset) -> String {
         let wall = instant.wallTime(at: zone).microseconds
         let seconds = Int(wall >= 0 ? wall / 1_000_000 : (wall - 999_999) / 1_000_000)
@@ -119,7 +119,7 @@ struct HealthAutoExport {
             + (zone.seconds < 0 ? "-" : "+") + two(minutes / 60) + two(minutes % 60)
     }
 
-    /// The whole object.
+    /// The bytes of the whole object.
     var octets: [UInt8] {
         var data = JSONObject()
         data.set(

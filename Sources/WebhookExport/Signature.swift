@@ -1,16 +1,16 @@
 import CSigning
 import HTTPClientKit
 
-/// Signs requests as Standard Webhooks (standardwebhooks.com) has it: HMAC with SHA-256 over `ID.TIME.BODY`.
+/// The request signature of Standard Webhooks (standardwebhooks.com): HMAC with SHA-256 over `ID.TIME.BODY`.
 struct Signature {
     private let key: [UInt8]
 
-    /// - Parameter secret: octets in base 64 behind `whsec_`; else the text's own.
+    /// - Parameter secret: `whsec_` followed by base64, or any other text, whose bytes are the key.
     init(_ secret: String) {
         key = secret.hasPrefix("whsec_") ? Base64.octets(secret.dropFirst(6)) ?? Array(secret.utf8) : Array(secret.utf8)
     }
 
-    /// `v1,` and the signature in base 64.
+    /// Returns `v1,` and the signature in base64.
     func text(of body: [UInt8], id: String, time: String) -> String {
         let message = Array("\(id).\(time).".utf8) + body
         var digest = [UInt8](repeating: 0, count: 32)

@@ -3,42 +3,42 @@ import HTTPClientKit
 import HealthModel
 import Pipeline
 
-/// Posts changes to an address, in order: lines of JSON as `changes` prints them, signed as Standard Webhooks has it.
+/// Posts changes to a URL in order, as the JSON lines of `changes`, signed according to Standard Webhooks.
 ///
-/// A batch that was told and not acknowledged comes again with the same `webhook-id`; each line has its sample's UUID and the change's anchor, by which
-/// a receiver makes nothing of what it knows.
+/// A batch that was sent but not acknowledged is sent again with the same `webhook-id`. Each line has its sample's UUID and the
+/// change's anchor, so the receiver can ignore repetitions.
 public final class WebhookExporter: Exporter {
-    /// What is posted.
+    /// The format of the body.
     public enum Form: String, Sendable, CaseIterable {
-        /// Lines of JSON as `changes` prints them.
+        /// JSON lines as printed by `changes`.
         case lines = "ndjson"
-        /// Lines of JSON, a data point of Open mHealth each.
+        /// JSON lines, each an Open mHealth data point.
         case openMHealth = "open-mhealth"
-        /// One object, as the app Health Auto Export posts it.
+        /// One object in the format of the app Health Auto Export.
         case healthAutoExport = "health-auto-export"
     }
 
-    /// What a person settles.
+    /// The user's settings.
     public struct Settings: ExporterSettings {
         /// `url`, `format`, `secret`, `certificateAuthority`.
         public static let keys = ["url", "format", "secret", "certificateAuthority"]
-        /// Where to.
+        /// The URL to post to.
         public var url: String
-        /// What is posted.
+        /// The format of the body.
         public var form: Form
-        /// What signs; nothing is signed without it.
+        /// The secret for signatures, or `nil` for unsigned requests.
         public var secret: Secret?
-        /// A file of certificates that the receiver's may be signed by; the system's without it.
+        /// The path of a file with trusted certificates, or `nil` for the system's.
         public var certificateAuthority: String?
 
-        /// An address, with what signs.
+        /// Creates settings from a URL and a secret.
         public init(url: String, form: Form = .lines, secret: Secret? = nil, certificateAuthority: String? = nil) {
             (self.url, self.form, self.secret, self.certificateAuthority) = (url, form, secret, certificateAuthority)
         }
 
         private enum Key: String, CodingKey { case url, format, secret, certificateAuthority }
 
-        /// - Throws: ``SettingsFault`` where a value does not fit.
+        /// - Throws: ``SettingsFault`` if a value is invalid.
         public init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             url = try members.decode(String.self, forKey: .url)
@@ -55,9 +55,9 @@ public final class WebhookExporter: Exporter {
         }
     }
 
-    /// About a megabyte.
+    /// The maximum number of changes, about a megabyte.
     public let batchLimit = 1000
-    /// Our own lines hold every kind.
+    /// The kinds that the format supports. Our own lines support all.
     public var kinds: Set<SampleKind> {
         switch settings.form {
         case .lines: Set(SampleKind.allCases)
@@ -65,7 +65,7 @@ public final class WebhookExporter: Exporter {
         default: [.quantity]
         }
     }
-    /// A receiver may keep only what comes last.
+    /// True because a receiver may keep only the last change.
     public let isOrdered = true
     private let settings: Settings
     private let context: ExportContext
@@ -73,18 +73,18 @@ public final class WebhookExporter: Exporter {
     private let point = DataPointLine()
     private var session: (client: HTTPClient, signature: Signature?)?
 
-    /// Connects to nothing yet.
+    /// Creates an exporter without connecting.
     public init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         line = ChangeLine(me: context.me)
     }
 
-    /// A receiver stores no mark: it is known by its address.
+    /// The URL without query and fragment. It identifies the target because a receiver stores no mark.
     public var address: String { String(settings.url.prefix { $0 != "?" && $0 != "#" }) }
 
     public var shape: String { settings.form == .lines ? "" : "format=\(settings.form.rawValue)" }
 
-    /// Posts nothing: an empty body, signed, that a receiver answers as any other.
+    /// Posts a signed empty body, which a receiver answers like any other.
     public func check() throws(DeliveryError) -> [Finding] {
         try post([], id: "check")
         var findings = [Finding(.good, settings.url, "answers")]
@@ -98,13 +98,13 @@ public final class WebhookExporter: Exporter {
         return findings
     }
 
-    /// One request.
+    /// Sends a batch in one request.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (body, leftOut) = try body(of: batch)
-        // Nothing that the form has a place for.
+        // No change can be represented in the format.
         guard !body.isEmpty else { return leftOut }
         guard let first = batch.changes.first, let last = batch.changes.last else { return 0 }
-        // The same batch has the same.
+        // The same batch always has the same id.
         let id = [batch.anchors.first ?? "\(first.uuid)", batch.anchors.last ?? "\(last.uuid)"].joined(separator: "_")
         try post(body, id: "\(context.name)_\(id)")
         return leftOut
@@ -144,7 +144,7 @@ public final class WebhookExporter: Exporter {
         } catch {
             throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
         }
-        // Its words may repeat what it was sent.
+        // The receiver's message may repeat our data.
         guard response.isSuccess else {
             throw DeliveryError(
                 status: response.status, retryAfter: response.retryAfter, location: response.headers["location"], words: "")

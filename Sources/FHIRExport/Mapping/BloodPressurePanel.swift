@@ -1,30 +1,28 @@
 import HealthModel
 import Pipeline
 
-/// A blood pressure as FHIR's vital signs have it: one Observation with a component for each of the two pressures.
+/// A blood pressure in the form of FHIR's vital signs: one Observation with a component for each of the two pressures.
 ///
-/// It is made of what the store has of it now, whatever was told of it, so that its two halves may come in any order, go, or be repaired. A half that
-/// is not there is a component without a value, which the profile allows.
+/// It is made from the store's current samples, so the two pressures may arrive in any order, be deleted, or be repaired. A
+/// missing pressure is a component without a value, which the profile allows.
 struct BloodPressurePanel {
-    /// What both halves share: subject, times and device are the same.
+    /// A sample with the shared fields: subject, times and device.
     let sample: Sample
     var systolic: Sample?
     var diastolic: Sample?
 
-    /// - Parameters:
-    ///   - sample: one half, there or gone.
-    ///   - present: the halves that are there.
+    /// - Parameters: - sample: one of the pressures, present or deleted. - present: the pressures that are present.
     init(of sample: Sample, present: [Sample]) {
         systolic = present.first { $0.origin.type == .bloodPressureSystolic }
         diastolic = present.first { $0.origin.type == .bloodPressureDiastolic }
         self.sample = systolic ?? diastolic ?? sample
     }
 
-    /// Whether it has no half any more.
+    /// Whether both pressures are gone.
     var isGone: Bool { systolic == nil && diastolic == nil }
 
-    /// The panel's name: of the subject, the source, the device, the packet and the times, so that each half leads to it. A half without a packet is a
-    /// panel of its own.
+    /// Returns the panel's id, derived from the subject, the source, the device, the packet and the times, so that both pressures
+    /// have the same id. A pressure without a packet is a separate panel.
     static func id(of sample: Sample) -> String {
         guard let group = sample.group else { return "bp-\(sample.identity)" }
         let origin = sample.origin
@@ -37,9 +35,7 @@ struct BloodPressurePanel {
 
     /// Appends the Observation.
     ///
-    /// - Parameters:
-    ///   - id: its name there; `nil` where the server is to give it one.
-    ///   - lost: a half that is gone, where it was replaced by another.
+    /// - Parameter id: the resource's id, or `nil` if the server chooses it.
     func append(id: String?, panel: String, replacedBy: String?, _ encoder: ObservationEncoder, to octets: inout [UInt8]) {
         octets += "{\"resourceType\":\"Observation\",".utf8
         if let id { ObservationEncoder.append(id: id, to: &octets) }

@@ -1,10 +1,11 @@
 import HealthModel
 
-/// What measured, as a Device of FHIR.
+/// A device as a FHIR Device.
 ///
-/// A device with other firmware is another Device with the same serial number: what a reading says of its device stays true, whichever comes first.
+/// A device with other firmware is another Device with the same serial number, so that a reading's device is always described
+/// correctly.
 struct DeviceResource {
-    /// A UUID made of all that is known of the device: the same on every hub.
+    /// A UUID derived from all facts about the device, the same on every hub.
     let id: String
     private let device: Device
 
@@ -20,7 +21,7 @@ struct DeviceResource {
         id = SampleIdentity(series: key, start: 0, record: RecordIdentifier(id: "device", version: 1)).description
     }
 
-    /// Appends the resource; without an id where the server gives one.
+    /// Appends the resource, without an id if the server chooses it.
     func append(withID: Bool, to octets: inout [UInt8]) {
         octets += "{\"resourceType\":\"Device\",".utf8
         if withID { octets += "\"id\":\"device-\(id)\",".utf8 }

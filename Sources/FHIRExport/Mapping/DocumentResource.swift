@@ -2,10 +2,11 @@ import Formats
 import HTTPClientKit
 import HealthModel
 
-/// A clinical record or a document as a DocumentReference, which carries it octet for octet: 6.30 stays 6.30.
+/// A clinical record or document as a DocumentReference with its unchanged bytes: 6.30 stays 6.30.
 ///
-/// It is not put under its own id: that is the name of something at its source, where another server may have somebody else's resource; and what it refers
-/// to, first of all its patient, is not on this server. So nothing of it is changed, and this says whose it is here.
+/// The content is not stored under its own id because that belongs to its source, and another resource may have it on this
+/// server. Its references, such as to the patient, do not exist here either. So the content is unchanged, and the
+/// DocumentReference names the patient on this server.
 struct DocumentResource {
     static let type = "DocumentReference"
     static let kinds: Set<SampleKind> = [.clinicalRecord, .document]
@@ -17,7 +18,7 @@ struct DocumentResource {
 
     static func hasPlace(for sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && sample.body?.content != nil }
 
-    /// - Throws: ``ContentError`` where what is stored of it is damaged.
+    /// - Throws: ``ContentError`` if the stored content is damaged.
     init(_ sample: Sample) throws(ContentError) {
         self.sample = sample
         if sample.origin.kind == .clinicalRecord {
@@ -33,7 +34,7 @@ struct DocumentResource {
         data = try content.octets()
     }
 
-    /// What is gone has its octets no more.
+    /// Appends the resource. A deleted sample has no content.
     func append(id: String?, fate: ObservationEncoder.Fate, _ encoder: ObservationEncoder, to octets: inout [UInt8]) {
         octets += "{\"resourceType\":\"\(Self.type)\",".utf8
         if let id { ObservationEncoder.append(id: id, to: &octets) }

@@ -14,7 +14,7 @@ struct ObjectObservation {
     let category: String
     let codings: [ObservationCodes.Coding]
     let value: [ObservationCodes.Coding]
-    /// Code, value, unit.
+    /// The code, value and unit of each component.
     let components: [(codings: [ObservationCodes.Coding], amount: Amount)]
 
     static let snomed = "http://snomed.info/sct"
@@ -70,7 +70,7 @@ struct ObjectObservation {
             guard let amount, amount.unit != nil else { return }
             components.append(([ObservationCodes.Coding(system: ObservationCodes.loinc, code: loinc)], amount))
         }
-        // What the source does not tell follows from its pauses.
+        // If the source has no duration, it is derived from the pauses.
         let seconds = workout.seconds(from: sample.start, to: sample.end)
         add("55411-3", workout.duration ?? Amount(Numeral(shortest: seconds), Workout.second))
         add("55412-1", workout.totalDistance)
@@ -78,7 +78,7 @@ struct ObjectObservation {
             guard let sum = statistics.sum, sum.unit != nil, let type = SampleType(statistics.type), type.kind == .quantity else {
                 continue
             }
-            // By HealthKit's name alone: LOINC's codes of the types are of a moment or a day.
+            // Only HealthKit's name is used because LOINC's codes of these types are for a moment or a day.
             let coding = ObservationCodes.Coding(
                 system: type.healthKitIdentifier == nil ? ObservationCodes.own : ObservationCodes.healthKit,
                 code: type.healthKitIdentifier ?? type.id, display: type.displayName)
@@ -89,7 +89,7 @@ struct ObjectObservation {
 }
 
 extension ObservationEncoder {
-    /// Appends the Observation of a sample that is no quantity.
+    /// Appends the Observation of a sample that is not a quantity.
     func append(
         _ object: ObjectObservation, of sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]
     ) {

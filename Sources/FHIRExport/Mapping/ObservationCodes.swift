@@ -1,17 +1,17 @@
 import HealthModel
 
-/// The names by which FHIR R4 knows a type: its codes, its profile, its unit. Nothing here is guessed: LOINC and MDC codes are the catalogue's.
+/// The FHIR R4 codes, profiles and units of types. LOINC and MDC codes come from the catalogue.
 enum ObservationCodes {
     static let loinc = "http://loinc.org"
     static let ucum = "http://unitsofmeasure.org"
     static let mdc = "urn:iso:std:iso:11073:10101"
-    /// The system under which HealthKit's own identifiers stand in FHIR.
+    /// The system of HealthKit's identifiers in FHIR.
     static let healthKit = "http://developer.apple.com/documentation/healthkit"
-    /// Of types that HealthKit has not.
+    /// The system of types that HealthKit does not have.
     static let own = "urn:vitalgate:quantity-type"
     /// The system of identifiers that are URIs, such as `urn:uuid:…`.
     static let uri = "urn:ietf:rfc:3986"
-    /// Of identifiers of blood pressures and devices, which are no sample's.
+    /// The system of identifiers of blood pressures and devices, which are not samples.
     static let made = "urn:vitalgate:made"
     static let replacedBy = "urn:vitalgate:replaced-by"
     static let tagSystem = "urn:vitalgate:exporter"
@@ -43,12 +43,12 @@ enum ObservationCodes {
         type == .bloodPressureSystolic || type == .bloodPressureDiastolic
     }
 
-    /// A type's codings: LOINC, MDC, then the type's own name, which keeps apart what share a LOINC code.
+    /// Returns a type's codings: LOINC, MDC, and the type's own name, which distinguishes types with the same LOINC code.
     static func codings(of type: SampleType) -> [Coding] {
         var codings: [Coding] = []
         if let code = type.loinc, !withoutLOINC.contains(type.id) {
             codings.append(Coding(system: loinc, code: code))
-            // R4's profile has the first as its mark; the second says that it is an oximeter's.
+            // R4's profile requires the first code. The second identifies a pulse oximeter.
             if type == .oxygenSaturation { codings.append(Coding(system: loinc, code: "59408-5")) }
         }
         if let code = type.mdc, !withoutMDC.contains(type.id) {
@@ -91,10 +91,10 @@ enum ObservationCodes {
         octets.append(UInt8(ascii: "}"))
     }
 
-    /// `"meta":{…}` with the tag by which what came from here is found again.
+    /// Returns `"meta":{…}` with the tag that identifies our resources.
     static func meta(profile: String?) -> String { meta(profileURL: profile.map { structures + $0 }) }
 
-    /// The same, for a profile that is not R4's own.
+    /// Returns the same for a profile that is not part of R4.
     static func meta(profileURL: String?) -> String {
         let profile = profileURL.map { "\"profile\":[\"\($0)\"]," } ?? ""
         return "\"meta\":{\(profile)\"tag\":[{\"system\":\"\(tagSystem)\",\"code\":\"\(tag)\"}]}"

@@ -1,22 +1,22 @@
 import HealthModel
 import Pipeline
 
-/// One sample as an Observation of FHIR R4, as octets of JSON.
+/// Encodes a sample as a FHIR R4 Observation in JSON.
 ///
-/// What depends on the series alone is rendered once.
+/// The parts that depend only on the series are encoded once.
 public final class ObservationEncoder {
-    /// Who names resources: we, by the sample's UUID, or the server.
+    /// The side that chooses resource ids: the client, with the sample's UUID, or the server.
     public enum IDs: String, Sendable, CaseIterable {
-        /// `PUT Observation/{UUID}`: the same reading twice is one.
+        /// `PUT Observation/{UUID}`: a repeated reading is stored once.
         case client
-        /// Found again by its identifier.
+        /// Resources are found by their identifier.
         case server
     }
 
-    /// What has become of the sample.
+    /// The state of the sample.
     enum Fate {
         case live
-        /// It was deleted, or replaced by the sample of this UUID.
+        /// Deleted, or replaced by the sample with this UUID.
         case gone(replacedBy: String?)
     }
 
@@ -28,7 +28,7 @@ public final class ObservationEncoder {
     private var latest: Template?
 
     private final class Template {
-        /// Kept so that the identifier stays its.
+        /// Retained so that no other object can get the same identifier.
         let origin: Origin
         /// `"meta":{…},"identifier":[{… "value":"urn:uuid:`
         let meta: [UInt8]
@@ -50,7 +50,7 @@ public final class ObservationEncoder {
         quantities = QuantityText(context)
     }
 
-    /// Whether there is a place for such samples: they are about a person, and it is known who that is over there.
+    /// Whether the sample can be represented: it is about a person who has a patient on the server.
     public func hasPlace(for sample: Sample) -> Bool {
         let origin = sample.origin
         guard patients[origin.subject] != nil else { return false }
@@ -58,9 +58,9 @@ public final class ObservationEncoder {
         return origin.kind == .quantity ? ObservationCodes.isAboutAPerson(origin.type) : ObjectObservation(sample) != nil
     }
 
-    /// Appends a sample's Observation; a pressure's is a component of ``BloodPressurePanel``.
+    /// Appends a sample's Observation. A blood pressure is a component of ``BloodPressurePanel``.
     ///
-    /// - Parameter id: its name there; `nil` where the server is to give it one.
+    /// - Parameter id: the resource's id, or `nil` if the server chooses it.
     func append(_ sample: Sample, id: String?, fate: Fate, to octets: inout [UInt8]) {
         if sample.origin.kind != .quantity, let object = ObjectObservation(sample) {
             return append(object, of: sample, id: id, fate: fate, to: &octets)
@@ -97,7 +97,7 @@ public final class ObservationEncoder {
         octets += "}]".utf8
     }
 
-    /// `,"device":{"reference":"…"}`, where a device is known. Where the server gives ids, it puts its own in place of the UUID.
+    /// `,"device":{"reference":"…"}` if there is a device. A server that chooses ids replaces the UUID with its own.
     func appendDevice(of origin: Origin, to octets: inout [UInt8]) {
         guard let device = origin.device else { return }
         let id = DeviceResource(device).id
@@ -110,7 +110,7 @@ public final class ObservationEncoder {
         octets.append(UInt8(ascii: ","))
     }
 
-    /// By its identifier, since it may not be there yet.
+    /// Refers by identifier because the replacement may not exist yet.
     static func append(replacedBy next: String, type: String = "Observation", to octets: inout [UInt8]) {
         octets += ",\"extension\":[{\"url\":\"\(ObservationCodes.replacedBy)\",\"valueReference\":{\"type\":\"\(type)\",".utf8
         octets += "\"identifier\":{\"system\":\"\(ObservationCodes.uri)\",\"value\":".utf8

@@ -1,10 +1,10 @@
 import HealthModel
 import Pipeline
 
-/// A sample's value as a FHIR Quantity, in a unit that its profile takes, with the digits that were measured.
+/// Encodes a sample's value as a FHIR Quantity, in a unit that its profile accepts, with the measured digits.
 ///
-/// The unit is the one that was asked for, else the one measured in, else the type's own; never one that the type's profile does not take, nor one of
-/// another dimension (a LOINC code of a mass per volume says nothing of moles).
+/// The unit is the requested one, or else the measured one, or else the type's own. It is never one that the type's profile does
+/// not accept, nor one of another dimension (a LOINC code for mass per volume does not apply to moles).
 final class QuantityText {
     private let context: ExportContext
     private var choices: [Measured: Choice] = [:]
@@ -16,7 +16,7 @@ final class QuantityText {
     }
 
     private struct Choice {
-        /// From the type's canonical unit; `nil` where the numeral is the value.
+        /// The conversion from the type's canonical unit, or `nil` if the numeral is the value.
         var conversion: UnitConversion?
         /// `,"unit":…,"system":…,"code":…}`.
         var tail: [UInt8]
@@ -24,7 +24,7 @@ final class QuantityText {
 
     init(_ context: ExportContext) { self.context = context }
 
-    /// Appends an amount as it was told, in its own unit.
+    /// Appends an amount in its original unit.
     static func append(_ amount: Amount, to octets: inout [UInt8]) {
         octets += "{\"value\":".utf8
         append(amount.numeral, to: &octets)
@@ -43,7 +43,7 @@ final class QuantityText {
         if let value, value != sample.numeral.doubleValue {
             Self.append(value, to: &octets)
         } else {
-            // The same number, so with the digits as measured.
+            // The number is unchanged, so the measured digits are used.
             Self.append(sample.numeral, to: &octets)
         }
         octets += choice.tail
@@ -69,7 +69,7 @@ final class QuantityText {
         let isAsked = wanted.code != canonical.code
         let candidates = (isAsked ? [wanted] : []) + [measured, canonical] + admitted.compactMap { try? Unit(ucum: $0) }
         var unit = candidates.first(where: isAdmitted) ?? canonical
-        // In the unit measured in, the numeral is the value, whatever a conversion there and back would make of it.
+        // In the measured unit the numeral is the value, without rounding from a conversion.
         var conversion: UnitConversion?
         if unit.code != measured.code {
             conversion = try? canonical.conversion(to: unit, molarMass: type.molarMass)
@@ -83,7 +83,7 @@ final class QuantityText {
         return Choice(conversion: conversion, tail: tail)
     }
 
-    /// The digits as they are, where JSON has that form.
+    /// Appends the original digits if they are valid JSON.
     private static func append(_ numeral: Numeral, to octets: inout [UInt8]) {
         guard numeral.isPlain else {
             octets += numeral.canonicalText.utf8
@@ -94,7 +94,7 @@ final class QuantityText {
         }
     }
 
-    /// The shortest text that reads back as the same number. A whole one has no fraction: nobody measured its tenths.
+    /// Appends the shortest text that reads back as the same number, without a fraction for integers.
     private static func append(_ number: Double, to octets: inout [UInt8]) {
         guard number.rounded(.towardZero) == number, number.magnitude < 1e15 else {
             octets += number.description.utf8

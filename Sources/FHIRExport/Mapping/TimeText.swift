@@ -1,11 +1,11 @@
 import Formats
 import HealthModel
 
-/// Times as FHIR's dateTime: on the clock of the place where it was measured, and no finer than they are.
+/// Encodes times as FHIR dateTime, in local time and with their original precision.
 struct TimeText {
     private var times = ZonedTimeText()
 
-    /// Appends `"effectiveDateTime":"…"`, or `"effectivePeriod":{…}` for what took time.
+    /// Appends `"effectiveDateTime":"…"`, or `"effectivePeriod":{…}` for an interval.
     mutating func append(_ start: Instant, _ end: Instant, _ zone: ZoneOffset?, to octets: inout [UInt8]) {
         if start == end {
             octets += "\"effectiveDateTime\":\"".utf8

@@ -1,6 +1,6 @@
 import Pipeline
 
-/// What a server says of itself (its CapabilityStatement), beside what is asked of it.
+/// Compares a server's CapabilityStatement with the required features.
 struct CapabilityCheck {
     private(set) var findings: [Finding] = []
 

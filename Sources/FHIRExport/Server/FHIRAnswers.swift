@@ -1,4 +1,4 @@
-/// What is read of a resource that a server answers with: nothing of its values.
+/// The fields that are read from a server's resource, without measured values.
 struct FHIRResource: Decodable {
     struct Entry: Decodable {
         struct Response: Decodable { var status: String? }
@@ -51,7 +51,7 @@ struct FHIRResource: Decodable {
         let members = try decoder.container(keyedBy: Key.self)
         resourceType = try members.decodeIfPresent(String.self, forKey: .resourceType)
         id = try members.decodeIfPresent(String.self, forKey: .id)
-        // What has another form in a resource of another type is none of ours.
+        // A field with another form belongs to a resource type that is not ours.
         status = try? members.decodeIfPresent(String.self, forKey: .status)
         identifier = try? members.decodeIfPresent([Identifier].self, forKey: .identifier)
         type = try? members.decodeIfPresent(String.self, forKey: .type)
@@ -62,10 +62,10 @@ struct FHIRResource: Decodable {
         rest = try members.decodeIfPresent([Rest].self, forKey: .rest)
     }
 
-    /// Whether it counts.
+    /// Whether the resource is valid.
     var isLive: Bool { status != "entered-in-error" }
 
-    /// Whether it is of a type that we make of samples.
+    /// Whether we create resources of this type.
     var isOurs: Bool { resourceType == "Observation" || resourceType == DocumentResource.type }
 
     /// The Observations and DocumentReferences of a Bundle.

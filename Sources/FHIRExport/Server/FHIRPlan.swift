@@ -1,11 +1,11 @@
 import HealthModel
 
-/// What is to be written, in one transaction.
+/// The resources to write in one transaction.
 struct FHIRPlan {
     private(set) var bundle = TransactionBundle()
-    /// Devices in it that were not known to be there.
+    /// Devices in the plan that were not known to exist.
     private(set) var newDevices: Set<String> = []
-    /// Identifiers of what it makes under a name that the server gives.
+    /// The identifiers of resources whose ids the server chooses.
     private(set) var created: [String] = []
     private let base: String
     private let ids: ObservationEncoder.IDs
@@ -15,14 +15,14 @@ struct FHIRPlan {
         (self.base, self.ids, self.devices) = (base, ids, devices)
     }
 
-    /// An Observation, or a resource of another type, under its name.
+    /// Adds an Observation or other resource with our id.
     mutating func put(_ id: String, type: String = "Observation", _ append: (String?, inout [UInt8]) -> Void) {
         bundle.add(fullURL: "\(base)/\(type)/\(id)", .put(path: "\(type)/\(id)")) { append(id, &$0) }
     }
 
-    /// An Observation, or a resource of another type, that the server names.
+    /// Adds an Observation or other resource whose id the server chooses.
     ///
-    /// - Parameter id: ours; a UUID, or one behind `bp-`.
+    /// - Parameter id: our id: a UUID, or `bp-` and a UUID.
     mutating func create(
         _ identifier: String, id: String, type: String = "Observation", _ append: (inout [UInt8]) -> Void
     ) {
@@ -32,7 +32,8 @@ struct FHIRPlan {
             fullURL: "urn:uuid:\(uuid)", .create(type: type, ifNoneExist: "identifier=\(identifier)"), append)
     }
 
-    /// The device of what is written, unless it is there. Where the server gives names, it goes along each time, since its name is not known.
+    /// Adds the device of a resource unless it exists. If the server chooses ids, it is added each time because its id is not
+    /// known.
     mutating func add(_ device: Device?) {
         guard let device else { return }
         let resource = DeviceResource(device)

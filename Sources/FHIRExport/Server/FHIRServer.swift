@@ -3,28 +3,28 @@ import HTTPClientKit
 import HealthModel
 import Pipeline
 
-/// A FHIR server's answers to the few things that are asked of it.
+/// The requests to a FHIR server.
 final class FHIRServer {
-    /// What a transaction came to.
+    /// The result of a transaction.
     enum Outcome {
         case done
-        /// Somebody else was quicker (409, 412).
+        /// Another client was faster (409, 412).
         case overtaken(DeliveryError)
     }
 
-    /// Without a stroke at its end.
+    /// The base URL without a slash at the end.
     let base: String
     private let settings: FHIRSettings
     private var client: HTTPClient?
 
     init(_ settings: FHIRSettings) { (base, self.settings) = (settings.url, settings) }
 
-    /// How many are looked for at once: an answer of so many Observations has less than a megabyte.
+    /// The number of searches in one request. An answer with this many Observations is smaller than a megabyte.
     private static let looks = 100
 
     // MARK: Reading
 
-    /// A resource or a Bundle; `nil` where there is none.
+    /// Returns a resource or a Bundle, or `nil` if there is none.
     func get(_ path: String) throws(DeliveryError) -> FHIRResource? { try get(url: base + "/" + path) }
 
     func get(url: String) throws(DeliveryError) -> FHIRResource? {
@@ -34,7 +34,7 @@ final class FHIRServer {
         return try Self.resource(answer)
     }
 
-    /// The Observations and DocumentReferences that each path leads to: one, or what a search found.
+    /// Returns the Observations and DocumentReferences for each path: one, or a search's results.
     func look(_ paths: [String]) throws(DeliveryError) -> [[FHIRResource]] {
         var found: [[FHIRResource]] = []
         for start in stride(from: 0, to: paths.count, by: Self.looks) {
@@ -63,14 +63,14 @@ final class FHIRServer {
             throw DeliveryError(status: status, retryAfter: nil, words: "in answer to a look at what is there")
         }
         guard resource.resourceType == "Bundle" else { return resource.isOurs ? [resource] : [] }
-        // What a search found has to be all of it: what is not seen would be made again.
+        // The result must be complete because a missing resource would be created again.
         guard resource.next == nil else { throw DeliveryError(.unfit, "the same identifier is there many times over") }
         return resource.held
     }
 
     // MARK: Writing
 
-    /// All of the entries, or none.
+    /// Executes all entries or none.
     func transact(_ bundle: TransactionBundle) throws(DeliveryError) -> Outcome {
         let answer = try send(.post, base, bundle.closed)
         if answer.status == 409 || answer.status == 412 { return .overtaken(Self.error(answer)) }
@@ -116,7 +116,7 @@ final class FHIRServer {
     }
 
     private static func resource(_ answer: HTTPResponse) throws(DeliveryError) -> FHIRResource {
-        // Half an answer, or a proxy's page: nobody knows what the server did.
+        // The answer is incomplete or from a proxy, so the result is unknown.
         guard let resource = try? JSONDecoder().decode(FHIRResource.self, from: Data(answer.body)) else {
             throw DeliveryError(.unreachable, "the answer is no resource of FHIR")
         }

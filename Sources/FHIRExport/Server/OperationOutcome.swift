@@ -1,6 +1,6 @@
-/// What a server says is wrong, without what it may repeat of ours: its texts often quote the value.
+/// A server's error report, without its texts, which often quote measured values.
 enum OperationOutcome {
-    /// R4's issue types (http://hl7.org/fhir/R4/valueset-issue-type.html); another word is not told.
+    /// R4's issue types (http://hl7.org/fhir/R4/valueset-issue-type.html). Other words are not reported.
     private static let codes: Set = [
         "invalid", "structure", "required", "value", "invariant", "security", "login", "unknown", "expired", "forbidden",
         "suppressed", "processing", "not-supported", "duplicate", "multiple-matches", "not-found", "deleted", "too-long",
@@ -8,7 +8,7 @@ enum OperationOutcome {
         "exception", "timeout", "incomplete", "throttled", "informational",
     ]
 
-    /// Such as `required at Bundle.entry[0].resource.subject`; empty where it says nothing that can be told.
+    /// Returns a text such as `required at Bundle.entry[0].resource.subject`, or an empty one if nothing can be reported.
     static func words(_ outcome: FHIRResource) -> String {
         let issues = outcome.issue ?? []
         let errors = issues.filter { ["error", "fatal"].contains($0.severity) }
@@ -21,7 +21,7 @@ enum OperationOutcome {
         return told.joined(separator: ", ")
     }
 
-    /// An element's path: names, points, and an index in brackets. Anything else may hold a value.
+    /// Returns an element's path: names, dots and indices in brackets. Any other text may contain a value.
     private static func path(_ text: String) -> String? {
         guard text.utf8.count <= 120, text.first?.isLetter == true else { return nil }
         var isIndex = false

@@ -1,15 +1,15 @@
 import HealthModel
 
-/// Resources on their way, as octets: all are taken, or none.
+/// The encoded resources of a transaction.
 struct TransactionBundle {
     private var octets = Array("{\"resourceType\":\"Bundle\",\"type\":\"transaction\",\"entry\":[".utf8)
     private(set) var count = 0
 
-    /// What is done with a resource.
+    /// The action for a resource.
     enum Request {
-        /// Put under a name of ours, or one that the server gave.
+        /// Stored under our id or one from the server.
         case put(path: String)
-        /// Made, unless a search finds one.
+        /// Created unless a search finds one.
         case create(type: String, ifNoneExist: String)
     }
 

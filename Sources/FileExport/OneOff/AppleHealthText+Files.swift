@@ -2,7 +2,7 @@ import Formats
 import HealthModel
 import Pipeline
 
-// What is a file of its own in an archive.
+// Samples with their own file in an archive.
 extension AppleHealthText {
     func writeMembers(into file: OutputFile) throws {
         for identity in files {
@@ -17,7 +17,7 @@ extension AppleHealthText {
         }
     }
 
-    /// The name of its file in the export's folder: as the Health app's, and with the UUID, so that no two have one name.
+    /// Returns the name of the sample's file in the export's folder: the Health app's name with the UUID, so that it is unique.
     static func file(of sample: Sample) -> String {
         let wall = time(sample.start, sample.zone ?? .utc)
         let date = wall.prefix(10)
@@ -66,7 +66,7 @@ extension AppleHealthText {
         }
     }
 
-    /// A file as the Health app makes it. Whose heart it is does not stand in it.
+    /// Writes a file as the Health app does, without the person's name.
     private func csv(_ sample: Sample, into file: OutputFile) throws {
         guard let recording = try sample.body?.decoded(as: Electrocardiogram.self), let content = sample.body?.content else {
             return
@@ -96,7 +96,7 @@ extension AppleHealthText {
         }
     }
 
-    /// `Sinus Rhythm`.
+    /// Returns a classification such as `Sinus Rhythm`.
     private static func classification(of sample: Sample) -> String {
         guard let name = sample.origin.type.caseName(of: sample.value) else { return "" }
         guard name != "notSet" else { return "" }
@@ -116,7 +116,7 @@ extension AppleHealthText {
             return Self.unreadable
         }
         Self.element("ClinicalRecord", 1, &octets) { octets in
-            // By the resource's type, as real exports have it.
+            // Uses the resource's type, as real exports do.
             Self.set("type", record.resourceType, &octets)
             Self.set("identifier", record.identifier, &octets)
             Self.set("sourceName", sample.origin.source.name, &octets)
@@ -129,6 +129,6 @@ extension AppleHealthText {
         return .written
     }
 
-    /// What HealthKit calls the releases (`HKFHIRVersion.stringRepresentation`).
+    /// HealthKit's names of the releases (`HKFHIRVersion.stringRepresentation`).
     private static let releases = ["DSTU2": "1.0.2", "R4": "4.0.1"]
 }

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-// Elements that have more to tell than a number.
+// Elements with more content than a number.
 extension AppleHealthText {
     func workout(
         _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
@@ -34,7 +34,7 @@ extension AppleHealthText {
         guard let summary = try? sample.body?.decoded(as: ActivitySummary.self) else { return Self.unreadable }
         Self.element("ActivitySummary", 1, &octets) { octets in
             Self.set("dateComponents", summary.date, &octets)
-            // Both have one unit.
+            // Both values share one unit.
             let energy = summary.activeEnergyBurned?.unit ?? summary.activeEnergyBurnedGoal?.unit
             for (name, amount, unit) in [
                 ("activeEnergyBurned", summary.activeEnergyBurned, energy),
@@ -112,7 +112,7 @@ extension AppleHealthText {
         if let word = amount.unit?.healthKitString { set(unit, word, &octets) }
     }
 
-    /// The digits as told, where they were told in this unit.
+    /// Returns the original digits if the amount has this unit, or else the converted value.
     private static func text(_ amount: Amount, in unit: Unit?) -> String {
         guard let unit, amount.unit != unit, let value = amount.value(in: unit) else { return amount.numeral.text }
         return value.description

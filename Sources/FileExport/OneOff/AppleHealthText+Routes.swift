@@ -2,18 +2,18 @@ import Formats
 import HealthModel
 import Pipeline
 
-// Where workouts went: in files beside the export, or within it.
+// Routes of workouts, in separate files or within the export.
 extension AppleHealthText {
-    /// The reason why a route is in no place.
+    /// The reason why a route cannot be written.
     private static let alone =
         "an export.xml holds the routes of its workouts alone; a name that ends in .zip holds the others as well"
     private static let untimed = "a location without a time has no place in an export.xml; a name that ends in .zip holds it"
 
-    /// A route of a workout that is being told.
+    /// Writes a route as part of its workout.
     func route(
         _ identity: SampleIdentity, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) throws {
-        // One that was refused, or deleted since, is named by its workout still.
+        // A workout still refers to a route that was rejected or deleted.
         guard !told.contains(identity), let stored = try member(identity), let route = Self.route(of: stored.sample) else {
             return
         }
@@ -34,7 +34,7 @@ extension AppleHealthText {
         told.insert(identity)
     }
 
-    /// `Location`, as exports had it before iOS 12.
+    /// Appends a `Location` element, as in exports before iOS 12.
     private func append(_ location: Locations.Location, of sample: Sample, to octets: inout [UInt8]) {
         Self.element("Location", 3, &octets) { octets in
             if let time = location.time {
@@ -57,7 +57,7 @@ extension AppleHealthText {
         return true
     }
 
-    /// What came by itself, and was told with nothing else, gets a file that nobody names, or is left out.
+    /// Handles routes and series that belong to no other sample: each gets its own file or is omitted.
     func settle() {
         var (written, alone, untimed, beats) = (0, 0, 0, 0)
         for identity in waiting.sorted() {
@@ -83,7 +83,7 @@ extension AppleHealthText {
         ].filter { $0.1 > 0 }
     }
 
-    /// A file as the Health app makes it of a route; one that no workout names is of its own program.
+    /// Writes a route file as the Health app does. A route without a workout keeps its own program as creator.
     func gpx(_ sample: Sample, into file: OutputFile) throws {
         guard let route = Self.route(of: sample), let content = sample.body?.content else { return }
         let creator = told.contains(sample.identity) ? "Apple Health Export" : sample.origin.source.name
@@ -125,20 +125,20 @@ extension AppleHealthText {
     ]
 }
 
-/// The locations of a route, one by one.
+/// Reads the locations of a route one by one.
 private struct Locations {
-    /// The numbers of one, by the names of ``WorkoutRoute/columns``.
+    /// A location's numbers, by the names of ``WorkoutRoute/columns``.
     struct Location {
         var numbers: [Numeral?]
         let places: [String: Int]
 
         subscript(name: String) -> Numeral? { places[name].flatMap { $0 < numbers.count ? numbers[$0] : nil } }
 
-        /// In microseconds after the route's start.
+        /// The time in microseconds after the route's start.
         var time: Int64? { self[Points.time].flatMap { Int64(exactly: $0.doubleValue.rounded()) } }
     }
 
-    /// In the order of the export's attributes.
+    /// The names in the order of the export's attributes.
     static let names = WorkoutRoute.columns.map(\.name).filter { $0 != Points.time }
 
     private var reader: PointsReader

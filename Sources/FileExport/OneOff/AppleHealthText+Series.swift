@@ -1,15 +1,16 @@
 import HealthModel
 import Pipeline
 
-// Beats, ears and eyes.
+// Heartbeats, audiograms and prescriptions for glasses.
 extension AppleHealthText {
-    /// The single beats of a record, with the time of day of each.
+    /// The single beats of a record, each with its time of day.
     typealias Beats = [(rate: String, time: String)]
 
     private static let heartbeats = SampleType("heartbeatSeries")
     private static let variability = SampleType("heartRateVariabilitySDNN")
 
-    /// The series of the same source and times as a record of heart rate variability; `nil` where there is none, or it tells more than an export can.
+    /// Returns the series with the same source and times as a record of heart rate variability. `nil` if there is none or an
+    /// export cannot represent it completely.
     func beats(of record: Sample) throws -> Beats? {
         guard record.origin.type == Self.variability, let type = Self.heartbeats else { return nil }
         let origin = Origin(
@@ -37,10 +38,10 @@ extension AppleHealthText {
         return beats
     }
 
-    /// What a record holds; in some minutes a heart beats some hundred times.
+    /// The maximum number of beats in a record.
     private static let maximumBeats = 100_000
 
-    /// `08:00:20.25`.
+    /// Returns a time of day such as `08:00:20.25`.
     private static func timeOfDay(_ instant: Instant, _ zone: ZoneOffset) -> String {
         var text = instant.wallTime(at: zone).description.dropFirst(11).prefix(15)
         while text.hasSuffix("0"), text.utf8.count > 11 { text.removeLast() }
@@ -83,7 +84,7 @@ extension AppleHealthText {
 
     private static func append(_ ear: Audiogram.Ear, _ side: String, _ octets: inout [UInt8]) {
         set(side + "Value", ear.sensitivity.numeral.text, &octets)
-        // HealthKit tells decibels of hearing from those of sound by their unit.
+        // HealthKit distinguishes decibels of hearing level and of sound by their unit.
         if let unit = ear.sensitivity.unit { set(side + "Unit", unit.healthKitString ?? "dBHL", &octets) }
         if let masked = ear.masked { set(side + "Masked", masked ? "1" : "0", &octets) }
         for (name, bound) in [("Lower", ear.clampedBelow), ("Upper", ear.clampedAbove)] {
@@ -107,7 +108,7 @@ extension AppleHealthText {
                     "expirationDate", Self.time(Instant(microseconds: sample.start.microseconds &+ expiration), zone), &octets)
             }
             if let brand = prescription.brand { Self.set("brand", brand, &octets) }
-            // The Health app's has no source; one that has one keeps it.
+            // The Health app's prescriptions have no source. Others keep theirs.
             if sample.origin.source.id != "apple-health" { Self.set("sourceName", sample.origin.source.name, &octets) }
         } content: { octets in
             self.metadata(of: stored, indent: 2, to: &octets)
@@ -124,7 +125,7 @@ extension AppleHealthText {
         return .written
     }
 
-    /// A number under its name and what stands behind that, and its unit.
+    /// Sets an amount under the name with the suffix, and its unit.
     private static func set(_ name: String, _ amount: Amount, suffix: String, _ octets: inout [UInt8]) {
         set(name + suffix, amount.numeral.text, &octets)
         if let word = amount.unit?.healthKitString { set(name + "Unit", word, &octets) }

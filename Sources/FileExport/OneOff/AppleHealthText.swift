@@ -1,33 +1,35 @@
 import HealthModel
 import Pipeline
 
-/// The `export.xml` of Apple's Health app, so that what reads those reads this, and in a ZIP its folders beside it.
+/// The `export.xml` of Apple's Health app, for programs that read such exports. In a ZIP it includes the folders beside it.
 ///
-/// Values have the digits and the unit that were measured, where HealthKit can write that unit, else its own. Times have seconds, as there; where samples
-/// differ in less, their UUIDs, which stand as HealthKit's sync identifiers, keep them apart. Of several people each needs a file of their own.
+/// Values have the measured digits and unit if HealthKit can write that unit, and otherwise HealthKit's own unit. Times are in
+/// seconds, as in the original. Samples within the same second are distinguished by their UUIDs, which are written as HealthKit's
+/// sync identifiers. Each person needs a separate file.
 ///
 ///     apple_health_export/export.xml
 ///     apple_health_export/workout-routes/route_….gpx
 ///     apple_health_export/electrocardiograms/ecg_….csv
 ///     apple_health_export/clinical-records/Immunization-….json
 ///
-/// An `export.xml` by itself has the locations of routes in it, as before iOS 12; what is a file of its own in an archive is left out of it.
+/// A single `export.xml` contains the locations of routes, as before iOS 12, and omits the samples that have their own file in an
+/// archive.
 final class AppleHealthText: SampleText {
-    /// In front of every name of an archive.
+    /// The prefix of all names in an archive.
     static let folder = "apple_health_export/"
 
     let context: ExportContext
     private let characteristics: [Characteristic]
-    /// What stands in a correlation or workout, and what gets a file of its own, is looked up.
+    /// Looks up the members of correlations and workouts, and samples with their own file.
     let member: SampleFileWriter.Lookup
-    /// Whether what does not stand in `export.xml` has a place beside it.
+    /// Whether files beside `export.xml` can be written.
     let isArchive: Bool
-    /// What came and is told with another sample; and what was told so.
+    /// Samples that wait to be written with another sample, and those that were written so.
     var waiting: Set<SampleIdentity> = []
     var told: Set<SampleIdentity> = []
-    /// What gets a file of its own, in the order of the files.
+    /// Samples with their own file, in the order of the files.
     var files: [SampleIdentity] = []
-    /// What became of those that waited.
+    /// The results of the samples that waited.
     var late: [(fate: SampleFate, count: Int)] = []
 
     init(
@@ -89,7 +91,7 @@ final class AppleHealthText: SampleText {
         guard let correlation = try? sample.body?.decoded(as: Correlation.self) else { return Self.unreadable }
         var records: [StoredSample] = []
         for object in correlation.objects {
-            // What was deleted since is no more a part of it.
+            // A deleted sample is no longer a member.
             guard let identity = SampleIdentity(object), let record = try member(identity) else { continue }
             records.append(record)
         }
@@ -117,7 +119,7 @@ final class AppleHealthText: SampleText {
         return true
     }
 
-    /// Where it comes from, and its times.
+    /// Writes the source and the times.
     func header(of sample: Sample, unit: String? = nil, to octets: inout [UInt8]) {
         let zone = sample.zone ?? .utc
         Self.set("sourceName", sample.origin.source.name, &octets)
@@ -131,12 +133,13 @@ final class AppleHealthText: SampleText {
 
     func metadata(of stored: StoredSample, indent: Int, to octets: inout [UInt8], without key: String? = nil) {
         Self.append(stored.sample.metadata, indent, &octets, without: key)
-        // A record that its maker numbered keeps its number.
+        // A record keeps its original number.
         Self.append(key: "HKMetadataKeySyncIdentifier", stored.sample.record?.id ?? stored.uuid.description, indent, &octets)
         Self.append(key: "HKMetadataKeySyncVersion", "\(stored.sample.record?.version ?? 1)", indent, &octets)
     }
 
-    /// A category's value is its case's constant; of a type that this version does not know it is the number, which is read back as well.
+    /// Returns the constant of a category's case. For a type that this version does not know it is the number, which can be read
+    /// back too.
     private static func value(of sample: Sample) -> (value: String, unit: String?)? {
         switch sample.origin.kind {
         case .quantity: quantity(of: sample).map { ($0.value, $0.unit) }
@@ -148,11 +151,11 @@ final class AppleHealthText: SampleText {
         }
     }
 
-    /// As measured, where HealthKit has a word for the unit and takes it for the type; else in its own.
+    /// Returns the measured value if HealthKit knows its unit for the type, or else the value in HealthKit's unit.
     private static func quantity(of sample: Sample) -> (value: String, unit: String)? {
         let type = sample.origin.type
         if var unit = sample.unit.healthKitString, (try? Unit(healthKit: unit)) != nil {
-            // HealthKit does not know of which substance a mole is, but by this.
+            // HealthKit needs the molar mass to identify the substance.
             if let molarMass = type.molarMass, !unit.contains("<") { unit = unit.replacing("mol", with: "mol<\(molarMass)>") }
             return (sample.numeral.text, unit)
         }
@@ -162,7 +165,7 @@ final class AppleHealthText: SampleText {
         return (conversion(sample.value).description, unit)
     }
 
-    /// `2026-11-20 06:31:00 +0100`.
+    /// Returns a time such as `2026-11-20 06:31:00 +0100`.
     static func time(_ instant: Instant, _ zone: ZoneOffset) -> String {
         let text = instant.wallTime(at: zone).description
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) \(zone.description.filter { $0 != ":" })"
@@ -178,7 +181,7 @@ final class AppleHealthText: SampleText {
         return "<<HKDevice: 0x0>\(said.joined())>"
     }
 
-    /// HealthKit's key and text of what is said about a sample.
+    /// Returns HealthKit's key and text for a metadata entry.
     private static func entry(_ key: String, _ value: MetadataValue) -> (key: String, text: String)? {
         let known = MetadataKey(named: key)
         let name = known?.rawKey ?? key
@@ -208,7 +211,7 @@ final class AppleHealthText: SampleText {
         }
     }
 
-    /// An element, closed at once where there is nothing in it.
+    /// Appends an element, closed at once if it is empty.
     static func element(
         _ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void,
         content: ((inout [UInt8]) -> Void)? = nil
@@ -223,7 +226,7 @@ final class AppleHealthText: SampleText {
         close(name, indent, &octets)
     }
 
-    /// The beginning of an element that has more in it.
+    /// Appends the start tag of an element with content.
     static func open(_ name: String, _ indent: Int, _ octets: inout [UInt8], attributes: (inout [UInt8]) -> Void) {
         octets += "\(String(repeating: " ", count: indent))<\(name)".utf8
         attributes(&octets)
@@ -234,7 +237,7 @@ final class AppleHealthText: SampleText {
         octets += "\(String(repeating: " ", count: indent))</\(name)>\n".utf8
     }
 
-    /// An attribute; what XML cannot hold is a blank.
+    /// Appends an attribute. Characters that XML does not allow become spaces.
     static func set(_ name: String, _ value: String, _ octets: inout [UInt8]) {
         octets.append(UInt8(ascii: " "))
         octets += name.utf8
@@ -243,7 +246,7 @@ final class AppleHealthText: SampleText {
         octets.append(UInt8(ascii: "\""))
     }
 
-    /// An element with a text in it.
+    /// Appends an element that contains text.
     static func text(_ name: String, _ value: String, _ margin: String, _ octets: inout [UInt8]) {
         octets += "\(margin)<\(name)>".utf8
         escape(value, &octets)

@@ -1,9 +1,9 @@
 import CArchiveWriter
 import Glibc
 
-/// A file that is written in one go: under another name until it is whole and on the disk, then under its own. Packed, where its name says so.
+/// A file that has another name until it is complete and on the disk. It is compressed if its name requires it.
 final class OutputFile {
-    /// What is around the text.
+    /// The compression or archive of the text.
     enum Packing {
         case none
         /// One stream, as `zstd` makes it.
@@ -76,7 +76,7 @@ final class OutputFile {
         if waiting.count >= Self.portion { try flush() }
     }
 
-    /// Within ``write(_:)``: writes what is there so far, where it is much.
+    /// Writes the text so far if it is large. Called within ``write(_:)``.
     func spill(_ octets: inout [UInt8]) throws(ExportFileError) {
         if octets.count >= Self.portion { try flush(&octets) }
     }
@@ -100,7 +100,7 @@ final class OutputFile {
         }
     }
 
-    /// The file is whole: it gets its name once it is on the disk.
+    /// Completes the file, which gets its name once it is on the disk.
     func finish() throws(ExportFileError) {
         try flush()
         if let archive {
@@ -118,7 +118,7 @@ final class OutputFile {
     }
 }
 
-/// Why a file could not be written.
+/// The reason why a file could not be written.
 public struct ExportFileError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The path, and the system's words.
     public let description: String

@@ -8,9 +8,9 @@ import Pipeline
 ///     while let stored = try cursor.next() { try writer.append(stored) }
 ///     let counts = try writer.finish()
 ///
-/// What is there already is not overwritten, and a file that is not finished leaves nothing.
+/// An existing file is not overwritten, and an unfinished file is removed.
 public final class SampleFileWriter {
-    /// What the file is.
+    /// The format of the file.
     public enum Form: String, Sendable, CaseIterable {
         /// A line of JSON each, as `query` prints it, and with all that its object carries: points, resources, documents.
         case ndjson
@@ -22,17 +22,17 @@ public final class SampleFileWriter {
         case appleHealth = "apple-health"
     }
 
-    /// What became of the samples.
+    /// The results for the samples.
     public struct Counts: Hashable, Sendable {
-        /// In the file.
+        /// The number of samples in the file.
         public var written = 0
-        /// What the form has no place for: how many, by the reason.
+        /// The number of samples that the format cannot represent, by reason.
         public var reasons: [String: Int] = [:]
-        /// All of these together.
+        /// The total of these numbers.
         public var leftOut: Int { reasons.values.reduce(0, +) }
     }
 
-    /// Finds a sample; `nil` where there is none, or no more.
+    /// Returns a sample, or `nil` if it does not exist.
     public typealias Lookup = (SampleIdentity) throws -> StoredSample?
 
     private let file: OutputFile
@@ -69,7 +69,7 @@ public final class SampleFileWriter {
         try file.write { text.begin(&$0) }
     }
 
-    /// The form that a file's name speaks of; `nil` where it speaks of none.
+    /// Returns the format that a file's name suggests, or `nil`.
     public static func form(of path: String) -> Form? {
         let name = path.hasSuffix(".zst") ? path.dropLast(4) : path[...]
         if name.hasSuffix(".ndjson") || name.hasSuffix(".jsonl") { return .ndjson }
@@ -77,9 +77,9 @@ public final class SampleFileWriter {
         return name.hasSuffix(".xml") || name.hasSuffix(".zip") ? .appleHealth : nil
     }
 
-    /// Adds a sample; they come in the order of their start.
+    /// Adds a sample. Samples come in the order of their start.
     ///
-    /// - Throws: ``ExportFileError``; what the lookup of members throws.
+    /// - Throws: ``ExportFileError``, or an error of the member lookup.
     public func append(_ stored: StoredSample) throws {
         var fate = Result<SampleFate, any Error>.success(.written)
         try file.write { octets in fate = Result { try text.append(stored, to: &octets, spill: file.spill) } }
@@ -94,9 +94,9 @@ public final class SampleFileWriter {
         }
     }
 
-    /// The file gets its name, once it is whole and on the disk.
+    /// Gives the file its name once it is complete and on the disk.
     ///
-    /// - Throws: ``ExportFileError``; what the lookup of members throws.
+    /// - Throws: ``ExportFileError``, or an error of the member lookup.
     public func finish() throws -> Counts {
         try file.write { text.end(&$0) }
         for (fate, number) in text.late { count(fate, number) }
@@ -106,23 +106,23 @@ public final class SampleFileWriter {
     }
 }
 
-/// What becomes of a sample in a file.
+/// The result for a sample in a file.
 enum SampleFate: Hashable {
     case written
-    /// It is told with another sample, or by itself behind all (``SampleText/late``).
+    /// Written with another sample, or separately at the end (``SampleText/late``).
     case later
     case leftOut(String)
 }
 
-/// Samples as text of one form.
+/// Encodes samples as text in one format.
 protocol SampleText: AnyObject {
     func begin(_ octets: inout [UInt8])
-    /// - Parameter spill: writes what is there already, where it is much; an object may be larger than the memory is to be.
+    /// - Parameter spill: writes the text so far if it is large, because an object may be larger than the memory should be.
     func append(
         _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) throws -> SampleFate
     func end(_ octets: inout [UInt8])
-    /// What became of those that were to come later, and of how many each; asked for behind ``end(_:)``.
+    /// The results of samples that were postponed, and their numbers. Valid after ``end(_:)``.
     var late: [(fate: SampleFate, count: Int)] { get }
     /// Further members of an archive.
     func writeMembers(into file: OutputFile) throws

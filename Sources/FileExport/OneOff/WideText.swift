@@ -10,7 +10,7 @@ final class WideText: SampleText {
     private let columns: [SampleType: Int]
     private let names: [String]
     private let csv = CSVWriter()
-    /// Rows of the moment that is being told.
+    /// The rows of the current moment.
     private var rows: [Row] = []
     private var start: Instant?
 

@@ -14,21 +14,21 @@ import SampleStore
 ///     loop.run()
 ///     try hub.stop()
 ///
-/// Sources start in the order in which they were added and stop in the reverse; the ingest is closed last.
+/// Sources start in the order in which they were added and stop in the reverse order. The ingest is closed last.
 public final class Hub: HubSourceHost {
-    /// Takes into the store what all sources deliver.
+    /// The ingest that stores the readings of all sources.
     public let live: LiveIngest
-    /// In the order in which they were added, which is the order of their start.
+    /// The sources in the order in which they were added and are started.
     public private(set) var sources: [SupervisedSource] = []
     private var isRunning = false
     private var isChanged = false
 
-    /// For the log.
+    /// Called with notices for the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
-    /// After something changed that a person may be looking at; once for all that changes in one turn of the loop. None while nobody looks.
+    /// Called after a visible change, once for all changes in one turn of the loop. `nil` while no client watches.
     public var onChange: (() -> Void)?
 
-    /// - Parameter live: the ingest of the sources that are added; ``stop()`` ends it.
+    /// - Parameter live: the ingest of the sources. ``stop()`` ends it.
     public init(live: LiveIngest) { self.live = live }
 
     /// Adds a source, before the start.
@@ -37,7 +37,7 @@ public final class Hub: HubSourceHost {
         sources.append(SupervisedSource(source, policy: policy))
     }
 
-    /// Hands on what a person decided, to all sources.
+    /// Passes new settings to all sources.
     public func apply(_ settings: HubSettings) {
         if isRunning, live.zone != settings.zone {
             let text = "local times are read in \(settings.zone.identifier) from now on, and no longer in \(live.zone.identifier)"
@@ -50,7 +50,7 @@ public final class Hub: HubSourceHost {
     }
 
     /// Starts the sources.
-    /// - Throws: the ``SourceError`` of one that has to start and cannot; those before it have been stopped.
+    /// - Throws: the ``SourceError`` of a required source that cannot start. The sources before it have been stopped.
     public func start() throws {
         isRunning = true
         for each in sources {
@@ -67,16 +67,16 @@ public final class Hub: HubSourceHost {
         changed()
     }
 
-    /// Stops the sources, last first, and commits what they left.
+    /// Stops the sources, last first, and commits the remaining readings.
     public func stop() throws {
         stopSources()
         try live.stop()
     }
 
-    /// Whether everything that is expected has been delivered; only a source that nobody minds is not waited for.
+    /// Whether all expected readings have been delivered. Ignored sources are not waited for.
     public var isDone: Bool { sources.allSatisfy { $0.state == .ignored || ($0.state == .running && $0.source.isDone) } }
 
-    /// One line for the service manager: counts, never a value or a name.
+    /// Returns one line for the service manager, with counts but without values or names.
     public func summary(devices: Int) -> String {
         let running = sources.count { $0.state == .running }
         let line =
@@ -91,7 +91,7 @@ public final class Hub: HubSourceHost {
         for each in sources.reversed() { each.stop(.stopped) }
     }
 
-    /// At the start; `error` is not among the policies here.
+    /// Handles a failed start for a policy other than `error`.
     private func couldNotStart(_ each: SupervisedSource, _ error: SourceError) {
         guard each.policy == .ignore else { return putOff(each, error) }
         each.stop(.ignored, error)
@@ -121,10 +121,10 @@ public final class Hub: HubSourceHost {
 
     // MARK: What sources say
 
-    /// Hands a source's notice to ``onNotice``.
+    /// Passes a source's notice to ``onNotice``.
     public func told(_ notice: SourceNotice) { onNotice(notice) }
 
-    /// A source that has run is always tried again: the policy is for what was wrong from the start.
+    /// Restarts a failed source later. A source that has run is always retried because the policy is only for the first start.
     public func failed(_ source: any HubSource, _ error: SourceError) {
         guard isRunning, let each = sources.first(where: { $0.source === source }), each.state == .running else { return }
         putOff(each, error)
@@ -144,29 +144,29 @@ public final class Hub: HubSourceHost {
     }
 }
 
-/// A source, and how it is doing.
+/// A source and its state.
 public final class SupervisedSource {
-    /// The raw values stand in the status: `stopped`, `running`, `waiting`, `ignored`.
+    /// The state. Its raw values appear in the status: `stopped`, `running`, `waiting`, `ignored`.
     public enum State: String, Sendable {
         /// Not started or stopped again by the hub; or started, and no failure since.
         case stopped, running
         /// It failed, and is tried again.
         case waiting
-        /// It could not start, and nobody minds.
+        /// It could not start, and its policy is to ignore that.
         case ignored
     }
 
     /// The source that is started and stopped.
     public let source: any HubSource
-    /// What becomes of the hub where the source cannot start at the hub's start.
+    /// The policy if the source cannot start together with the hub.
     public let policy: StartPolicy
-    /// What it does now; `stopped` before the hub's start.
+    /// The current state, `stopped` before the hub's start.
     public private(set) var state = State.stopped
     /// When it started last.
     public private(set) var started: Instant?
-    /// Why it does not run.
+    /// The reason why it does not run.
     public private(set) var error: SourceError?
-    /// By the uptime; nothing where it does not wait.
+    /// The uptime of the next attempt, or `nil` if it does not wait.
     public fileprivate(set) var retriesAt: Duration?
     fileprivate var retry: EventLoop.Timer?
     private var attempts = 0
@@ -199,8 +199,8 @@ public final class SupervisedSource {
         self.error = error
     }
 
-    /// 1, 2, 4 … 256 seconds: most of what fails comes back within seconds, or not before a person comes. What ran for some minutes has
-    /// recovered, and the next failure is a new one.
+    /// Returns the next delay: 1, 2, 4 … 256 seconds. Most failures end within seconds or need the user. A source that has run
+    /// for five minutes starts at 1 again.
     fileprivate func nextDelay(at uptime: Duration) -> Duration {
         if state == .running, let startedAt, uptime - startedAt > .seconds(300) { attempts = 0 }
         defer { attempts += 1 }

@@ -4,24 +4,23 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// The hub's own clock. A small machine has none that goes on without power: it begins with a date of the past, until NTP sets it.
+/// Corrects times for a machine whose clock is not battery-backed and starts at a past date until NTP sets it.
 ///
-/// Readings are taken meanwhile, and in their order. When the clock is set, by the difference to the uptime, which nobody sets, it is
-/// learned how far it was off, and what was stamped by it is corrected by that: what waits for its commit, and what is stored. What came
-/// before 2025 by such a clock was held in quarantine, and is released.
+/// Readings are stored in the meantime. When the clock is set, its error is derived from the uptime, which never jumps. Waiting
+/// and stored timestamps are corrected by it. Readings that such a clock dated before 2025 were quarantined and are released.
 ///
-/// A clock that the kernel was told to be right at the start is not watched, nor is one that is right from then on.
+/// A clock that the kernel reports as synchronised is not watched.
 public final class HubClock {
-    /// What is asked of the machine.
+    /// The machine's clock functions.
     public struct Questions {
-        /// The kernel's name of this run of the machine.
+        /// The kernel's id of this boot.
         public var boot: String
-        /// Whether something has set the clock right.
+        /// Whether the clock is synchronised.
         public var isSynchronised: () -> Bool
-        /// Calls back whenever the clock is set, as long as the result is kept.
+        /// Calls the handler whenever the clock is set, as long as the result is retained.
         public var watch: (@escaping () -> Void) -> AnyObject?
 
-        /// - Parameter watch: takes what is to be called when the clock is set; nil where that cannot be watched.
+        /// - Parameter watch: registers the handler for clock changes. Returns `nil` if they cannot be watched.
         public init(
             boot: String, isSynchronised: @escaping () -> Bool, watch: @escaping (@escaping () -> Void) -> AnyObject?
         ) {
@@ -30,7 +29,7 @@ public final class HubClock {
             self.watch = watch
         }
 
-        /// Of this machine.
+        /// The functions of this machine.
         public static func machine(_ loop: EventLoop) -> Questions {
             let name = SmallFile.read("/proc/sys/kernel/random/boot_id", limit: 100) ?? []
             return Questions(
@@ -45,25 +44,25 @@ public final class HubClock {
     private var watch: AnyObject?
     private var live: LiveIngest { hub.live }
 
-    /// Smaller steps are those that NTP makes all the time.
+    /// The smallest step in microseconds that is corrected. NTP makes smaller ones all the time.
     private static let tolerance: Int64 = 1_000_000
 
-    /// - Parameter questions: how to ask the machine about its clock; nothing is asked before ``start()``.
+    /// - Parameter questions: the machine's clock functions, first used in ``start()``.
     public init(hub: Hub, questions: Questions) {
         self.hub = hub
         self.questions = questions
     }
 
-    /// For how long the machine is on, in microseconds.
+    /// The time since boot in microseconds.
     private var uptime: Int64 {
         let (seconds, attoseconds) = live.loop.clock.uptime.components
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 
-    /// When the machine was switched on, by its clock.
+    /// The time of the boot by the machine's clock.
     private var began: Int64 { live.loop.clock.now.microseconds - uptime }
 
-    /// Before the sources start: also catches up with a clock that was set while no hub ran.
+    /// Starts before the sources. It also corrects a step of the clock from before the hub's start.
     public func start() throws {
         let before = try live.store.unsetClock()
         known = before.flatMap { $0.boot == questions.boot ? $0 : nil }
@@ -82,7 +81,7 @@ public final class HubClock {
             known = clock
         }
         watch = questions.watch { [weak self] in self?.look() }
-        // NTP may as well have found the clock right.
+        // NTP may also find that the clock is right.
         live.beforeCommit = { [weak self] in self?.look() }
     }
 
@@ -109,7 +108,7 @@ public final class HubClock {
         }
     }
 
-    /// What sets a clock that was right is no NTP that had to find it first: a machine that was asleep.
+    /// A clock that was right is not set by NTP but by waking from sleep.
     private func finishIfRight() {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)

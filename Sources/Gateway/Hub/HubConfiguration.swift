@@ -1,29 +1,29 @@
 import FoundationEssentials
 import Ingestion
 
-/// What a person settles about the hub: the key `hub` of the configuration.
+/// The hub's settings: the key `hub` of the configuration.
 public struct HubConfiguration: Decodable, Sendable {
-    /// The folder whose files are imported; none: there is no inbox.
+    /// The folder whose files are imported, or `nil` for no inbox.
     public var inbox: String?
-    /// By source; ``StartPolicy/retry`` for those that are not named.
+    /// The policies by source. The default is ``StartPolicy/retry``.
     public var policies: [String: StartPolicy] = [:]
 
-    /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
+    /// The maximum number of readings per second from one device's advertisements, averaged over a minute.
     public var readingsPerSecond = FloodCap.usual
 
-    /// Seconds that the readings of streams, such as a strap's, wait for one another before they are written; so much of them a power cut can
-    /// take. Fewer wear a card out sooner.
+    /// The seconds that readings of streams, such as a strap's, wait for a common commit. A power cut can lose that much. Smaller
+    /// values wear out an SD card sooner.
     public var commitEvery = LiveIngest.usualCommitSeconds
 
-    /// How a strap's intervals between heartbeats are kept.
+    /// The form in which intervals between heartbeats are stored.
     public enum Heartbeats: String, CaseIterable, Sendable {
-        /// Each as a sample, `heartbeatInterval`.
+        /// Each interval as a `heartbeatInterval` sample.
         case samples
-        /// Those of a minute as one `heartbeatSeries`.
+        /// One `heartbeatSeries` for each minute.
         case series
     }
 
-    /// A sample a beat, or a series a minute: then a power cut can take the beats of a minute beside what waits for ``commitEvery``.
+    /// The form of heartbeats. With series, a power cut can also lose the beats of a minute.
     public var heartbeats = Heartbeats.samples
 
     private static let keys = ["inbox", "sources", "readingsPerSecond", "commitEvery", "heartbeats"]
@@ -66,7 +66,7 @@ public struct HubConfiguration: Decodable, Sendable {
         }
     }
 
-    /// The policy of a source by its name, such as `radio`; ``StartPolicy/retry`` where it is not named.
+    /// Returns the policy of a source such as `radio`. The default is ``StartPolicy/retry``.
     public func policy(of source: String) -> StartPolicy { policies[source] ?? .retry }
 
     private static func number(

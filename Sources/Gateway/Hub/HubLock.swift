@@ -1,16 +1,16 @@
 import Glibc
 import SampleStore
 
-/// Keeps a second hub off a store: two would read the same devices, and take each other's records.
+/// A lock that prevents a second hub on a store. Two hubs would read the same devices and take each other's records.
 ///
-/// flock(2) on a file beside the store; the kernel gives it up with the process, however that ends.
+/// It is an flock(2) lock on a file beside the store. The kernel releases it when the process ends for any reason.
 public final class HubLock {
     private let descriptor: Int32
 
-    /// How often it looks again, every 20 ms.
+    /// The number of attempts, 20 ms each.
     private static let patience = 250
 
-    /// - Throws: ``StoreError`` of the kind `busy` where another hub holds it.
+    /// - Throws: ``StoreError`` of the kind `busy` if another hub holds the lock.
     public init(store: String) throws(StoreError) {
         let path = store + "-hub"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -22,7 +22,7 @@ public final class HubLock {
         var attempts = 0
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let holder = Self.process(in: descriptor)
-            // A hub that was killed while it started an import leaves the lock to that, until it is a program of its own, a moment later.
+            // If a hub was killed while it started an import, the new process holds the lock for a moment.
             guard let holder, attempts < Self.patience, kill(holder, 0) != 0, errno == ESRCH else {
                 let who = holder.map { " (process \($0))" } ?? ""
                 throw StoreError(.busy, "another hub runs on \(store)\(who): stop it first, or give this one another --store")

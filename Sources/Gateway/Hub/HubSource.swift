@@ -5,7 +5,7 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// A part of the hub that brings readings: the radio, the serial ports, the inbox. One file implements it; ``Hub`` supervises it.
+/// A part of the hub that delivers readings: the radio, the serial ports, the inbox. ``Hub`` supervises it.
 ///
 ///     final class SerialService: HubSource {
 ///         let name = "serial"
@@ -15,75 +15,78 @@ import SampleStore
 ///         func stop() { … }                                 // loop.unwatch(…), live.finishStream(of: device)
 ///     }
 ///
-/// All calls come on the loop's thread, and none may block. What a source receives it hands to the ``LiveIngest`` it was made with, which
-/// answers when it is durable.
+/// All calls come on the loop's thread, and none may block. A source passes its data to the ``LiveIngest`` that it was created
+/// with, which reports when the data is durable.
 public protocol HubSource: AnyObject {
-    /// What people call it in the configuration, the log and the status: `radio`.
+    /// The source's name in the configuration, the log and the status, such as `radio`.
     var name: String { get }
-    /// Who hears of it; set before the first call.
+    /// The host of the source, set before the first call.
     var host: (any HubSourceHost)? { get set }
-    /// What a person decided: before the first start, and again whenever that changes, running or not.
+    /// Applies the user's settings. Called before the first start and after each change, even if the source does not run.
     func apply(_ settings: HubSettings)
-    /// Begins to deliver. Where there is nothing to read from (no device is adopted), it waits for ``apply(_:)`` and that is no failure.
-    /// - Throws: ``SourceError`` where it cannot work now; nothing is left open then. The hub tries again, or not, as configured.
+    /// Starts to deliver. If there is nothing to read from (no device is adopted), it waits for ``apply(_:)``, which is not a
+    /// failure.
+    /// - Throws: ``SourceError`` if it cannot work now. Nothing is left open then. The policy determines whether the hub tries
+    ///   again.
     func start() throws(SourceError)
-    /// Gives back descriptors and timers; everything received is handed on before it returns. Also called after a failure.
+    /// Releases descriptors and timers. All received data is passed on before it returns. Also called after a failure.
     func stop()
-    /// For `run --once`: whether all that is expected of it has been delivered and is durable.
+    /// Whether all expected readings have been delivered and are durable. Used by `run --once`.
     var isDone: Bool { get }
-    /// Its devices, as they are now.
+    /// The current devices of the source.
     var devices: [HubDevice] { get }
-    /// What it waits for before any of its devices can deliver, in words for a person; `nil` where it can work. It is running meanwhile: a
-    /// device that is gone is no failure of its source.
+    /// A description for the user of the missing requirement before any device can deliver, or `nil`. The source keeps running
+    /// because a missing device is not its failure.
     var waitsFor: String? { get }
-    /// How often somebody asked it with a token that nobody has, since it was started; `nil` for one that takes no tokens.
+    /// The number of requests with an invalid token since the start, or `nil` if the source uses no tokens.
     var wrongTokens: Int? { get }
 }
 
 extension HubSource {
-    /// True: a source that says nothing else is not waited for.
+    /// True by default, so that the source is not waited for.
     public var isDone: Bool { true }
-    /// None: for a source that reads no devices.
+    /// Empty by default.
     public var devices: [HubDevice] { [] }
-    /// Nothing.
+    /// `nil` by default.
     public var waitsFor: String? { nil }
-    /// None are taken.
+    /// `nil` by default.
     public var wrongTokens: Int? { nil }
 }
 
-/// What a source says to the hub.
+/// The hub's interface for its sources.
 public protocol HubSourceHost: AnyObject {
-    /// For the log, and for a person. Never holds a value or a name.
+    /// Reports a notice for the log and the user. It must not contain a value or a name.
     func told(_ notice: SourceNotice)
-    /// It cannot go on: the hub stops it, and starts it again after a while. A device that is gone is no failure of its source.
+    /// Reports that a source cannot go on. The hub stops it and starts it again later. A missing device is not a failure of its
+    /// source.
     func failed(_ source: any HubSource, _ error: SourceError)
-    /// What ``HubSource/devices`` or ``HubSource/isDone`` say has changed.
+    /// Reports a change of ``HubSource/devices`` or ``HubSource/isDone``.
     func changed(_ source: any HubSource)
 }
 
-/// What a person decided, as the sources need it.
+/// The user's settings for the sources.
 public struct HubSettings: Sendable {
-    /// All profiles by which devices may be read.
+    /// All profiles.
     public var library: ProfileLibrary
-    /// Of all sources; a source knows its own by the address.
+    /// The adopted devices of all sources. A source recognises its own by the address.
     public var devices: [AdoptedDevice]
-    /// Device keys and the keys they were merged into.
+    /// Merged device keys and their replacements.
     public var aliases: [String: String]
-    /// Of local times.
+    /// The zone of local times.
     public var zone: TimeZoneRules
-    /// The folder whose files are imported, where there is one.
+    /// The inbox settings, or `nil` for no inbox.
     public var inbox: InboxSettings?
-    /// How many readings a second are taken of the advertisements of one device, averaged over a minute.
+    /// The maximum number of readings per second from one device's advertisements, averaged over a minute.
     public var readingsPerSecond = FloodCap.usual
-    /// Seconds that the readings of streams wait for one another before they are written.
+    /// The seconds that readings of streams wait for a common commit.
     public var commitEvery = LiveIngest.usualCommitSeconds
 
-    /// Whether the intervals between heartbeats are kept as one series a minute, in place of a sample each.
+    /// Whether the intervals between heartbeats are stored as one series a minute instead of single samples.
     public var gathersHeartbeats = false
-    /// By person: what is estimated of impedances; nothing where it is empty.
+    /// The formulas for estimates from impedances, by person.
     public var estimates: [String: [ImpedanceFormula]] = [:]
 
-    /// ``readingsPerSecond`` and ``commitEvery`` have their usual values until they are set. No `inbox`: no folder is watched.
+    /// Creates settings with default values for ``readingsPerSecond`` and ``commitEvery``. Without `inbox`, no folder is watched.
     public init(
         library: ProfileLibrary, devices: [AdoptedDevice], aliases: [String: String], zone: TimeZoneRules,
         inbox: InboxSettings? = nil
@@ -96,18 +99,16 @@ public struct HubSettings: Sendable {
     }
 }
 
-/// A device as its source sees it now.
+/// A device with its state at the source.
 public struct HubDevice {
-    /// The device on its way from frames to samples, with its activity.
+    /// The device with its activity.
     public let device: LiveDevice
-    /// `live`, or what it waits for, in a word or two.
+    /// The state in a word or two: `live`, or the event that it waits for.
     public let state: String
-    /// Why it waits, in words for a person; nil where there is nothing to say.
+    /// The reason for waiting, for the user, or `nil`.
     public let reason: String?
 
-    /// - Parameters:
-    ///   - state: `live`, or what the device waits for, in a word or two.
-    ///   - reason: why it waits.
+    /// - Parameters: - state: `live`, or the event that the device waits for, in a word or two. - reason: the reason for waiting.
     public init(_ device: LiveDevice, state: String, reason: String? = nil) {
         self.device = device
         self.state = state
@@ -115,12 +116,12 @@ public struct HubDevice {
     }
 }
 
-/// What becomes of the hub where a source cannot start.
+/// The reaction of the hub to a source that cannot start.
 public enum StartPolicy: String, CaseIterable, Sendable {
     /// The hub ends with the error.
     case error
-    /// It is tried again, less and less often.
+    /// The source is started again, at growing intervals.
     case retry
-    /// It is said once, and the hub runs without it.
+    /// The hub reports it once and runs without the source.
     case ignore
 }

@@ -2,8 +2,8 @@ import CSystemdDaemon
 import EventLoopKit
 import Glibc
 
-/// What the hub tells the service manager that started it (sd_notify(3)): that it runs, reads its settings again, stops, and how it is
-/// doing. Where none asked to be told, nothing is sent; where none keeps a watchdog, there is no timer.
+/// The notifications to the service manager that started the hub (sd_notify(3)): ready, reloading, stopping and the status.
+/// Without a service manager nothing is sent, and without a watchdog there is no timer.
 ///
 ///     let manager = ServiceManager(loop: loop)
 ///     manager.isWell = { !live.isStuck }
@@ -11,47 +11,47 @@ import Glibc
 ///     loop.run()
 ///     manager.stopping()
 ///
-/// The watchdog is fed from the loop, so that a loop that hangs feeds none, and only while ``isWell`` says so. Nothing has to come for that:
-/// a hub at rest is well (story 12).
+/// The watchdog is fed from the loop and only while ``isWell`` returns true, so a loop that hangs does not feed it. No readings
+/// have to arrive: an idle hub is well (story 12).
 public final class ServiceManager {
-    /// Whether anybody is told.
+    /// Whether a service manager listens.
     public let isThere: Bool
-    /// Asked each time before the watchdog is fed.
+    /// Called before each watchdog notification.
     public var isWell: () -> Bool = { true }
     private let loop: EventLoop
     private var status = ""
     private var timer: EventLoop.Timer?
     private var isHungry = false
 
-    /// - Parameter loop: from which the watchdog is fed. Whether anybody is told is read from `NOTIFY_SOCKET`.
+    /// - Parameter loop: the loop that feeds the watchdog. `NOTIFY_SOCKET` determines whether a service manager listens.
     public init(loop: EventLoop) {
         self.loop = loop
         isThere = getenv("NOTIFY_SOCKET") != nil
     }
 
-    /// It has started, or read its settings again.
-    /// - Parameter status: a line for `systemctl status`, with counts and never a value or a name.
+    /// Notifies that the hub has started or has reloaded its settings.
+    /// - Parameter status: a line for `systemctl status`, with counts but without values or names.
     public func ready(_ status: String) {
         self.status = status
         send("READY=1\nSTATUS=\(status)")
         if timer == nil { watch() }
     }
 
-    /// It reads its settings again; ``ready(_:)`` ends that.
+    /// Notifies that the hub is reloading its settings. ``ready(_:)`` ends that.
     public func reloading() {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         send("RELOADING=1\nMONOTONIC_USEC=\(Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)")
     }
 
-    /// It stops: sends STOPPING=1 and feeds the watchdog no more.
+    /// Sends STOPPING=1 and stops feeding the watchdog.
     public func stopping() {
         timer?.cancel()
         timer = nil
         send("STOPPING=1")
     }
 
-    /// Sends the status if it is another one than the last.
+    /// Sends the status if it has changed.
     public func tell(_ status: String) {
         if isHungry { feed() }
         guard isThere, status != self.status else { return }
@@ -61,7 +61,7 @@ public final class ServiceManager {
 
     // MARK: The watchdog
 
-    /// Twice in the interval, as sd_watchdog_enabled(3) advises.
+    /// Feeds the watchdog twice in its interval, as sd_watchdog_enabled(3) recommends.
     private func watch() {
         var interval: UInt64 = 0
         guard sd_watchdog_enabled(0, &interval) > 0, interval > 0 else { return }
@@ -76,7 +76,7 @@ public final class ServiceManager {
 
     private func send(_ message: String) {
         guard isThere else { return }
-        // A manager that cannot be reached has gone, or restarts itself: nothing that the hub could mend.
+        // If the service manager cannot be reached, it has ended or is restarting. The hub cannot fix that.
         sd_notify(0, message)
     }
 }

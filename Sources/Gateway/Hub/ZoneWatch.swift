@@ -1,16 +1,16 @@
 import EventLoopKit
 
-/// Notices that the machine's zone was set while the hub runs, as `timedatectl set-timezone` does.
+/// Detects a change of the machine's time zone while the hub runs, as by `timedatectl set-timezone`.
 ///
-/// The folder of `localtime` is watched: the file is replaced and not written.
+/// It watches the folder of `localtime` because the file is replaced and not written.
 public final class ZoneWatch {
     private var watch: FolderWatch?
     private var timer: EventLoop.Timer?
 
-    /// A change is complete after so long.
+    /// The time after which a change is complete.
     private static let pause = Duration.milliseconds(500)
 
-    /// - Parameter handler: called a moment after a change, once for all changes of that moment. The zone may still be the same.
+    /// - Parameter handler: called shortly after a change, once for several changes. The zone may still be the same.
     /// - Returns: `nil` if the folder cannot be watched.
     public init?(loop: EventLoop, folder: String = "/etc", name: String = "localtime", handler: @escaping () -> Void) {
         let name = Array(name.utf8)

@@ -1,19 +1,19 @@
 import EventLoopKit
 import Glibc
 
-/// One `vitalgate import` as a process of its own: a large file neither holds up the devices nor leaves its memory behind, and a file that
-/// brings the reader down does not bring the hub down.
+/// One `vitalgate import` in its own process. A large file does not delay the devices or keep memory in use, and a file that
+/// crashes the reader does not crash the hub.
 final class ImportProcess {
-    /// What it ended with.
+    /// The result of the process.
     struct Result {
-        /// As waitpid(2) gives it.
+        /// The status from waitpid(2).
         var status: Int32
-        /// The ledger's account, a line of JSON; empty where there is none.
+        /// The ledger's account as a line of JSON, or empty if there is none.
         var output: [UInt8]
-        /// What it said, line by line.
+        /// The lines written to standard error.
         var errors: [UInt8]
 
-        /// The exit status; none where a signal ended it.
+        /// The exit status, or `nil` if a signal ended the process.
         var code: Int32? { status & 0x7F == 0 ? status >> 8 & 0xFF : nil }
     }
 
@@ -23,12 +23,10 @@ final class ImportProcess {
     private var errors: OutputPipe?
     private let completion: (Result) -> Void
 
-    /// Longer texts are cut.
+    /// The maximum size of output in bytes. Longer output is truncated.
     private static let longest = 1 << 20
 
-    /// - Parameters:
-    ///   - arguments: with the program's path in front.
-    ///   - completion: called once, from the loop.
+    /// - Parameters: - arguments: the program's path and its arguments. - completion: called once, from the loop.
     init(_ arguments: [String], loop: EventLoop, completion: @escaping (Result) -> Void) throws(SystemFailure) {
         self.loop = loop
         self.completion = completion
@@ -39,10 +37,11 @@ final class ImportProcess {
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
     }
 
-    /// Asks it to stop: it commits what it has read, and ends.
+    /// Asks the process to commit the data read so far and to end.
     func stop() { process.stop() }
 
-    /// Waits for its end, at most that long, then ends it; nothing that it stored is lost by that. The completion is not called.
+    /// Waits for the end of the process up to the limit and then kills it, without loss of stored data. The completion is not
+    /// called.
     func end(within limit: Duration) {
         output = nil
         errors = nil
@@ -53,13 +52,13 @@ final class ImportProcess {
         guard let output, let errors, output.isAtEnd, errors.isAtEnd else { return }
         self.output = nil
         self.errors = nil
-        // Both ends are closed: it has ended, or is about to.
+        // Both pipes are closed, so the process has ended or is about to.
         process.wait()
         completion(Result(status: process.status, output: output.bytes, errors: errors.bytes))
     }
 }
 
-/// Reads what a process says.
+/// Reads the output of a process.
 private final class OutputPipe {
     let writing: Int32
     private let reading: Int32
@@ -79,7 +78,7 @@ private final class OutputPipe {
         _ = fcntl(reading, F_SETFL, O_NONBLOCK)
     }
 
-    /// The process has its end.
+    /// Starts reading after the process has its end of the pipe.
     func open(onEnd: @escaping () -> Void) {
         close(writing)
         isWritingOpen = false

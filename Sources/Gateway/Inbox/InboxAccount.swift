@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// What became of a file, for the person who put it into the inbox: the ledger's account as `import --format ndjson` prints it, and what
-/// was said.
+/// The result of importing a file, for the user who put it into the inbox: the ledger's account as printed by `import --format
+/// ndjson`, and the messages.
 struct InboxAccount {
-    /// The ledger's account; nothing where the file could not be read at all.
+    /// The ledger's account, or empty if the file could not be read.
     private let object: [UInt8]
     private let counts: Counts?
     private let messages: [String]
@@ -23,7 +23,7 @@ struct InboxAccount {
         var messages: [String]
     }
 
-    /// Messages beyond these say the same.
+    /// The maximum number of messages. Further ones repeat the others.
     private static let maximumMessages = 100
 
     init(_ result: ImportProcess.Result) {
@@ -34,13 +34,13 @@ struct InboxAccount {
             String.init)
     }
 
-    /// A file goes to `done` where all of it was taken; what is held in quarantine is taken.
+    /// The folder for the file. It is `done` if nothing was rejected. Quarantined readings do not count as rejected.
     var outcome: InboxFolder.Outcome { counts.map { $0.refused == 0 } == true ? .done : .refused }
 
-    /// Whether the file ends where more should follow.
+    /// Whether the file ends too early.
     var isCut: Bool { counts?.cut ?? false }
 
-    /// For the log: no names, no values.
+    /// The summary for the log, without names or values.
     var summary: String {
         guard let counts else { return "a file could not be read; its account in refused/ says why" }
         let parts = [
@@ -52,7 +52,7 @@ struct InboxAccount {
             + (isCut ? "; it seems to be cut, send it again whole" : "")
     }
 
-    /// One line of JSON for a file that is called `name` from now on.
+    /// Returns the account as one line of JSON, with the file's new name.
     func text(name: String) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// What is said, in `refused`, of what lies in the inbox and is no file: the log names nobody's files.
+/// Notes in `refused` on inbox entries that are not files. The log never contains file names.
 extension InboxFolder {
-    /// Behind the name of what is left.
+    /// The suffix of a note's name, after the entry's name.
     static let leftSuffix = ".left.json"
 
     private struct Left: Encodable {
@@ -11,18 +11,18 @@ extension InboxFolder {
         var error: String
     }
 
-    /// Says what is left in the inbox, and why.
+    /// Writes a note on an entry that stays in the inbox, with the reason.
     func sayLeft(_ name: String, _ what: String) {
         let path = note(of: name)
         guard !isSomebodysFile(path) else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let text = try? encoder.encode(Left(file: name, error: "it is \(what); it is left in the inbox")) else { return }
-        // A note is a help and no account: nothing is lost with it.
+        // A note is only a help, so an error is ignored.
         try? Self.write(Array(text) + "\n".utf8, to: path)
     }
 
-    /// Drops the notes on what is no longer there.
+    /// Removes the notes on entries that no longer exist.
     func forgetWhatWent() {
         for name in Self.entries(of: "\(path)/\(Outcome.refused.rawValue)").compactMap(\.text)
         where name.hasSuffix(Self.leftSuffix) {
@@ -34,6 +34,6 @@ extension InboxFolder {
 
     private func note(of name: String) -> String { "\(path)/\(Outcome.refused.rawValue)/\(name)\(Self.leftSuffix)" }
 
-    /// A file that was put away under such a name has its account beside it.
+    /// Whether the name belongs to a moved file, which has an account beside it.
     private func isSomebodysFile(_ path: String) -> Bool { access("\(path).account.json", F_OK) == 0 }
 }

@@ -1,10 +1,11 @@
 import EventLoopKit
 import Glibc
 
-/// The folder of the inbox and the two in it, `done` and `refused`: which files are there, and where they go.
+/// The inbox folder and its subfolders `done` and `refused`: the files in them, and how they are moved.
 ///
-/// A file goes by one rename, to a name that is free (nobody else puts files there); its account is written beside it before under a hidden name, and gets its own
-/// after: whatever moment the power goes, a file is in one place, and its account with it (see ``finishMoves()``).
+/// A file is moved by one rename to an unused name. No other process puts files there. Its account is first written under a
+/// hidden name beside it and renamed afterwards. After a power cut at any moment, a file is in one place and has its account (see
+/// ``finishMoves()``).
 struct InboxFolder {
     enum Outcome: String, CaseIterable {
         case done, refused
@@ -12,14 +13,15 @@ struct InboxFolder {
 
     let path: String
 
-    /// Makes the folders (mode 0700) where they are not there.
+    /// Creates the folders (mode 0700) if they do not exist.
     init(_ path: String) throws(SystemFailure) {
         self.path = path
-        // Who opens a file while we hold a lease on it breaks that, and SIGIO would end us.
+        // A process that opens a file with our lease breaks the lease, and SIGIO would end the hub.
         _ = signal(SIGIO, SIG_IGN)
         for folder in [path] + Outcome.allCases.map({ "\(path)/\($0.rawValue)" }) {
             var status = stat()
-            // Where the inbox is, its owner says; within it others may write, and a link of theirs would lead its files elsewhere.
+            // The owner chooses the path of the inbox, which may be a link. Others may write within it, so a link there could
+            // redirect its files.
             if (folder == path ? stat(folder, &status) : lstat(folder, &status)) == 0 {
                 guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemFailure(folder, ENOTDIR) }
                 guard access(folder, W_OK | X_OK | R_OK) == 0 else { throw SystemFailure(folder, errno) }
@@ -29,7 +31,7 @@ struct InboxFolder {
         }
     }
 
-    /// What tells one state of a file from another.
+    /// The identity and state of a file, to detect changes.
     struct State: Equatable {
         var inode: UInt
         var size: Int
@@ -39,14 +41,14 @@ struct InboxFolder {
 
     enum Content: Equatable {
         case file(State)
-        /// Somebody has it open for writing.
+        /// Another process has it open for writing.
         case beingWritten
-        /// A folder, a link, a device, in words; never followed.
+        /// A folder, link or device, with a description. Links are never followed.
         case other(String)
         case gone
     }
 
-    /// What a name in the inbox stands for now.
+    /// Returns the current kind of an inbox entry.
     func content(_ name: String) -> Content {
         var status = stat()
         guard lstat("\(path)/\(name)", &status) == 0 else { return .gone }
@@ -63,20 +65,22 @@ struct InboxFolder {
                 nanoseconds: Int(status.st_mtim.tv_nsec)))
     }
 
-    /// F_SETLEASE, which Glibc's headers keep for those who ask for all of Linux.
+    /// F_SETLEASE, which Glibc's headers define only with _GNU_SOURCE.
     private static let setLease: Int32 = 1024
 
-    /// A lease for reading is given only where nobody writes (fcntl(2), F_SETLEASE). A file system without leases, or a file of
-    /// another user, cannot be asked: then the writer's close is all there is to go by.
+    /// Whether a process has the file open for writing. A read lease is granted only if there is no writer (fcntl(2),
+    /// F_SETLEASE). On file systems without leases, and for files of other users, this cannot be checked: the file is then read
+    /// when its writer closes it.
     private func isBeingWritten(_ name: String) -> Bool {
         let descriptor = open("\(path)/\(name)", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
-        // Closing gives the lease back.
+        // Closing releases the lease.
         defer { close(descriptor) }
         return fcntl(descriptor, Self.setLease, F_RDLCK) != 0 && errno == EAGAIN
     }
 
-    /// What is there besides our own folders, oldest first. Names that are no UTF-8 get one that is, since an account has to name them.
+    /// Returns the entries except our own folders, oldest first. Names that are not valid UTF-8 are changed because an account
+    /// has to contain them.
     func names() -> [String] {
         let found = Self.entries(of: path).compactMap { entry -> (name: String, time: Int)? in
             guard let name = entry.text ?? renamed(entry.bytes) else { return nil }
@@ -100,7 +104,7 @@ struct InboxFolder {
 
     // MARK: Moving
 
-    /// `weight.csv`, `weight-2.csv` …
+    /// Returns a numbered name: `weight.csv`, `weight-2.csv` …
     static func numbered(_ name: String, _ number: Int) -> String {
         guard number > 1 else { return name }
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "\(name)-\(number)" }
@@ -109,7 +113,7 @@ struct InboxFolder {
 
     private static let suffix = ".account.json"
 
-    /// Moves a file to where it belongs, its account beside it. Returns its new name.
+    /// Moves a file to its folder, with its account. Returns its new name.
     func move(_ name: String, to outcome: Outcome, account: (String) -> [UInt8]) throws(SystemFailure) -> String {
         let folder = "\(path)/\(outcome.rawValue)"
         var status = stat()
@@ -131,7 +135,7 @@ struct InboxFolder {
         throw SystemFailure("\(folder)/\(name)", EEXIST)
     }
 
-    /// After a crash: an account whose file came gets its name, one whose file did not is dropped.
+    /// Finishes moves after a crash: an account whose file was moved gets its name, and other accounts are deleted.
     func finishMoves() {
         for outcome in Outcome.allCases {
             let folder = "\(path)/\(outcome.rawValue)"
@@ -188,6 +192,6 @@ struct InboxFolder {
 }
 
 extension InboxFolder {
-    /// Whether a name is that of one of the two folders that belong here.
+    /// Whether a name is one of our two subfolders.
     func isFolderOfOurs(_ name: String) -> Bool { Outcome(rawValue: name) != nil }
 }

@@ -3,17 +3,18 @@ import HealthModel
 import Ingestion
 import Pipeline
 
-/// The inbox as a part of the hub: a file that is put into the folder is imported, then moved to `done` or `refused` with its account beside
-/// it (`weight.csv.account.json`).
+/// The inbox source: imports files from a folder, and then moves them to `done` or `refused` with their account
+/// (`weight.csv.account.json`).
 ///
-/// A file is taken when its writer has closed it or moved it there (inotify(7)); those that are there at the start, at once. One at a time,
-/// oldest first. A crash between import and move imports the file again, which stores nothing twice.
+/// A file is imported when its writer has closed it or moved it there (inotify(7)). Files that exist at the start are imported at
+/// once. Files are read one at a time, oldest first. After a crash between import and move the file is imported again, which
+/// stores nothing twice.
 public final class InboxService: HubSource {
     /// `inbox`.
     public let name = "inbox"
-    /// Hears of what is said of files, and of a folder that is removed or renamed.
+    /// Receives notices on files, and the failure if the folder is removed or renamed.
     public weak var host: (any HubSourceHost)?
-    /// Files that wait, the one that is read among them.
+    /// The number of waiting files, including the current one.
     public var waiting: Int { queue.count + (current == nil ? 0 : 1) }
     private let loop: EventLoop
     private let live: LiveIngest
@@ -25,26 +26,27 @@ public final class InboxService: HubSource {
     private var pause: EventLoop.Timer?
     private var failures = 0
     private var isStarted = false
-    /// How often a file that is being written was looked at since it was heard of.
+    /// The number of checks of each file that is still being written.
     private var looksAgain: [String: Int] = [:]
-    /// Names that were spoken of and are not files.
+    /// The names of entries that were reported because they are not files.
     private var told: Set<String> = []
 
-    /// A file that brings the import down so many times is put away.
+    /// The number of crashes after which a file is moved to `refused`.
     private static let maximumCrashes = 3
     private static let maximumLooks = 7
     private static let patience = Duration.milliseconds(1500)
 
-    /// - Parameter live: whose store the files go to.
+    /// - Parameter live: the ingest whose store receives the files.
     public init(live: LiveIngest) {
         self.live = live
         loop = live.loop
     }
 
-    /// Whether no file is being read and none waits.
+    /// Whether no file is being imported or waits.
     public var isDone: Bool { current == nil && queue.isEmpty }
 
-    /// Another folder is watched at once if the source runs; where that cannot be, the host is told of the failure.
+    /// Applies new settings. A running source watches a new folder at once, and reports a failure to the host if that is
+    /// impossible.
     public func apply(_ settings: HubSettings) {
         let isSame = settings.inbox?.folder == self.settings?.folder
         self.settings = settings.inbox
@@ -57,8 +59,8 @@ public final class InboxService: HubSource {
         }
     }
 
-    /// Watches the folder and takes the files that are there. Without a folder in the settings it does nothing.
-    /// - Throws: ``SourceError`` where the folder cannot be used or watched.
+    /// Watches the folder and imports the files in it. Does nothing if the settings have no folder.
+    /// - Throws: ``SourceError`` if the folder cannot be used or watched.
     public func start() throws(SourceError) {
         isStarted = true
         guard let path = settings?.folder else { return }
@@ -74,7 +76,7 @@ public final class InboxService: HubSource {
         look()
     }
 
-    /// Stops watching and ends the import that runs; its file stays, and is read again the next time.
+    /// Stops watching and ends the current import. Its file stays and is read again the next time.
     public func stop() {
         isStarted = false
         watch = nil
@@ -82,7 +84,7 @@ public final class InboxService: HubSource {
         pause?.cancel()
         pause = nil
         queue.removeAll()
-        // The file stays where it is, and is read again the next time.
+        // The file stays in place and is read again the next time.
         current?.process.end(within: Self.patience)
         current = nil
     }
@@ -95,7 +97,7 @@ public final class InboxService: HubSource {
         case .gone: host?.failed(self, SourceError(.inputOutput, "the folder was removed or renamed"))
         case .overflow: look()
         case .entry(let name):
-            // A name that is no UTF-8 has to be changed first.
+            // A name that is not valid UTF-8 has to be changed first.
             guard let text = String(validating: name, as: UTF8.self) else { return look() }
             looksAgain[text] = nil
             enqueue(text)
@@ -121,7 +123,7 @@ public final class InboxService: HubSource {
             let name = queue.removeFirst()
             switch folder.content(name) {
             case .file(let state): begin(name, state)
-            // It is heard of again when it is closed. That is told a moment before the file counts as closed.
+            // There is another event when the file is closed. It arrives a moment before the file counts as closed.
             case .beingWritten: lookAgain(name)
             case .gone: break
             case .other(let what):
@@ -150,7 +152,7 @@ public final class InboxService: HubSource {
     }
 
     private func begin(_ name: String, _ state: InboxFolder.State) {
-        // An import would make a new store where ours was removed.
+        // If our store was removed, an import would create a new one.
         guard let folder, let command = settings?.command, live.hasStore() else { return }
         looksAgain[name] = nil
         do throws(SystemFailure) {
@@ -168,12 +170,12 @@ public final class InboxService: HubSource {
         switch (result.code, folder.content(name)) {
         case (_, .gone): break
         case (_, let content) where content != .file(state):
-            // It was written to meanwhile: what it is now is read when it is closed.
+            // The file was changed during the import. It is read again when it is closed.
             enqueue(name)
         case (0, _), (65, _), (66, _): finish(name, InboxAccount(result))
         case (nil, _) where failures >= Self.maximumCrashes - 1: finish(name, InboxAccount(result))
         default:
-            // The store is full or in use, or we are: nothing that is the file's fault.
+            // The store is full or in use, or the hub is: the file is not at fault.
             queue.insert(name, at: 0)
             putOff("a file could not be imported (status \(result.code.map(String.init) ?? "of a crash"))")
             return
@@ -188,7 +190,7 @@ public final class InboxService: HubSource {
             tell(account.outcome == .done && !account.isCut ? .information : .action, account.summary)
         } catch {
             queue.insert(name, at: 0)
-            // Where, and not its name: the log names nobody's files.
+            // Only the folder is reported because the log never contains file names.
             putOff("a file was imported and cannot be moved to '\(account.outcome.rawValue)': \(error.reason)")
         }
     }
@@ -206,14 +208,14 @@ public final class InboxService: HubSource {
     private func tell(_ weight: SourceNotice.Weight, _ text: String) { host?.told(SourceNotice(weight, name, text)) }
 }
 
-/// Where files are put, and what reads them.
+/// The settings of the inbox.
 public struct InboxSettings: Sendable {
-    /// Its path.
+    /// The path of the folder.
     public var folder: String
-    /// The program and its arguments; the path of a file is added behind them.
+    /// The program and its arguments, to which the file's path is appended.
     public var command: [String]
 
-    /// - Parameter command: the program and its arguments; the path of a file is added behind them.
+    /// - Parameter command: the program and its arguments, to which the file's path is appended.
     public init(folder: String, command: [String]) {
         self.folder = folder
         self.command = command

@@ -1,19 +1,17 @@
 import EventLoopKit
 import Glibc
 
-/// A program that the hub started. It does not live longer than this.
+/// A program that the hub started. It is ended with this object.
 final class ChildProcess {
     private let process: pid_t
     private var isReaped = false
-    /// How it ended, as waitpid(2) tells it; 0 until then.
+    /// The status from waitpid(2), or 0 until the process has ended.
     private(set) var status: Int32 = 0
 
-    /// Starts a program in a group of its own: what a terminal's Ctrl-C stops is the hub, which then stops what it started.
+    /// Starts a program in its own process group, so that Ctrl-C in a terminal stops only the hub, which then stops the program.
     ///
-    /// - Parameters:
-    ///   - arguments: with the program's path in front.
-    ///   - input: what it reads from; /dev/null where nothing is said.
-    ///   - output: where it writes to; where the hub does where nothing is said. So with `errors`.
+    /// - Parameters: - arguments: the program's path and its arguments. - input: the standard input. The default is /dev/null. -
+    ///   output: the standard output. The default is the hub's, also for `errors`.
     init(
         _ arguments: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil
     ) throws(SystemFailure) {
@@ -41,13 +39,13 @@ final class ChildProcess {
 
     deinit { kill() }
 
-    /// Asks it to end.
+    /// Asks the process to end.
     func stop() { Glibc.kill(process, SIGTERM) }
 
-    /// Waits for its end, once it is certain to come.
+    /// Waits for the end of the process, which must be certain.
     func wait() { _ = reap(0) }
 
-    /// Asks it to end, and ends it where it does not within `limit`.
+    /// Asks the process to end, and kills it after `limit`.
     func end(within limit: Duration) {
         stop()
         let end = ContinuousClock.now + limit
@@ -57,7 +55,7 @@ final class ChildProcess {
         }
     }
 
-    /// Ends it, where it has not ended.
+    /// Kills the process unless it has ended.
     func kill() {
         guard !isReaped else { return }
         Glibc.kill(process, SIGKILL)

@@ -1,10 +1,11 @@
 import EventLoopKit
 import Ingestion
 
-/// Runs a program once a day, such as `vitalgate store prune`, and only where the machine's clock is right: one that says 2040 after a dead battery
-/// would have it remove what has to be kept.
+/// Runs a program once a day, such as `vitalgate store prune`, and only if the machine's clock is right. A clock that shows 2040
+/// after a dead battery would remove samples that have to be kept.
 ///
-/// It runs ten minutes after the start, when what waits at the start is done, and each day after. Where the clock is not right it is asked again an hour later.
+/// The first run is ten minutes after the start, when the work of the start is done. If the clock is not right, it is checked
+/// again an hour later.
 public final class DailyProcess {
     private let name: String
     private let loop: EventLoop
@@ -12,7 +13,7 @@ public final class DailyProcess {
     private var command: [String]?
     private var timer: EventLoop.Timer?
     private var process: KeptProcess?
-    /// For the log.
+    /// Called with notices for the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
     private static let first = Duration.seconds(600)
@@ -20,17 +21,16 @@ public final class DailyProcess {
     private static let day = Duration.seconds(86_400)
     private static let patience = Duration.milliseconds(1500)
 
-    /// Starts nothing yet.
-    /// - Parameters:
-    ///   - name: what the log calls it.
-    ///   - isClockRight: whether something has set the machine's clock; asked before each run.
+    /// Creates the process without starting it.
+    /// - Parameters: - name: the name in the log. - isClockRight: whether the machine's clock is synchronised, checked before
+    ///   each run.
     public init(
         _ name: String, loop: EventLoop, isClockRight: @escaping () -> Bool = { ClockSteps.isSynchronised }
     ) {
         (self.name, self.loop, self.isClockRight) = (name, loop, isClockRight)
     }
 
-    /// Has this command run each day from now on, its program's path in front; none: nothing any more. What runs already goes on.
+    /// Sets the daily command, with its program's path first. `nil` ends the daily runs. A running process continues.
     public func run(_ command: [String]?) {
         let ran = self.command != nil
         self.command = command
@@ -42,7 +42,7 @@ public final class DailyProcess {
         }
     }
 
-    /// Ends what runs; the store is whole after that, and what was left is done the next time.
+    /// Ends the running process. The store stays consistent, and the rest is done the next time.
     public func stop() {
         run(nil)
         process?.end(within: Self.patience)

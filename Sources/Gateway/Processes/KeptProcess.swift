@@ -1,14 +1,14 @@
 import EventLoopKit
 import Glibc
 
-/// A program that runs beside the hub: it ends when its standard input does, and so with the hub, however that ends.
+/// A program that runs beside the hub. It ends when its standard input closes, and so with the hub in any case.
 final class KeptProcess {
     let started: Duration
     private let process: ChildProcess
     private let lifeline: Descriptor
     private let loop: EventLoop
 
-    /// - Parameter output: where it writes to; where the hub does if it is `nil`.
+    /// - Parameter output: the standard output. `nil` means the hub's.
     init(
         _ command: [String], loop: EventLoop, output: Int32? = nil, completion: @escaping (Int32) -> Void
     ) throws(SystemFailure) {
@@ -20,7 +20,7 @@ final class KeptProcess {
         process = try ChildProcess(command, input: ends[0], output: output)
         started = loop.clock.uptime
         self.loop = loop
-        // Nothing is written: an event means that the other end is gone.
+        // Nothing is written: an event means that the other end has closed.
         loop.watch(lifeline.number, events: 0) { [weak self] _ in
             guard let self else { return }
             loop.unwatch(lifeline.number)
@@ -31,7 +31,7 @@ final class KeptProcess {
 
     deinit { loop.unwatch(lifeline.number) }
 
-    /// How it ended, for the log, by what `waitpid` told.
+    /// Returns a text for the log for a status from `waitpid`.
     static func words(for status: Int32) -> String {
         status & 0x7F == 0 ? "status \(status >> 8 & 0xFF)" : "signal \(status & 0x7F)"
     }

@@ -1,27 +1,28 @@
 import EventLoopKit
 import Ingestion
 
-/// Keeps a process running for each target and observer of the configuration (`vitalgate export`, `vitalgate observe`): one that is slow, dead or
-/// fed with rubbish holds up neither the radio nor another one, and one that is brought down is started again.
+/// Keeps one process running for each target and observer in the configuration (`vitalgate export`, `vitalgate observe`). A slow,
+/// failed or misled process affects neither the radio nor the others, and one that ends is started again.
 public final class KeptProcesses {
     private let loop: EventLoop
     private var running: [String: KeptProcess] = [:]
     private var pauses: [String: EventLoop.Timer] = [:]
     private var attempts: [String: Int] = [:]
     private var commands: [String: [String]] = [:]
-    /// For the log.
+    /// Called with notices for the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
-    /// What ended sooner than that is started again less and less often.
+    /// A process that ends sooner than this is restarted at growing intervals.
     private static let recovered = Duration.seconds(300)
     private static let patience = Duration.milliseconds(1500)
 
-    /// Starts nothing yet.
+    /// Creates the object without starting a process.
     public init(loop: EventLoop) { self.loop = loop }
 
-    /// Has exactly these run, by the names that the log has for them, such as `target archive`; what runs already with the same command stays as it is.
+    /// Runs exactly these commands, by their names in the log, such as `target archive`. Processes with an unchanged command
+    /// continue.
     ///
-    /// - Parameter restarts: end those that run and start them again, since the configuration behind their commands has changed.
+    /// - Parameter restarts: whether to restart all because the configuration behind their commands has changed.
     public func run(_ commands: [String: [String]], restarts: Bool = false) {
         for name in self.commands.keys where restarts || self.commands[name] != commands[name] {
             pauses.removeValue(forKey: name)?.cancel()
@@ -32,7 +33,7 @@ public final class KeptProcesses {
         for name in commands.keys.sorted() where running[name] == nil && pauses[name] == nil { start(name) }
     }
 
-    /// Ends all; nothing that was delivered is lost by that.
+    /// Ends all processes. Delivered changes are not lost.
     public func stop() {
         commands = [:]
         for timer in pauses.values { timer.cancel() }

@@ -1,14 +1,12 @@
 import EventLoopKit
 import Glibc
 
-/// Runs a program to its end, and gives what it printed.
+/// Runs a program to its end and returns its output.
 public enum ProgramRun {
     private static let longest = 1 << 20
 
-    /// - Parameters:
-    ///   - arguments: with the program's path in front.
-    ///   - seconds: it is ended where it takes longer.
-    /// - Returns: its exit code, 70 where it did not start or end by itself; what it printed and said, each at most 1 MiB.
+    /// - Parameters: - arguments: the program's path and its arguments. - seconds: the time after which the program is killed.
+    /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each.
     public static func run(_ arguments: [String], seconds: Int) -> (code: Int32, output: String, words: String) {
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pair(&out) else { return (70, "", String(cString: strerror(errno))) }
@@ -35,7 +33,7 @@ public enum ProgramRun {
         return (code, texts.all[0], texts.all[1])
     }
 
-    /// Sockets, which no other program that is started meanwhile gets.
+    /// Returns connected sockets that no other started program inherits.
     private static func pair(_ ends: inout [Int32]) -> Bool {
         socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0
     }

@@ -3,17 +3,17 @@ import Glibc
 import Ingestion
 import Pipeline
 
-/// Runs `vitalgate api serve` beside the hub, so that no request can stop the radio: the process has its own memory limit, and one that ends is
-/// started again as a source is. It ends with the hub, however that ends.
+/// Runs `vitalgate api serve` beside the hub, so that no request can stop the radio. The process has its own memory limit, is
+/// restarted like a source, and always ends with the hub.
 public final class ServingProcess: HubSource {
     public let name = "api"
     public weak var host: (any HubSourceHost)?
-    /// Requests with a token that nobody has, since the process was started.
+    /// The number of requests with an invalid token since the process was started.
     public private(set) var wrongTokens: Int? = 0
     private let command: [String]
     private let loop: EventLoop
     private let settings: () -> [[UInt8]]
-    /// What the process that runs was started with.
+    /// The settings that the running process was started with.
     private var known: [[UInt8]] = []
     private var process: KeptProcess?
     private var words: Descriptor?
@@ -21,14 +21,15 @@ public final class ServingProcess: HubSource {
     private static let patience = Duration.milliseconds(1500)
     private static let longestLine = 256
 
-    /// - Parameters:
-    ///   - command: what serves, its program's path in front. It writes the number of wrong tokens to its standard output, a line each.
-    ///   - settings: the contents of what it reads once, such as the configuration.
+    /// - Parameters: - command: the server's command, with its program's path first. It writes the number of invalid tokens to
+    ///   its standard output, one on each line. - settings: returns the contents of files that the process reads only once, such
+    ///   as the configuration.
     public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
         (self.command, self.loop, self.settings) = (command, loop, settings)
     }
 
-    /// Starts a new process if what it reads once has changed. It reads devices from the store, so a change of a device interrupts nobody.
+    /// Restarts the process if these files have changed. It reads devices from the store, so a change of a device does not
+    /// interrupt it.
     public func apply(_ settings: HubSettings) {
         guard process != nil, self.settings() != known else { return }
         stop()

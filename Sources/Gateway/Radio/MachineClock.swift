@@ -7,16 +7,16 @@ import HealthModel
 public final class MachineClock: SourceClock {
     private let machine: Machine
 
-    /// - Parameter machine: whose date and time ``now`` gives.
+    /// - Parameter machine: the machine whose time ``now`` returns.
     public init(_ machine: Machine) { self.machine = machine }
 
-    /// CLOCK_BOOTTIME: a machine that slept has missed what was due.
+    /// CLOCK_BOOTTIME, which includes sleep, so timers that became due during sleep run at once.
     public var uptime: Duration {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// The machine's date and time; it can jump when the clock is set.
+    /// The machine's date and time. It can jump when the clock is set.
     public var now: Instant { machine.now() }
 }

@@ -3,11 +3,11 @@ import EventLoopKit
 import HealthModel
 import Pipeline
 
-/// The radio of this machine: an event loop and the source on it, for commands.
+/// The radio of this machine for commands: an event loop and its Bluetooth source.
 public final class Radio: BlueZSourceDelegate {
-    /// The loop on which the source works; ``run(limit:_:)`` runs it.
+    /// The source's loop, run by ``run(limit:_:)``.
     public let loop: EventLoop
-    /// The Bluetooth source on the system bus; this object is its delegate.
+    /// The Bluetooth source on the system bus, with this object as its delegate.
     public let source: BlueZSource
     /// The zone of the local time that devices' clocks are compared with or set to, from the next comparison on.
     public var zone: TimeZoneRules {
@@ -16,13 +16,13 @@ public final class Radio: BlueZSourceDelegate {
     }
     private let clocks: Clocks
 
-    /// What clocks here show.
+    /// The zone that devices' clocks are compared with.
     private final class Clocks {
         var zone: TimeZoneRules
         init(_ zone: TimeZoneRules) { self.zone = zone }
     }
 
-    /// For the log.
+    /// Called with notices for the log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
 
     /// - Parameter zone: the zone of the local time that devices' clocks are compared with or set to.
@@ -36,7 +36,7 @@ public final class Radio: BlueZSourceDelegate {
         source.delegate = self
     }
 
-    /// Runs until `body` calls what it is given, at most that long. Returns what it was given, or nothing where time ran out.
+    /// Runs the loop until `body` calls its argument, at most for the limit. Returns the passed value, or `nil` after a timeout.
     public func run<Answer>(limit: Duration, _ body: (@escaping (Answer) -> Void) -> Void) -> Answer? {
         var answer: Answer?
         let timer = loop.after(limit) { [loop] in loop.stop() }
@@ -49,7 +49,7 @@ public final class Radio: BlueZSourceDelegate {
         return answer
     }
 
-    /// Waits for an adapter; false where none came up.
+    /// Waits for an adapter. Returns false after a timeout.
     public func waitForAdapter(limit: Duration = .seconds(5)) -> Bool {
         run(limit: limit) { self.lookForAdapter(then: $0) } ?? false
     }
@@ -59,7 +59,7 @@ public final class Radio: BlueZSourceDelegate {
         loop.after(.milliseconds(50)) { [weak self] in self?.lookForAdapter(then: done) }
     }
 
-    // A radio that nobody adopted anything with hears of no frames.
+    // Without adopted devices there are no frames.
     /// Does nothing: there is no adopted device.
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {}
     /// Does nothing: there is nothing to make durable.
@@ -68,6 +68,6 @@ public final class Radio: BlueZSourceDelegate {
     public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {}
     /// Does nothing: no clock is compared.
     public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {}
-    /// Hands the notice to ``onNotice``.
+    /// Passes the notice to ``onNotice``.
     public func told(_ notice: SourceNotice) { onNotice(notice) }
 }

@@ -6,44 +6,45 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// What the service needs of the source.
+/// The source's interface for the service.
 public protocol RadioSource: AnyObject {
-    /// Reads a device from now on; what was adopted under its address before is replaced.
+    /// Reads a device from now on. It replaces the device adopted under the same address.
     func adopt(_ description: DeviceDescription, memory: DeviceMemory)
     /// Stops reading a device. Its bond stays.
     func release(_ address: BluetoothAddress)
-    /// What was handed on before the token was given is durable.
+    /// Confirms that everything passed on before the token is durable.
     func confirm(_ token: CommitToken)
-    /// Whether the device delivers now.
+    /// Whether the device is delivering.
     func isLive(_ address: BluetoothAddress) -> Bool
-    /// Why the device does not deliver, in words for a person.
+    /// Returns the reason why the device does not deliver, for the user.
     func waitsFor(_ address: BluetoothAddress) -> String?
-    /// Whether there is an adapter to work with.
+    /// Whether there is an adapter.
     var hasAdapter: Bool { get }
-    /// Begins to work; called only when there is an adopted device.
+    /// Starts the source. Called only if there is an adopted device.
     func start()
-    /// Leaves all devices.
+    /// Disconnects from all devices.
     func stop()
 }
 
 extension RadioSource {
-    /// Nothing is known of it.
+    /// `nil` by default.
     public func waitsFor(_ address: BluetoothAddress) -> String? { nil }
 }
 
 extension BlueZSource: RadioSource {}
 
-/// The radio as a part of the hub: hands the frames of adopted Bluetooth devices to the live ingest, and what is durable back.
+/// The radio as a source of the hub. It passes the frames of adopted Bluetooth devices to the live ingest, and its confirmations
+/// back.
 public final class RadioService: HubSource, BlueZSourceDelegate {
     /// `radio`.
     public let name = "radio"
-    /// Hears of notices, and of changes to devices.
+    /// Receives notices and changes of devices.
     public weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private let source: any RadioSource
     private var known: [BluetoothAddress: Known] = [:]
     private var aliases: [String: String] = [:]
-    /// Keys by which several devices go, and those of which a person was told.
+    /// Keys that several devices share, and those that were reported.
     private var shared: Set<String> = []
     private var toldOfShared: Set<String> = []
     private var isStarted = false
@@ -51,33 +52,33 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     private struct Known {
         var device: LiveDevice
-        /// As the person left it; what the device makes known of itself is no change.
+        /// The device as the user configured it. New facts from the device are not a change.
         var adopted: AdoptedDevice
         var description: DeviceDescription
     }
 
-    /// - Parameter source: the Bluetooth source, which has to call this object as its delegate.
+    /// - Parameter source: the Bluetooth source, whose delegate must be this object.
     public init(live: LiveIngest, source: any RadioSource) {
         self.live = live
         self.source = source
     }
 
-    /// Whether what is expected of each adopted Bluetooth device is durable.
+    /// Whether the expected readings of each adopted Bluetooth device are durable.
     public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
-    /// An adapter, while there are devices to read and none is there: `doctor` finds out why.
+    /// A text if there are devices to read but no adapter. `doctor` finds the cause.
     public var waitsFor: String? {
         isOpen && !source.hasAdapter ? "no Bluetooth adapter answers; `vitalgate doctor` finds out why" : nil
     }
 
-    /// Adopted Bluetooth devices by address; their state is `live` or `waiting`.
+    /// Adopted Bluetooth devices by address. Their state is `live` or `waiting`.
     public var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map {
             HubDevice($1.device, state: source.isLive($0) ? "live" : "waiting", reason: source.waitsFor($0))
         }
     }
 
-    /// Adopts new and changed Bluetooth devices at the source, and releases those that are gone.
+    /// Adopts new and changed Bluetooth devices at the source, and releases removed ones.
     public func apply(_ settings: HubSettings) {
         let assembly = DeviceAssembly(library: settings.library)
         var found: Set<BluetoothAddress> = []
@@ -98,7 +99,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
                 device.read(by: profiles)
                 device.readingsPerSecond = settings.readingsPerSecond
                 if device.gathersHeartbeats != settings.gathersHeartbeats {
-                    // A recording tells a device's settings once: it is told anew where they change.
+                    // A recording contains a device's settings once, so they are repeated after a change.
                     adopt(adopted, description, profiles, settings)
                 }
                 continue
@@ -121,8 +122,8 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         shared = Set(keys.filter { $1.count > 1 }.keys).subtracting(toldOfShared)
     }
 
-    /// Cheap devices of one make may all have the same serial number. One that came back under another address has its earlier key, too: but
-    /// then the earlier address is not there at the same time.
+    /// Reports a key shared by several devices because cheap devices may all have the same serial number. A device with a new
+    /// address also has its old key, but the old address is then not in range.
     private func tellOfSharedKey(_ device: LiveDevice, _ address: BluetoothAddress) {
         let key = device.key
         guard shared.contains(key),
@@ -142,7 +143,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         var adopted = adopted
         if let old = known[description.address] {
             live.finishStream(of: old.device)
-            // What was counted last may not be durable yet.
+            // The last counter may not be durable yet.
             if old.adopted.adopted == adopted.adopted {
                 adopted.counter = [adopted.counter, old.device.adopted.counter].compactMap(\.self).max()
             }
@@ -157,20 +158,20 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         source.adopt(description, memory: adopted.memory)
     }
 
-    /// Starts the source once there is an adopted device; it never throws.
+    /// Starts the source if there is an adopted device. It never throws.
     public func start() throws(SourceError) {
         isStarted = true
         open()
     }
 
-    /// Without a device there is nothing to connect to the bus for.
+    /// Without a device there is no need to connect to the bus.
     private func open() {
         guard !isOpen, !known.isEmpty else { return }
         isOpen = true
         source.start()
     }
 
-    /// Stops the source, and settles what was held back of each device.
+    /// Stops the source and settles the held readings of each device.
     public func stop() {
         isStarted = false
         if isOpen { source.stop() }
@@ -180,7 +181,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     // MARK: What the source says
 
-    /// Hands a frame to the ingest; one of a device that is not adopted is dropped.
+    /// Passes a frame to the ingest. Frames of unknown devices are dropped.
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.receive(frame, of: device)
@@ -188,7 +189,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         host?.changed(self)
     }
 
-    /// Keeps what is known of the device, commits, and confirms the token when that is durable.
+    /// Stores the facts about the device, commits, and confirms the token when that is durable.
     public func commit(_ token: CommitToken, memory: DeviceMemory) {
         guard let device = known[token.address]?.device else { return }
         if device.adopted.learn(memory) {
@@ -198,21 +199,21 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         live.commit(device) { [weak self] in self?.source.confirm(token) }
     }
 
-    /// Keeps what is new about a device with the next commit.
+    /// Stores new facts about a device with the next commit.
     public func remember(_ memory: DeviceMemory, for address: BluetoothAddress) {
         guard let device = known[address]?.device, device.adopted.learn(memory) else { return }
         live.remember(device.adopted)
         findShared()
     }
 
-    /// Compares the device's clock with the hub's; its times are corrected where it is off.
+    /// Passes on a comparison of the device's clock. Its times are corrected if it is off.
     public func learned(_ evidence: ClockEvidence, for address: BluetoothAddress) {
         guard let device = known[address]?.device else { return }
         live.learn(
             ahead: evidence.ahead, ofUTC: evidence.shown.microseconds &- evidence.received.microseconds, of: device)
     }
 
-    /// Hands the notice to the hub, and says that something changed.
+    /// Passes the notice to the hub and reports a change.
     public func told(_ notice: SourceNotice) {
         host?.told(notice)
         host?.changed(self)
@@ -224,7 +225,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 }
 
 extension AdoptedDevice {
-    /// What a person decided, without what the device makes known of itself.
+    /// The user's settings, without facts from the device.
     var decisions: AdoptedDevice {
         var decisions = AdoptedDevice(
             address: address, key: "", profiles: profiles, name: name, subject: subject, adopted: adopted)

@@ -5,7 +5,8 @@ import SampleStore
 import SerialSource
 
 extension DeviceAssembly {
-    /// What the serial source has to know of an adopted device; none where it is no serial device or no profile of it is there.
+    /// Returns the source's description of an adopted device, or `nil` if it is not a serial device or none of its profiles
+    /// exists.
     func serial(_ adopted: AdoptedDevice) -> SerialDescription? {
         guard let path = adopted.serialPath else { return nil }
         for profile in adopted.profiles.compactMap({ library[$0] }) {
@@ -33,7 +34,7 @@ extension DeviceAssembly {
         }
     }
 
-    /// The profiles whose devices have plugs like this one. Those of shared adapters may be anything.
+    /// Returns the profiles for devices with this plug. The plug of a shared adapter may belong to any device.
     public func profiles(for plug: SerialPlug) -> (own: [Profile], shared: [Profile]) {
         func matches(_ profile: Profile, shared: Bool) -> Bool {
             profile.match.usb.contains {
@@ -43,7 +44,7 @@ extension DeviceAssembly {
         return (library.profiles.filter { matches($0, shared: false) }, library.profiles.filter { matches($0, shared: true) })
     }
 
-    /// `serial:/dev/serial/by-id/…`, as the store has it.
+    /// Returns the address in the store's form, `serial:/dev/serial/by-id/…`.
     public static func storedAddress(serial path: String) -> String { AdoptedDevice.serial + path }
 }
 
@@ -51,6 +52,6 @@ extension AdoptedDevice {
     /// The prefix of the addresses of devices on serial lines.
     static let serial = "serial:"
 
-    /// `/dev/serial/by-id/…`, where it is on a serial line.
+    /// The path `/dev/serial/by-id/…`, or `nil` for other devices.
     public var serialPath: String? { address.hasPrefix(Self.serial) ? String(address.dropFirst(Self.serial.count)) : nil }
 }

@@ -7,12 +7,12 @@ import SampleStore
 import SerialSource
 import Wire
 
-/// The serial lines as a part of the hub: hands the frames of adopted devices to the live ingest, and lets a meter go when its memory is
-/// durable.
+/// The serial ports as a source of the hub. It passes the frames of adopted devices to the live ingest, and releases a meter when
+/// its memory is durable.
 public final class SerialService: HubSource, SerialSourceDelegate {
     /// `serial`.
     public let name = "serial"
-    /// Hears of notices, and of changes to devices.
+    /// Receives notices and changes of devices.
     public weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private let source: SerialSource
@@ -25,7 +25,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
 
     private struct Known {
         var device: LiveDevice
-        /// As the person left it; what the device makes known of itself is no change.
+        /// The device as the user configured it. New facts from the device are not a change.
         var adopted: AdoptedDevice
         var description: SerialDescription
     }
@@ -37,15 +37,15 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         source.delegate = self
     }
 
-    /// Whether what is expected of each adopted serial device is durable.
+    /// Whether the expected readings of each adopted serial device are durable.
     public var isDone: Bool { known.values.allSatisfy { live.isComplete($0.device) } }
 
-    /// Adopted serial devices by path, with the state that the source gives.
+    /// Adopted serial devices by path, with the state from the source.
     public var devices: [HubDevice] {
         known.sorted { $0.key < $1.key }.map { HubDevice($1.device, state: source.state(of: $0)) }
     }
 
-    /// Adopts new and changed serial devices at the source, and releases those that are gone.
+    /// Adopts new and changed serial devices at the source, and releases removed ones.
     public func apply(_ settings: HubSettings) {
         assembly = DeviceAssembly(library: settings.library)
         zone = settings.zone
@@ -81,18 +81,18 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         host?.changed(self)
     }
 
-    /// Starts the source, and looks at the ports that are there. Throws only where a device is adopted.
+    /// Starts the source and checks the connected ports. It throws only if a device is adopted.
     public func start() throws(SourceError) {
         do throws(SourceError) {
             try source.start()
         } catch {
-            // Where no device is adopted, nobody misses a plug.
+            // Without adopted devices, plugs are not needed.
             guard known.isEmpty else { throw error }
         }
         for plug in UdevPlugs.present() { plugged(plug) }
     }
 
-    /// Stops the source, and settles what was held back of each device.
+    /// Stops the source and settles the held readings of each device.
     public func stop() {
         source.stop()
         for each in known.values { live.finishStream(of: each.device) }
@@ -100,14 +100,14 @@ public final class SerialService: HubSource, SerialSourceDelegate {
 
     // MARK: What the source says
 
-    /// Hands a frame to the ingest; one of a device that is not adopted is dropped.
+    /// Passes a frame to the ingest. Frames of unknown devices are dropped.
     public func received(_ frame: RawFrame, of path: String) {
         guard let device = known[path]?.device else { return }
         live.receive(frame, of: device)
         host?.changed(self)
     }
 
-    /// A frame that was cut is a reading that cannot be read; noise is none, and its octets are counted.
+    /// Records skipped bytes. A truncated frame counts as an unreadable reading, and noise is only counted in bytes.
     public func skipped(_ octets: SkippedOctets, of path: String) {
         guard known[path] != nil else { return }
         live.skip(SkipKind("noise-octets"), count: octets.count)
@@ -115,7 +115,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         live.refuse(Refusal("\(FrameError(octets.fault)) (at octet \(octets.fault.offset))", at: Place(.byte, octets.offset)))
     }
 
-    /// Keeps who the meter says it is, if that is new.
+    /// Stores the meter's description of itself if it is new.
     public func identified(_ device: Device, of path: String) {
         guard let known = known[path]?.device, known.adopted.device != device else { return }
         known.adopted.device = device
@@ -123,7 +123,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         live.remember(known.adopted)
     }
 
-    /// Compares the meter's clock with the hub's local time; its times are corrected where it is off.
+    /// Compares the meter's clock with the hub's local time. Its times are corrected if it is off.
     public func learned(_ shown: WallTime, at received: Instant, of path: String) {
         guard let device = known[path]?.device, let zone else { return }
         let right = received.wallTime(at: zone.offset(at: received))
@@ -131,23 +131,23 @@ public final class SerialService: HubSource, SerialSourceDelegate {
             ahead: shown.microseconds &- right.microseconds, ofUTC: shown.microseconds &- received.microseconds, of: device)
     }
 
-    /// What comes from now on is the meter's whole memory, in its order.
+    /// Starts reading the meter's whole memory, in order.
     public func beginsRecords(of path: String) {
         if let device = known[path]?.device { live.beginRecords(of: device) }
     }
 
-    /// Commits what came of the meter, then calls `done`; at once where the device is no longer adopted.
+    /// Commits the meter's readings and then calls `done`. Calls it at once if the device is no longer adopted.
     public func collected(_ path: String, done: @escaping () -> Void) {
         guard let device = known[path]?.device else { return done() }
         live.commit(device, confirm: done)
     }
 
-    /// Settles what was held back of the device.
+    /// Settles the held readings of the device.
     public func ended(_ path: String) {
         if let device = known[path]?.device { live.finishStream(of: device) }
     }
 
-    /// A device that its plug alone tells may be adopted by a word; an adapter that everybody has says nothing.
+    /// Suggests adopting a device that its plug identifies. A common adapter identifies nothing.
     public func plugged(_ plug: SerialPlug) {
         let paths = plug.links + [plug.node]
         guard !paths.contains(where: { known[$0] != nil }), let profile = assembly.profiles(for: plug).own.first,
@@ -156,9 +156,9 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         tell(.action, path, "\(profile.name) is plugged in: `vitalgate devices adopt \(path)` reads it")
     }
 
-    /// Hands the notice to the hub.
+    /// Passes the notice to the hub.
     public func told(_ notice: SourceNotice) { host?.told(notice) }
-    /// Says to the hub that the state of a device changed.
+    /// Reports a change of a device's state to the hub.
     public func changed() { host?.changed(self) }
 
     private func tell(_ weight: SourceNotice.Weight, _ subject: String, _ text: String) {
@@ -167,7 +167,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
 }
 
 extension SerialDescription {
-    /// Whether nothing but what the device said of itself is different.
+    /// Whether only facts from the device itself differ.
     fileprivate func isSame(as other: SerialDescription) -> Bool {
         var other = other
         other.device = device

@@ -4,14 +4,14 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// A sensor that does not exist: which frames it would send, octet by octet as the Bluetooth SIG's services have them.
+/// A simulated sensor that sends frames in the byte format of the Bluetooth SIG's services.
 struct SimulatedSensor: Sendable {
-    /// Behind ``AdoptedDevice/simulated`` in its address.
+    /// The part of its address after ``AdoptedDevice/simulated``.
     var id: String
     var name: String
     var profiles: [String]
     var interval: Duration
-    /// Its frames at its nth turn, counted from 0.
+    /// Returns the frames of its nth turn, counted from 0.
     var frames: @Sendable (Int) -> [(channel: String, octets: [UInt8])]
 
     static let manufacturer = "Vitalgate simulation"
@@ -37,7 +37,8 @@ struct SimulatedSensor: Sendable {
         return adopted
     }
 
-    /// Heart Rate Measurement: flags 0x16 (contact, RR intervals), the rate, an RR interval in 1/1024 s. Somebody who walks and rests by turns.
+    /// Heart Rate Measurement: flags 0x16 (contact, RR intervals), the rate, an RR interval in 1/1024 s. It simulates a person
+    /// who alternates between walking and resting.
     private static func strap(_ turn: Int) -> [(channel: String, octets: [UInt8])] {
         let rate = 72 + 14 * sin(Double(turn) / 40) + 3 * sin(Double(turn) / 3)
         let interval = UInt16(61_440 / rate)
@@ -52,7 +53,7 @@ struct SimulatedSensor: Sendable {
         return [("gatt:2A1C", octets)] + battery(turn, every: 60, full: 76)
     }
 
-    /// Battery Level: a percent less each time, charged again at the half.
+    /// Battery Level: one percent less each time, and full again at 50 percent.
     private static func battery(_ turn: Int, every turns: Int, full: Int) -> [(channel: String, octets: [UInt8])] {
         turn % turns == 0 ? [("gatt:2A19", [UInt8(full - turn / turns % (full - 50))])] : []
     }

@@ -5,12 +5,12 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// Sensors that do not exist, as a part of the hub, to see it work without any. Their frames go the way of all frames; what comes of them
-/// says by device, manufacturer and source that it is simulated, and only a demo store takes it.
+/// Simulated sensors as a source of the hub, to try it without devices. Their frames take the usual path. Device, manufacturer
+/// and source mark the readings as simulated, and only a demo store accepts them.
 public final class SimulatedSensors: HubSource {
     /// `simulation`.
     public let name = "simulation"
-    /// Hears of changes to devices.
+    /// Receives changes of devices.
     public weak var host: (any HubSourceHost)?
     private let live: LiveIngest
     private var running: [Running] = []
@@ -28,13 +28,13 @@ public final class SimulatedSensors: HubSource {
         }
     }
 
-    /// - Throws: ``StoreError`` of the kind `invalid` where the store is somebody's own.
+    /// - Throws: ``StoreError`` of the kind `invalid` if it is not a demo store.
     public init(live: LiveIngest) throws(StoreError) {
         guard live.store.isDemo else { throw StoreError(.invalid, "\(live.store.path) is not a demo store") }
         self.live = live
     }
 
-    /// Adopts them, so that they are listed and read as all devices are.
+    /// Adopts the sensors, so that they are listed and read like other devices.
     public static func adopt(in store: SampleStore, at time: Instant) throws {
         let known = Set(try store.adoptedDevices().map(\.address))
         for sensor in SimulatedSensor.all {
@@ -43,13 +43,13 @@ public final class SimulatedSensors: HubSource {
         }
     }
 
-    /// Whether what is expected of each simulated sensor is durable.
+    /// Whether the expected readings of each simulated sensor are durable.
     public var isDone: Bool { running.allSatisfy { live.isComplete($0.device) } }
 
-    /// The simulated sensors that are adopted; their state is `live` or `stopped`.
+    /// The adopted simulated sensors. Their state is `live` or `stopped`.
     public var devices: [HubDevice] { running.map { HubDevice($0.device, state: $0.timer == nil ? "stopped" : "live") } }
 
-    /// Makes the sensors anew from those that are adopted; they begin again with their first frame.
+    /// Creates the adopted sensors again. They start with their first frame.
     public func apply(_ settings: HubSettings) {
         end()
         running = SimulatedSensor.all.compactMap { sensor in
@@ -64,13 +64,13 @@ public final class SimulatedSensors: HubSource {
         host?.changed(self)
     }
 
-    /// Each sensor sends at once, and then at its own interval; it never throws.
+    /// Starts the sensors. Each sends at once and then at its own interval. It never throws.
     public func start() throws(SourceError) {
         isStarted = true
         begin()
     }
 
-    /// Ends the sending, and settles what was held back.
+    /// Stops sending and settles the held readings.
     public func stop() {
         isStarted = false
         end()

@@ -4,9 +4,9 @@ import Ingestion
 import SampleStore
 
 extension HubStatus {
-    /// Observes a running hub.
+    /// Creates the status of a running hub.
     ///
-    /// - Parameter started: by the uptime.
+    /// - Parameter started: the uptime at its start.
     init(of hub: Hub, started: Duration) {
         let (live, clock) = (hub.live, hub.live.loop.clock)
         let (now, uptime) = (clock.now, clock.uptime)
@@ -34,7 +34,7 @@ extension HubStatus {
         }
     }
 
-    /// What a store knows by itself, while no hub runs on it.
+    /// Creates the status of a store on which no hub runs.
     public init(of store: SampleStore, zone: TimeZoneRules, at now: Instant) throws(StoreError) {
         self.init(time: now, store: Store(path: store.path, bytes: 0), zone: zone, store)
         let (adopted, aliases) = (try store.adoptedDevices(), try store.aliases())
@@ -66,7 +66,7 @@ extension HubStatus {
         cut(device.name.isEmpty ? device.device?.name ?? device.device?.model ?? "" : device.name, to: 100)
     }
 
-    /// Texts come from devices and systems, and have no length of their own.
+    /// Truncates texts, which come from devices and systems and may have any length.
     fileprivate static func cut(_ text: String, to length: Int) -> String {
         text.count > length ? "\(text.prefix(length - 1))…" : text
     }
@@ -89,7 +89,7 @@ extension HubStatus.Device {
 }
 
 extension Hub {
-    /// The uptime at which the status says something else although nothing happens: a device becomes silent, or a minute of its rate is over.
+    /// The uptime at which the status changes without an event: a device becomes silent, or a minute of its rate is over.
     var nextChangeByItself: Duration? {
         let uptime = live.loop.clock.uptime
         let activities = sources.flatMap { $0.source.devices }.map(\.device)
@@ -103,7 +103,7 @@ extension Hub {
 }
 
 extension Instant {
-    /// What is reckoned from two clocks is not known to the microsecond.
+    /// The time in whole seconds because a time derived from two clocks is not more precise.
     fileprivate var inSeconds: Instant { Instant(seconds: microseconds / 1_000_000) }
 
     fileprivate func moved(by time: Duration) -> Instant {

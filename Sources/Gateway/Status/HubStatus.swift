@@ -1,111 +1,111 @@
 import HealthModel
 import SampleStore
 
-/// How the hub is doing at one moment: what runs, what delivers, what came in. It holds no values of readings.
+/// The status of the hub at one moment: its sources, devices and counts, without measured values.
 public struct HubStatus: Codable, Hashable, Sendable {
-    /// When it was taken.
+    /// The time of the status.
     public var time: Instant
-    /// The process; nothing where no hub runs, and the store alone was asked.
+    /// The hub's process, or `nil` if no hub runs and only the store was read.
     public var hub: Process?
-    /// The store that the hub writes to, or that was asked.
+    /// The store of the hub, or the store that was read.
     public var store: Store
-    /// What came in since local midnight.
+    /// The counts since local midnight.
     public var today: Today
-    /// In the order of their start; empty where no hub runs.
+    /// The sources in the order of their start. Empty if no hub runs.
     public var sources: [Source] = []
-    /// Adopted devices, at most ``maximumDevices``.
+    /// The adopted devices, at most ``maximumDevices``.
     public var devices: [Device] = []
-    /// Devices beyond ``maximumDevices``.
+    /// The number of devices beyond ``maximumDevices``.
     public var devicesLeftOut = 0
 
-    /// More than a machine of this size reads.
+    /// The maximum number of devices in a status.
     public static let maximumDevices = 256
 
-    /// The process of the hub that runs.
+    /// The process of a running hub.
     public struct Process: Codable, Hashable, Sendable {
-        /// Its number (pid).
+        /// The process id.
         public var process: Int32
-        /// When it started, to the second; reckoned from its uptime.
+        /// The start time, in whole seconds, derived from the uptime.
         public var started: Instant
-        /// Whole seconds.
+        /// The uptime in whole seconds.
         public var uptime: Int
     }
 
     /// The store, and whether it can be written.
     public struct Store: Codable, Hashable, Sendable {
-        /// Without symbolic links, as far as they can be followed.
+        /// The path, with symbolic links resolved as far as possible.
         public var path: String
-        /// Of the database and its write-ahead log.
+        /// The size in bytes of the database and its write-ahead log.
         public var bytes: Int
-        /// Why nothing can be committed, while that is so.
+        /// The reason why nothing can be committed, if so.
         public var failure: String?
     }
 
-    /// The ledger's sums of the calendar's day.
+    /// The ledger's totals for the calendar day.
     public struct Today: Codable, Hashable, Sendable {
-        /// When the day began.
+        /// The start of the day.
         public var since: Instant
-        /// All readings that came in: stored, duplicate, quarantined and refused together.
+        /// All readings that came in: the sum of stored, duplicate, quarantined and rejected.
         public var read = 0
         /// Readings that became samples.
         public var stored = 0
-        /// Readings that were there already.
+        /// Readings that already existed.
         public var duplicate = 0
-        /// Readings that are held.
+        /// Quarantined readings.
         public var quarantined = 0
         /// Readings that could not be read.
         public var refused = 0
-        /// Frames, rows and elements that hold no reading to keep.
+        /// Frames, rows and elements without a reading to store.
         public var skipped = 0
-        /// Readings that came in and are not durable yet: they are in none of the counts. Nothing where no hub runs.
+        /// Readings that are not durable yet and not in the other counts. `nil` if no hub runs.
         public var waiting: Int?
     }
 
-    /// A source of the hub, and how it is doing.
+    /// The status of a source of the hub.
     public struct Source: Codable, Hashable, Sendable {
-        /// What people call it: `radio`, `serial`, `inbox`, `simulation`.
+        /// The name: `radio`, `serial`, `inbox`, `simulation`.
         public var name: String
         /// `running`, `waiting`, `ignored` or `stopped`.
         public var state: String
-        /// When it started last.
+        /// The time of the last start.
         public var started: Instant?
-        /// When it is tried again, where it waits.
+        /// The time of the next attempt if it waits.
         public var retry: Instant?
-        /// Why it does not run.
+        /// The reason why it does not run.
         public var reason: String?
-        /// Of the source that serves others: how often somebody asked with a token that nobody has, since it started.
+        /// The number of requests with an invalid token since the start, for the API server.
         public var wrongTokens: Int?
     }
 
-    /// An adopted device, and how it delivers.
+    /// The status of an adopted device.
     public struct Device: Codable, Hashable, Sendable {
-        /// As the store has it, `bluetooth:C0:01:02:03:04:01`; cut to 200 characters.
+        /// The address as in the store, `bluetooth:C0:01:02:03:04:01`, truncated to 200 characters.
         public var address: String
-        /// What its person calls it, else what it calls itself.
+        /// The name given by the user, or else the device's own.
         public var name: String
-        /// Which source reads it; nothing where no hub runs.
+        /// The name of its source, or `nil` if no hub runs.
         public var source: String?
-        /// `live`, or what it waits for.
+        /// `live`, or the event that it waits for.
         public var state: String?
-        /// Why it waits, in words for a person; cut to 400 characters.
+        /// The reason for waiting, for the user, truncated to 400 characters.
         public var reason: String?
-        /// When its last reading came; from before this run of the hub, when it was taken.
+        /// The receive time of the last reading. From before this run of the hub, it is the time of the measurement.
         public var last: Instant?
-        /// Readings a minute.
+        /// Readings per minute.
         public var rate: Double?
-        /// Seconds between readings while it works, where its profile says so.
+        /// The seconds between readings while it works, if its profile defines them.
         public var expectedInterval: Double?
-        /// The time of its last reading, where the next is long due.
+        /// The time of the last reading, if the next one is long overdue.
         public var silentSince: Instant?
-        /// In percent.
+        /// The battery level in percent.
         public var battery: Double?
     }
 
-    /// Whether nothing differs that a person would look for: the time that goes by makes no news.
+    /// Whether the statuses are equal except for the passage of time.
     func saysTheSame(as other: HubStatus) -> Bool {
         var other = other
         other.time = time
-        // It is one process, whose start is reckoned from its uptime.
+        // The process is the same, but its derived start may differ.
         other.hub = hub
         return self == other
     }
@@ -123,7 +123,7 @@ extension HubStatus.Today {
     }
 }
 
-/// As in all lines that Vitalgate prints: `2026-11-20T06:31:00.000000Z`.
+/// Encodes times as in all printed lines: `2026-11-20T06:31:00.000000Z`.
 extension Instant: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()

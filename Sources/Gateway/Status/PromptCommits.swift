@@ -1,5 +1,5 @@
-/// Has the hub of a store commit within a second what devices send, as long as this object is held and kept up: for whoever follows the
-/// changes.
+/// Makes the hub of a store commit readings within a second while this object exists and is kept up, for a program that follows
+/// the changes.
 ///
 ///     let commits = PromptCommits(store: store.path, machine: machine)
 ///     while true {
@@ -8,26 +8,26 @@
 ///         …
 ///     }
 ///
-/// The hub that is asked commits at once what waits. Where there is none, or it may not be asked, a reader sees what is committed anyway.
+/// The hub commits waiting readings at once. Without a hub, or without permission to ask it, the reader sees the usual commits.
 public final class PromptCommits {
     private let store: String
     private let machine: Machine
     private var client: StatusClient?
-    /// Not asked again before then.
+    /// The time before which the hub is not asked again.
     private var pause: ContinuousClock.Instant?
 
-    /// A hub answers at once. One that does not must not hold its reader up.
+    /// The maximum wait for the hub's answer, so that its reader is not delayed.
     private static let patience = Duration.seconds(2)
-    /// For a hub that gives no answer, or is of an older version, or may not be asked.
+    /// The pause after a hub did not answer, is too old, or denied the request.
     private static let rested = Duration.seconds(10)
 
-    /// - Parameter store: the path of the store that is read.
+    /// - Parameter store: the path of the store.
     public init(store: String, machine: Machine) {
         self.store = store
         self.machine = machine
     }
 
-    /// Asks the hub, where it was not asked yet or another one runs now. Costs next to nothing otherwise.
+    /// Asks the hub if it was not asked yet or another hub runs now. Otherwise it costs almost nothing.
     public func keepUp() {
         if client?.isOpen == true { return }
         client = nil
@@ -36,11 +36,11 @@ public final class PromptCommits {
         do throws(StatusClient.Failure) {
             client = try StatusClient.ask(.hurry, store: store, machine: machine, patience: Self.patience).client
         } catch {
-            // Where no hub runs, one may be there with the next commit.
+            // If no hub runs, one may be there with the next commit.
             if error != .noHub, error != .ended { pause = .now + Self.rested }
         }
     }
 
-    /// Nobody follows any more: the hub takes its time again.
+    /// Ends the request, so that the hub commits at its usual interval.
     public func rest() { client = nil }
 }

@@ -1,39 +1,39 @@
 import EventLoopKit
 import Glibc
 
-/// Asks the hub of a store how it is doing, from another process.
+/// Asks a store's hub for its status from another process.
 ///
 ///     let (client, status) = try StatusClient.ask(store: path, machine: machine, follows: true)
 ///     while true { for status in try client.read() { … } }
 public final class StatusClient {
-    /// Why there is no answer.
+    /// The reason for a missing answer.
     public enum Failure: Error, Hashable, Sendable {
         /// No hub runs on the store.
         case noHub
-        /// This user may not ask it; the socket.
+        /// This user may not use the socket.
         case notPermitted(String)
-        /// It runs, and does not answer now.
+        /// The hub runs but does not answer now.
         case noAnswer(String)
-        /// It has gone.
+        /// The hub has ended.
         case ended
     }
 
-    /// For poll(2).
+    /// The descriptor for poll(2).
     public let descriptor: Int32
-    /// How long an answer takes at most, from its first octet to its last; and the first one from the question on.
+    /// The maximum time for an answer, from its first byte to its last. For the first answer it starts with the request.
     public let patience: Duration
     private var received: [UInt8] = []
-    /// So much of it is known to hold no end of a line.
+    /// The number of received bytes that are known to contain no newline.
     private var searched = 0
     private var buffer = [UInt8](repeating: 0, count: 65_536)
-    /// When the answer that is on its way has to be here; nothing while none is.
+    /// The time by which the current answer has to be complete, or `nil`.
     private var deadline: ContinuousClock.Instant?
 
-    /// In characters; a hub's own are below a hundred.
+    /// The maximum length in characters. A hub's own messages are below a hundred.
     private static let longestMessage = 500
     private static let usualPatience = Duration.seconds(10)
 
-    /// Takes over a connection, on which an answer is expected.
+    /// Takes ownership of a connection on which an answer is expected.
     init(owning descriptor: Int32, patience: Duration = usualPatience) {
         self.descriptor = descriptor
         self.patience = patience
@@ -42,10 +42,10 @@ public final class StatusClient {
 
     deinit { close(descriptor) }
 
-    /// Asks the hub of a store.
+    /// Asks a store's hub.
     ///
-    /// - Parameter follows: it is told of changes from now on.
-    /// - Returns: the connection, and the first answer.
+    /// - Parameter follows: whether to receive later changes.
+    /// - Returns: the connection and the first answer.
     public static func ask(
         store: String, machine: Machine, follows: Bool = false
     ) throws(Failure) -> (client: StatusClient, status: HubStatus) {
@@ -64,7 +64,7 @@ public final class StatusClient {
                 let status = try client.first()
                 if status.store.path == meant { return (client, status) }
             } catch {
-                // Another place may know better; but that somebody is there is worth more than that nobody is elsewhere.
+                // Other paths are tried too, but this failure is more important than a missing hub elsewhere.
                 failure = error
             }
         }
@@ -78,7 +78,7 @@ public final class StatusClient {
         } catch {
             switch error.code {
             case EACCES, EPERM:
-                // A folder that is not ours to look into tells nothing of a hub.
+                // A folder without access says nothing about a hub.
                 var status = stat()
                 guard lstat(path, &status) == 0 else { return nil }
                 throw .notPermitted(path)
@@ -88,7 +88,7 @@ public final class StatusClient {
         }
     }
 
-    /// What went wrong here is told by what can be read: a hub may have answered before it closed.
+    /// Sends the request. Errors are ignored because reading reports them: the hub may have answered before it closed.
     private func write(_ bytes: [UInt8]) { _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
 
     private func first() throws(Failure) -> HubStatus {
@@ -97,19 +97,19 @@ public final class StatusClient {
         }
     }
 
-    /// Whether the hub is still at the other end.
+    /// Whether the hub still has the connection open.
     var isOpen: Bool {
         var octet: UInt8 = 0
         let count = recv(descriptor, &octet, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
         return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
     }
 
-    /// Whether an answer has begun to come and is not whole.
+    /// Whether an answer was received in part.
     public var isInMidst: Bool { !received.isEmpty }
 
-    /// Waits for something to come, and gives the answers that are whole, oldest first. Between two answers it waits as long as it takes.
+    /// Waits for data and returns the complete answers, oldest first. There is no time limit between two answers.
     ///
-    /// - Throws: ``Failure``; `ended` also where it ended in the midst of a line.
+    /// - Throws: ``Failure``. It is also `ended` if the connection ended within a line.
     public func read() throws(Failure) -> [HubStatus] {
         guard try wait() else { return [] }
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -133,13 +133,13 @@ public final class StatusClient {
         } else if deadline == nil || !statuses.isEmpty {
             deadline = .now + patience
         } else if let deadline, deadline <= .now {
-            // An octet now and then is no answer either.
+            // Single bytes at long intervals are not an answer either.
             throw .noAnswer("its answer ends in its midst")
         }
         return statuses
     }
 
-    /// Whether there is something to be read; not where a signal came instead.
+    /// Whether there is data to read. False after a signal.
     private func wait() throws(Failure) -> Bool {
         var limit: Int32 = -1
         if let deadline {

@@ -1,33 +1,33 @@
 import EventLoopKit
 import Glibc
 
-/// One that asks the hub, on the hub's side. Nothing here waits: what the other end does not take stays in a buffer of one line.
+/// A client's connection on the hub's side. It never blocks: unsent data stays in a buffer of one line.
 final class StatusConnection {
-    /// What became of reading or writing.
+    /// The result of reading or writing.
     enum State {
         case open, closed
     }
 
     let descriptor: Int32
     var isFollower = false
-    /// Whether it wants commits each second.
+    /// Whether the client wants commits each second.
     var isHurrying = false
-    /// Whether its request has come.
+    /// Whether its request has arrived.
     var hasAsked = false
-    /// Counts up: who came first has the lowest.
+    /// The number of the connection. Older connections have lower numbers.
     let number: Int
-    /// What it has been told does not hold any more, and could not be sent yet.
+    /// Whether its last status is outdated and the new one could not be sent yet.
     var isBehind = false
-    /// Since when it takes nothing, by the uptime.
+    /// The uptime since which it accepts no data.
     var stuckSince: Duration?
-    /// Ends it where no request comes.
+    /// Closes the connection if no request arrives.
     var deadline: EventLoop.Timer?
     private var closesWhenSent = false
     private var request: [UInt8] = []
     private var outgoing: [UInt8] = []
     private var sent = 0
 
-    /// Takes over the descriptor, which does not block.
+    /// Takes ownership of the descriptor, which must be nonblocking.
     init(owning descriptor: Int32, number: Int) {
         self.descriptor = descriptor
         self.number = number
@@ -38,20 +38,20 @@ final class StatusConnection {
         close(descriptor)
     }
 
-    /// Whether a line is on its way that was not taken whole.
+    /// Whether a line was sent only in part.
     var isSending: Bool { sent < outgoing.count }
 
-    /// Reads on. Returns a request's line without its newline, once there is a whole one.
-    /// - Throws: ``StatusProblem`` where what comes is too long for one.
+    /// Reads available data. Returns the request's line without its newline once it is complete.
+    /// - Throws: ``StatusProblem`` if the data is too long for a request.
     func receive() throws(StatusProblem) -> (state: State, line: [UInt8]?) {
         var buffer = [UInt8](repeating: 0, count: 512)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         guard count > 0 else {
             let isWaiting = count < 0 && (errno == EAGAIN || errno == EINTR)
-            // Who has said all may still be listening to the answer.
+            // A client that has closed its sending side may still read the answer.
             return (isWaiting || closesWhenSent ? .open : .closed, nil)
         }
-        // Behind the request nothing is expected, and nothing kept.
+        // Data after the request is ignored.
         guard !isFollower, !isHurrying, !closesWhenSent else { return (.open, nil) }
         request += buffer[..<count]
         if let end = request.firstIndex(of: UInt8(ascii: "\n")), end <= StatusMessage.longestRequest {
@@ -61,7 +61,7 @@ final class StatusConnection {
         return (.open, nil)
     }
 
-    /// Sends a line, as far as it is taken now; only where none is on its way.
+    /// Sends as much of a line as possible. No other line may be in progress.
     func send(_ line: [UInt8], thenClose: Bool = false) -> State {
         outgoing = line
         sent = 0
@@ -87,9 +87,9 @@ final class StatusConnection {
         return closesWhenSent ? .closed : .open
     }
 
-    /// What poll(2) is to tell of it.
+    /// The events for poll(2).
     var interest: Int32 {
-        // A peer that has closed its end stays readable; there is nothing to learn from it while the answer is on its way.
+        // A client that has closed its sending side stays readable, so reading is pointless until the answer is sent.
         Int32(closesWhenSent ? 0 : POLLIN) | Int32(isSending ? POLLOUT : 0)
     }
 }

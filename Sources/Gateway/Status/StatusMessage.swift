@@ -1,12 +1,12 @@
 import FoundationEssentials
 
-/// What goes over the status socket, line by line: one request, one answer or, while one follows, an answer for each change.
+/// The protocol of the status socket, in lines: one request, and one answer or, for a follower, an answer for each change.
 ///
 ///     ▶ {"vitalgate":1,"ask":"status"}
 ///     ◀ {"vitalgate":1,"status":{"time":"2026-11-20T06:31:00.000000Z",…}}
 ///     ◀ {"vitalgate":1,"error":{"kind":"busy","message":"…"}}
 enum StatusMessage {
-    /// Goes up when an old program could misread what a new one says; further keys are no such thing.
+    /// The protocol version. It increases when an old program could misread a new message. Additional keys do not change it.
     static let version = 1
     static let longestRequest = 256
     /// An answer with the most devices, all names of the longest, is below half of it.
@@ -53,17 +53,17 @@ enum StatusMessage {
         return question
     }
 
-    /// Reads an answer without its newline; nothing where it is none.
+    /// Decodes an answer without its newline, or returns `nil`.
     static func answer(_ line: some Collection<UInt8>) -> Answer? { decode(Answer.self, line) }
 
-    /// The version that a message is of, whatever else it holds; nothing where it is no message.
+    /// Returns the version of a message, whatever else it contains, or `nil`.
     static func version(_ line: some Collection<UInt8>) -> Int? { decode(Version.self, line)?.vitalgate }
 
     private struct Version: Codable {
         var vitalgate: Int
     }
 
-    /// Octets that are no UTF-8 do not get to the decoder, which does not expect them in a key.
+    /// Decodes a message, or returns `nil`. Invalid UTF-8 is rejected first because the decoder does not expect it in a key.
     private static func decode<Message: Decodable>(_ type: Message.Type, _ line: some Collection<UInt8>) -> Message? {
         guard String(validating: line, as: UTF8.self) != nil else { return nil }
         return try? JSONDecoder().decode(type, from: Data(line))
@@ -76,7 +76,7 @@ enum StatusMessage {
     }
 }
 
-/// Why a request is not answered.
+/// The reason why a request is rejected.
 struct StatusProblem: Error {
     let problem: StatusMessage.Problem
     init(_ kind: String, _ message: String) { problem = .init(kind: kind, message: message) }

@@ -8,7 +8,7 @@ import Pipeline
 ///     server.onInterest = { isFollowed in hub.onChange = isFollowed ? { server.changed() } : nil }
 ///     try server.start()
 ///
-/// Followers are told of changes, at most once a second. Without any there is no timer, and nothing is observed.
+/// Followers receive changes at most once a second. The server has no timer and observes nothing until a follower connects.
 public final class StatusServer {
     private let hub: Hub
     private let loop: EventLoop
@@ -16,29 +16,29 @@ public final class StatusServer {
     private var listener: Descriptor?
     private var connections: [Int32: StatusConnection] = [:]
     private var started = Duration.zero
-    /// What the followers were told, and the line that says so.
+    /// The last status that the followers received, and its line.
     private var told: (status: HubStatus, line: [UInt8])?
     private var toldAt: Duration?
     private var timer: (at: Duration, timer: EventLoop.Timer)?
     private var pause: EventLoop.Timer?
 
-    /// When the first follower has come, and when the last one has gone.
+    /// Called when the first follower has come, and when the last one has gone.
     public var onInterest: (Bool) -> Void = { _ in }
-    /// When the first has come who wants each reading within a second, and when the last one has gone.
+    /// Called when the first client wants commits within a second, and when the last one has gone.
     public var onHurry: (Bool) -> Void = { _ in }
 
     private var accepted = 0
 
-    /// Followers at the same time; one more is refused as `busy`.
+    /// The maximum number of followers. Further ones are rejected as `busy`.
     public static let maximumFollowers = 8
     private static let maximumConnections = 24
     private static let interval = Duration.seconds(1)
-    /// A request comes at once, or not from one of ours.
+    /// The maximum wait for a request.
     private static let patience = Duration.seconds(10)
-    /// Whoever takes nothing for so long is dropped.
+    /// The time after which a client that accepts no data is disconnected.
     private static let stuckLimit = Duration.seconds(60)
 
-    /// - Parameter machine: for the place of the socket. ``start()`` makes it.
+    /// - Parameter machine: determines the path of the socket. ``start()`` creates it.
     public init(hub: Hub, machine: Machine) {
         self.hub = hub
         loop = hub.live.loop
@@ -68,7 +68,7 @@ public final class StatusServer {
         pause?.cancel()
     }
 
-    /// Something changed; the followers are told, soon.
+    /// Notifies the followers of a change soon.
     public func changed() {
         guard isFollowed else { return }
         let now = loop.clock.uptime
@@ -121,7 +121,7 @@ public final class StatusServer {
         watch(connection)
     }
 
-    /// Whoever has connected and asks nothing gives its place to the next, the one that waits longest first.
+    /// Disconnects the oldest client that has not sent a request, to make room for a new one.
     private func makeRoom() -> Bool {
         guard let idle = connections.values.filter({ !$0.hasAsked }).min(by: { $0.number < $1.number }) else { return false }
         drop(idle)
@@ -162,7 +162,7 @@ public final class StatusServer {
         }
     }
 
-    /// What is to be done after sending.
+    /// Handles the state of a connection after sending.
     private func follow(_ connection: StatusConnection, _ state: StatusConnection.State) {
         if state == .closed { return drop(connection) }
         if connection.isBehind, !connection.isSending, let told {
@@ -200,7 +200,7 @@ public final class StatusServer {
         }
     }
 
-    /// Tells the followers how things are, if that is news; a newcomer in any case.
+    /// Sends the status to the followers if it has changed, and always to a new one.
     private func tell(newcomer: StatusConnection? = nil) {
         let now = loop.clock.uptime
         timer?.timer.cancel()
@@ -219,7 +219,7 @@ public final class StatusServer {
         if isFollowed, let next = hub.nextChangeByItself { wake(at: next) }
     }
 
-    /// Looks again at that time, or before it where it was going to.
+    /// Schedules the next check, unless an earlier one is scheduled.
     private func wake(at time: Duration) {
         if let timer {
             guard time < timer.at else { return }

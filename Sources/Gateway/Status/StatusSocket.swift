@@ -1,19 +1,20 @@
 import EventLoopKit
 import Glibc
 
-/// Where the hub of a store serves its status, and how one gets there.
+/// The path of a hub's status socket.
 ///
-/// A hub that systemd gave a runtime directory listens on `hub.sock` in it; any other one beside its store, on `store.db.sock`. Who looks for
-/// it tries its own `RUNTIME_DIRECTORY`, the store's side, and `/run/vitalgate`, and takes an answer only from a hub of the store it means.
+/// A hub with a runtime directory from systemd listens on `hub.sock` in it. Any other hub listens beside its store, on
+/// `store.db.sock`. A client tries its own `RUNTIME_DIRECTORY`, the store's folder and `/run/vitalgate`, and accepts an answer
+/// only from a hub of the right store.
 enum StatusSocket {
     static let systemDirectory = "/run/vitalgate"
 
-    /// Where a hub listens.
+    /// Returns the path on which a hub listens.
     static func path(store: String, machine: Machine) -> String {
         runtimeDirectory(machine).map { "\($0)/hub.sock" } ?? "\(store).sock"
     }
 
-    /// Where a hub of the store may be.
+    /// Returns the paths on which the store's hub may listen.
     static func candidates(store: String, machine: Machine) -> [String] {
         var paths = ["\(store).sock"]
         if let runtime = runtimeDirectory(machine) { paths.insert("\(runtime)/hub.sock", at: 0) }
@@ -26,7 +27,7 @@ enum StatusSocket {
         machine.folder("RUNTIME_DIRECTORY")?.split(separator: ":").first.map(String.init)
     }
 
-    /// The store's path from the root, its folder without symbolic links as far as this user may follow them.
+    /// Returns the store's absolute path, with symbolic links of its folder resolved as far as this user may follow them.
     static func canonical(_ path: String) -> String {
         var folder = "."
         var name = path[...]
@@ -42,9 +43,9 @@ enum StatusSocket {
 
     // MARK: Both ends
 
-    /// Listens, with mode 0660: who belongs to the group may look.
+    /// Listens with mode 0660, so that members of the group may connect.
     ///
-    /// What a hub that was killed left there is replaced.
+    /// A socket left by a killed hub is replaced.
     static func listen(_ path: String) throws(SystemFailure) -> Int32 {
         try removeStale(path)
         let descriptor = try open()
@@ -67,12 +68,12 @@ enum StatusSocket {
         let probe = try open()
         defer { close(probe) }
         let answer = try withAddress(path) { connect(probe, $0, $1) }
-        // A listener that has no time for us is one, too.
+        // A busy listener is a listener too.
         guard answer != 0, errno == ECONNREFUSED else { throw SystemFailure(path, EADDRINUSE) }
         guard unlink(path) == 0 || errno == ENOENT else { throw SystemFailure(path, errno) }
     }
 
-    /// Connects, and gives up waiting for the other end after so many seconds.
+    /// Connects. Reads and writes time out after this many seconds.
     static func connected(to path: String, patience: Int) throws(SystemFailure) -> Int32 {
         let descriptor = try open()
         var limit = timeval(tv_sec: patience, tv_usec: 0)
@@ -96,7 +97,7 @@ enum StatusSocket {
         return descriptor
     }
 
-    /// unix(7): an address has room for 107 octets. A longer path goes by a descriptor of its folder, under proc(5).
+    /// unix(7): an address has space for 107 bytes. A longer path is reached through a descriptor of its folder in proc(5).
     private static func withAddress(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemFailure) -> Int32 {

@@ -15,9 +15,9 @@ import SampleStore
 ///         },
 ///     }
 public struct TargetConfiguration: Sendable, NamedSetting {
-    /// By which commands know it: small letters, digits, `-`.
+    /// The name in commands: lower-case letters, digits, `-`.
     public let name: String
-    /// What is behind it.
+    /// The kind of the target.
     public let kind: ExporterKind
     private let types: [String]?
     private let condition: String?
@@ -26,7 +26,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     private let batch: Int?
     private let make: @Sendable (ExportContext) throws -> any Exporter
 
-    /// What every target may say.
+    /// The keys that all targets have.
     static let keys = ["kind", "types", "where", "units", "batch", "ownSources"]
     static let key = "targets"
 
@@ -86,10 +86,10 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         return found
     }
 
-    /// What the engine needs, with persons and times as this store and zone have them.
+    /// Returns the engine's settings, with people and times resolved in this store and zone.
     ///
-    /// - Parameter holder: which machine and file feed the target.
-    /// - Throws: ``ConfigurationError`` where the condition cannot be read.
+    /// - Parameter holder: the machine and file that feed the target.
+    /// - Throws: ``ConfigurationError`` if the condition is invalid.
     public func settings(in store: SampleStore, zone: TimeZoneRules, now: Instant, holder: StoreHolder) throws -> TargetSettings {
         let types = self.types.map { Set($0.compactMap { SampleType($0) }) }
         var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []

@@ -2,12 +2,13 @@ import Glibc
 import HealthModel
 import Pipeline
 
-/// The file that a capture is written to, and the one before it: `FILE` and `FILE.1`, together never larger than was asked for.
+/// The file that a capture is written to, and its predecessor: `FILE` and `FILE.1`. Together they never exceed the requested
+/// size.
 ///
-/// Both are nobody else's: mode 0600, no links followed, and what is there and is no capture is left alone.
+/// Both have mode 0600. Links are not followed, and an existing file that is not a capture is not touched.
 final class CaptureFile {
     let path: String
-    /// Of one part, in octets.
+    /// The maximum size of one part in bytes.
     let limit: Int
     private(set) var size = 0
     private(set) var descriptor: Int32 = -1
@@ -20,7 +21,7 @@ final class CaptureFile {
 
     deinit { finish() }
 
-    /// Puts the part away, and begins the next.
+    /// Closes the part and starts the next one.
     func rotate() throws(SourceError) {
         finish()
         try begin()
@@ -31,7 +32,7 @@ final class CaptureFile {
         descriptor = -1
     }
 
-    /// All of a line, or nothing of it.
+    /// Appends the whole line, or nothing if that fails.
     func append(_ line: [UInt8]) throws(SourceError) {
         var written = 0
         while written < line.count {
@@ -53,12 +54,12 @@ final class CaptureFile {
         try makeRoom()
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw Self.error(path, errno) }
-        // Given up by the kernel with the process.
+        // The kernel releases the lock when the process ends.
         _ = flock(descriptor, LOCK_EX | LOCK_NB)
         size = 0
     }
 
-    /// What an earlier capture left becomes the older file.
+    /// Renames an earlier capture to the older file.
     private func makeRoom() throws(SourceError) {
         let older = path + ".1"
         guard try isCapture(path) else { return }
@@ -66,7 +67,7 @@ final class CaptureFile {
         guard rename(path, older) == 0 else { throw Self.error(path, errno) }
     }
 
-    /// Whether there is a capture; what is there and is none is an error.
+    /// Whether a capture exists at the path. Throws if something else is there.
     private func isCapture(_ path: String) throws(SourceError) -> Bool {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {

@@ -3,37 +3,37 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// The first line of each part of a capture: what the lines below it are.
+/// The first line of each part of a capture, which describes the lines after it.
 ///
 ///     {"capture":1,"demo":false,"holds":"…","id":"…","part":1,"subject":"…","zone":"Europe/Berlin"}
 public struct CaptureHead: Codable, Hashable, Sendable {
-    /// Goes up when an old program could misread what a new one writes; further keys are no such thing.
+    /// The format version. It increases when an old program could misread a new file. Additional keys do not change it.
     public static let version = 1
-    /// What a person who finds the file has to know.
+    /// The explanation for a person who finds the file.
     public static let sentence = "health readings as the devices sent them, with the devices' addresses and serial numbers"
 
-    /// The form's version.
+    /// The format version of the file.
     public var capture: Int
-    /// Tells one run of a hub from another.
+    /// Identifies one run of a hub.
     public var id: String
-    /// From 1; the older file of two has the lower number.
+    /// The number of the part, from 1. The older of two files has the lower number.
     public var part: Int
-    /// The store's own person.
+    /// The UUID of the store's own person.
     public var subject: String
-    /// Of local times.
+    /// The time zone of local times.
     public var zone: String
     /// Whether the store was made for simulated readings.
     public var demo: Bool
     /// ``sentence``.
     public var holds: String
 
-    /// The head of what another program recorded.
+    /// Creates the head for traffic that another program recorded.
     init(subject: String, zone: TimeZoneRules) {
         (capture, part, holds) = (Self.version, 1, Self.sentence)
         (id, demo, self.subject, self.zone) = ("", false, subject, zone.identifier)
     }
 
-    /// The head of a capture of what comes into a store.
+    /// Creates the head for a capture of the readings that a store receives.
     public init(of store: SampleStore, zone: TimeZoneRules) {
         (capture, part, holds) = (Self.version, 1, Self.sentence)
         (id, subject, demo) = (UUIDText.random(), store.subject, store.isDemo)
@@ -41,30 +41,30 @@ public struct CaptureHead: Codable, Hashable, Sendable {
     }
 }
 
-/// Every other line: one thing that passed the hub's door. Which keys a line has depends on its event; docs/capture.md has them all.
+/// A line after the first: one event at the hub's input. Its keys depend on the event; docs/capture.md lists them all.
 struct CaptureLine: Codable, Hashable, Sendable {
     enum Event: String, Codable, Sendable {
-        /// A device that is read from here on; and what became known of one.
+        /// A device that is read from here on, and new facts about a device.
         case device, known
         case frame, settle, commit, records, clock, skip, refuse, step, flush
         /// A line of the log, for a person.
         case notice
-        /// The part ends here, and was not cut.
+        /// The part ends here and is complete.
         case end
     }
 
     var event: Event
-    /// Microseconds since 1970, by the hub's clock, which may be set meanwhile.
+    /// Microseconds since 1970 by the hub's clock, which may be set during the capture.
     var time: Int64
-    /// Nanoseconds, by the clock that nobody sets.
+    /// Nanoseconds by the clock that is never set.
     var uptime: Int64
     /// The number of the device in this capture.
     var device: Int?
     var about: CapturedDevice?
-    /// Who a frame comes from, where it is not who the one before it came from.
+    /// The sender of a frame, if it differs from the previous frame's.
     var from: CapturedDescription?
     var channel: String?
-    /// In hexadecimal.
+    /// The bytes in hexadecimal.
     var octets: String?
     var place: String?
     var number: Int?
@@ -80,7 +80,7 @@ struct CaptureLine: Codable, Hashable, Sendable {
     }
 }
 
-/// Who a device says it is. Without a key nobody said anything.
+/// A device's description of itself. Without a key there is none.
 struct CapturedDescription: Codable, Hashable, Sendable {
     var key: String?
     var name: String?
@@ -108,7 +108,7 @@ struct CapturedDescription: Codable, Hashable, Sendable {
     }
 }
 
-/// An adopted device as it was when it first spoke in a part; never with its key.
+/// An adopted device as it was at its first event in a part. It never contains the device's encryption key.
 struct CapturedDevice: Codable, Hashable, Sendable {
     struct ProfileName: Codable, Hashable, Sendable {
         var id: String
@@ -117,18 +117,18 @@ struct CapturedDevice: Codable, Hashable, Sendable {
 
     struct Share: Codable, Hashable, Sendable {
         var subject: String
-        /// Kilograms.
+        /// The lower bound in kilograms.
         var from: Double
         var to: Double
     }
 
-    /// A user whom the device numbers; without what is consented with.
+    /// A user that the device numbers, without the consent code.
     struct User: Codable, Hashable, Sendable {
         var number: Int
         var subject: String
     }
 
-    /// Of one that nobody adopted: the services that it names, and what it offers.
+    /// The services and characteristics of a device that nobody adopted.
     var services: [String]?
     var offers: [String]?
     var address: String
@@ -148,9 +148,9 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     var counter: Int64?
     var hasRecords: Bool
     var readingsPerSecond: Int
-    /// Whether its beats are gathered into series; left out where they are not.
+    /// Whether its heartbeats are gathered into series. `nil` means no.
     var heartbeatSeries: Bool?
-    /// Whether its clock was compared with ours, and each comparison that counts: what it showed, and by how much it was ahead.
+    /// Whether its clock was compared with ours, and the comparisons that count: the time it showed and how far it was ahead.
     var clockKnown: Bool
     var clock: [[Int64]]?
     var clockFromStamps: Bool
@@ -180,11 +180,11 @@ struct CapturedDevice: Codable, Hashable, Sendable {
     }
 }
 
-/// Lines as octets, and back.
+/// Converts lines to bytes and back.
 enum CaptureText {
-    /// The longest line: an octet takes two, and no source delivers frames of more than some thousands.
+    /// The maximum length of a line. A byte takes two characters, and no source sends frames of more than a few thousand bytes.
     static let longestLine = 1 << 20
-    /// How each part begins.
+    /// The start of each part.
     static let mark = Array(#"{"capture":"#.utf8)
 
     static func line(_ value: some Encodable) -> [UInt8] {
@@ -196,7 +196,7 @@ enum CaptureText {
         return line + "\n".utf8
     }
 
-    /// Octets that are no UTF-8 do not get to the decoder, which does not expect them in a key.
+    /// Decodes a line, or returns `nil`. Invalid UTF-8 is rejected first because the decoder does not expect it in a key.
     static func value<Value: Decodable>(_ type: Value.Type, _ line: some Collection<UInt8>) -> Value? {
         guard String(validating: line, as: UTF8.self) != nil else { return nil }
         return try? JSONDecoder().decode(type, from: Data(line))

@@ -3,32 +3,32 @@ import HealthModel
 import Pipeline
 import Wire
 
-/// Reads a capture, with the part before it where that is there: each line is checked before anything is made of it.
+/// Reads a capture, after the preceding part if that exists. Each line is validated before it is used.
 public final class CaptureReader: ReplayFeed {
     private struct Part {
         var path: String
         var descriptor: Int32
-        /// What was there when it was opened: a hub may be writing to it.
+        /// The length when the file was opened. A hub may still be writing to it.
         var length: Int64
         var head: CaptureHead
     }
 
     private var parts: [Part] = []
-    /// What the first line of the file says that was asked for.
+    /// The first line of the requested file.
     public private(set) var head: CaptureHead
-    /// What a person has to know of what is not there.
+    /// Notes for the user about missing parts.
     public private(set) var notes: [String] = []
-    /// The line behind the last whole one, and its file, where the file breaks off in it.
+    /// The line after the last complete one if the file is cut off in it.
     private(set) var cut: Place?
 
-    /// Largest file that is read.
+    /// The maximum file size in bytes.
     private static let maximumSize: Int64 = 4 << 30
-    /// The end of the year 9999; and so many microseconds may a clock be off.
+    /// The end of the year 9999 in microseconds. A clock may be off by no more than this.
     private static let latest: Int64 = 253_402_300_799_999_999
     private static let numbers = -latest...latest
 
-    /// Opens a capture, and `FILE.1` where that is the part before it.
-    /// - Throws: ``SourceError`` where there is none, or it is none.
+    /// Opens a capture, and `FILE.1` if it is the preceding part.
+    /// - Throws: ``SourceError`` if there is no file or it is not a capture.
     public init(path: String) throws(SourceError) {
         let last = try Self.open(path)
         head = last.head
@@ -92,7 +92,7 @@ public final class CaptureReader: ReplayFeed {
 
     // MARK: Lines
 
-    /// Hands on all lines behind the first of each part, in their order.
+    /// Passes on all lines in order, except the first line of each part.
     func forEachLine(_ body: (ReplayLine) throws -> Void) throws {
         cut = nil
         for (index, part) in parts.enumerated() {
@@ -103,7 +103,7 @@ public final class CaptureReader: ReplayFeed {
                 try body(try check(text, Place(.line, number), index))
             }
             guard rest > 0 else { continue }
-            // What is cut is the end of what was written; in front of another part it is damage.
+            // Only the end of the last part may be cut off. Before another part it is damage.
             guard index == parts.count - 1 else {
                 throw SourceError(.malformed, "\(part.path): line \(number + 1): it is cut, and another part follows")
             }
@@ -111,7 +111,7 @@ public final class CaptureReader: ReplayFeed {
         }
     }
 
-    /// Returns how many octets stand behind the last newline.
+    /// Returns the number of bytes after the last newline.
     private func forEachText(_ part: Part, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int {
         var buffer = [UInt8](repeating: 0, count: 128 << 10)
         var rest: [UInt8] = []

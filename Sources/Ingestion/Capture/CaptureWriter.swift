@@ -4,49 +4,47 @@ import Pipeline
 import SampleStore
 import Wire
 
-/// Writes down what passes the hub's door, so that it can be replayed: ``Replay``.
+/// Records the hub's input so that it can be replayed with ``Replay``.
 ///
 ///     let capture = try CaptureWriter(path: "field.ndjson", limit: 16 << 20, head: head, clock: loop.clock)
 ///     live.onEvent = { capture.record($0) }
 ///
-/// A capture that cannot go on ends, says so once, and takes nothing with it.
+/// If the capture fails, it ends with one notice, and the hub continues.
 public final class CaptureWriter {
-    /// What both files take up together, in octets, unless another is asked for.
+    /// The default limit for both files together, in bytes.
     public static let usualLimit = 16 << 20
-    /// What may be asked for.
+    /// The range of limits that can be requested.
     public static let limits = 64 << 10...1 << 30
 
-    /// Called once, when it ends early; with a reason that holds no value.
+    /// Called once if the capture ends early. The reason contains no measured value.
     public var onNotice: (SourceNotice) -> Void = { _ in }
     private let clock: any SourceClock
     let file: CaptureFile
     private var head: CaptureHead
     private var isOpen = true
-    /// By the device's object.
+    /// Devices by object identity.
     private var known: [ObjectIdentifier: Known] = [:]
     private var numbers = 0
 
     private struct Known {
-        /// Kept, so that no other object has its identifier.
+        /// Retained so that no other object can get the same identifier.
         var device: LiveDevice
         var number: Int
-        /// As the file has it.
+        /// The key as last written to the file.
         var key: String
         var said: Device?
         var from: Device?
-        /// Whether this part describes it.
+        /// Whether this part describes the device.
         var isWritten = false
     }
 
-    /// For the last line of a part.
+    /// Space reserved for the last line of a part, in bytes.
     private static let reserve = 256
-    /// Devices that are adopted anew again and again are forgotten.
+    /// The maximum number of known devices. Devices that are adopted again and again are forgotten.
     private static let maximumKnown = 1024
 
-    /// - Parameters:
-    ///   - limit: of both files together, in octets.
-    ///   - head: what the first line says.
-    /// - Throws: ``SourceError`` where nothing can be written there, or what is there is no capture.
+    /// - Parameters: - limit: the limit for both files together, in bytes. - head: the first line.
+    /// - Throws: ``SourceError`` if the file cannot be written or something else than a capture exists there.
     public init(path: String, limit: Int, head: CaptureHead, clock: any SourceClock) throws(SourceError) {
         self.clock = clock
         self.head = head
@@ -54,16 +52,16 @@ public final class CaptureWriter {
         try file.append(CaptureText.line(head))
     }
 
-    /// Where it is written.
+    /// The path of the capture.
     public var path: String { file.path }
 
-    /// Writes an event down.
+    /// Records an event.
     public func record(_ event: LiveEvent) {
         guard isOpen else { return }
         write { lines(of: event) }
     }
 
-    /// Writes a line of the log down, for the person who reads the file.
+    /// Records a log line, for the person who reads the file.
     public func note(_ notice: SourceNotice) {
         guard isOpen else { return }
         var line = line(.notice)
@@ -71,7 +69,7 @@ public final class CaptureWriter {
         write { CaptureText.line(line) }
     }
 
-    /// The hub stops: the file ends, and says so.
+    /// Ends the file with a final line when the hub stops.
     public func close() {
         guard isOpen else { return }
         isOpen = false
@@ -79,7 +77,7 @@ public final class CaptureWriter {
         file.finish()
     }
 
-    /// - Parameter make: made anew for another part, where devices are described once more.
+    /// - Parameter make: returns the lines. It is called again for a new part, in which devices are described again.
     private func write(_ make: () -> [UInt8]) {
         do throws(SourceError) {
             var octets = make()
@@ -153,7 +151,7 @@ public final class CaptureWriter {
             switch frame.payload {
             case .bytes(let octets): line.octets = HexadecimalText.text(octets)
             case .malformed(let reason): line.text = reason
-            // No live source delivers text.
+            // Live sources never deliver rows of text.
             case .row: line.text = "a row of text, which a capture does not hold"
             }
             (line.place, line.number) = (frame.place.kind.rawValue, frame.place.number)
@@ -165,7 +163,7 @@ public final class CaptureWriter {
         }
     }
 
-    /// Puts in front what the file does not yet have of the device.
+    /// Prepends the facts about the device that the file does not contain yet.
     private func describing(_ device: LiveDevice, _ body: (inout Known) -> [UInt8]) -> [UInt8] {
         let identifier = ObjectIdentifier(device)
         if known[identifier] == nil, known.count >= Self.maximumKnown { known.removeAll() }
@@ -177,7 +175,7 @@ public final class CaptureWriter {
             var line = line(.device, each.number)
             line.about = CapturedDevice(device)
             octets = CaptureText.line(line)
-            // The part may be read without the one before it.
+            // The part may be read without the preceding one.
             each.from = adopted.device
             each.isWritten = true
         } else if each.key != adopted.key || each.said != adopted.device {

@@ -1,19 +1,19 @@
 import Pipeline
 
-/// The frames of one device out of a capture, for a draft of its profile.
+/// The frames of one device in a capture, for drafting a profile.
 public struct CapturedFrames: Sendable {
-    /// What the device called itself; nil where it said nothing. What a person calls it is left out.
+    /// The name that the device reported, or `nil`. A name given by the user is not included.
     public private(set) var name: String?
-    /// By channel, in the order in which they came.
+    /// The frames by channel, in order of arrival.
     public private(set) var channels: [String: [[UInt8]]] = [:]
 
-    /// Frames of one channel that are looked at.
+    /// The maximum number of frames of one channel.
     private static let maximum = 2000
 
     /// Reads a capture.
     ///
-    /// - Parameter device: the address or name of the device that is meant, where the capture has several.
-    /// - Throws: ``SourceError`` where it is none, or holds several devices and none is named.
+    /// - Parameter device: the address or name of the device, needed if the capture contains several.
+    /// - Throws: ``SourceError`` if the file is not a capture, or contains several devices and none is named.
     public init(path: String, device wanted: String?) throws {
         var devices: [Int: CapturedDevice] = [:]
         var frames: [Int: [String: [[UInt8]]]] = [:]

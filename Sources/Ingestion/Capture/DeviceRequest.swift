@@ -2,32 +2,33 @@ import BlueZSource
 import HealthModel
 import Pipeline
 
-/// A report on a device that nobody reads yet, for whoever writes its profile: a capture of what it advertised and said, and what it offers.
+/// A report on an unsupported device, for the author of its profile: a capture of its advertisements and messages, and the
+/// services that it offers.
 ///
-/// Whose it is stays out of it: its address is replaced, in the frames as well, and so is its name unless it is asked for. There is no store, no
-/// person and no time of day in it. What it measured is in its frames, and cannot be taken out of what nobody can read; ``sentence`` says so.
+/// It does not identify the owner. The address is replaced, also within frames, and so is the name unless it is requested. The
+/// report contains no store, person or time of day. The measured values are in the frames and cannot be removed because the
+/// format is unknown. ``sentence`` warns of that.
 public struct DeviceRequest: Sendable {
-    /// What a person who is sent the report has to know.
+    /// The explanation for a person who receives the report.
     public static let sentence =
         "frames of one device as it sent them, which hold what it measured; its address and name are replaced, and nothing else of a person is in it"
     private static let address = "00:00:00:00:00:00"
     private static let name = "device"
     private static let nobody = "00000000-0000-0000-0000-000000000000"
-    /// A name that is shorter would be found in frames by chance.
+    /// The shortest name that is replaced. A shorter one would match frames by chance.
     private static let shortestName = 4
 
     private let survey: DeviceSurvey
     private let own: BluetoothAddress
     private let keepsName: Bool
 
-    /// - Parameters:
-    ///   - address: the device's, to be replaced.
-    ///   - keepsName: whether its name may stay: many devices are told apart by nothing else.
+    /// - Parameters: - address: the device's address, which is replaced. - keepsName: whether to keep the name. Many devices can
+    ///   only be distinguished by name.
     public init(_ survey: DeviceSurvey, of address: BluetoothAddress, keepsName: Bool) {
         (self.survey, own, self.keepsName) = (survey, address, keepsName)
     }
 
-    /// The report: a line each, as ``CapturedFrames`` reads it.
+    /// The lines of the report, in the form that ``CapturedFrames`` reads.
     public var lines: [String] {
         var head = CaptureHead(subject: Self.nobody, zone: TimeZoneRules(fixed: .utc))
         head.holds = Self.sentence
@@ -53,7 +54,7 @@ public struct DeviceRequest: Sendable {
         return lines.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Without the address, which many devices advertise in either order of its octets, and without the name.
+    /// Returns the bytes without the name and the address. Many devices advertise their address, in either byte order.
     func anonymous(_ octets: [UInt8]) -> [UInt8] {
         let address = own.description.split(separator: ":").compactMap { UInt8($0, radix: 16) }
         var result = Self.replace(address, by: 0, in: octets)
@@ -79,7 +80,7 @@ public struct DeviceRequest: Sendable {
 }
 
 extension CapturedDevice {
-    /// One that nobody adopted, and that no profile reads.
+    /// Creates a device that was not adopted and has no profile.
     init(unknown address: String, name: String, subject: String) {
         (self.address, key, self.name, self.subject) = (address, address, name, subject)
         (profiles, adopted, zone, sealed) = ([], 0, "UTC", false)

@@ -4,29 +4,29 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// Sends a capture down the way of all live frames, by the clock that the hub had: the same samples with the same UUIDs come of it, on any
-/// machine and however often.
+/// Replays a capture through the same path as live frames, with the hub's recorded clock. The result is the same samples with the
+/// same UUIDs, on any machine and however often it is repeated.
 ///
 ///     let replay = Replay(reader: try CaptureReader(path: "field.ndjson"), settings: settings)
 ///     try replay.check()
 ///     let account = try replay.run(into: store, name: "field.ndjson")
 ///
-/// The devices need not be adopted in the store, and nothing is remembered of them there.
+/// The devices need not be adopted in the store, and the store remembers nothing about them.
 public final class Replay {
-    /// What is needed beside the capture.
+    /// The inputs besides the capture.
     public struct Settings {
-        /// By which devices are read.
+        /// The profiles that read the devices.
         public var library: ProfileLibrary
-        /// The zone of a name.
+        /// Returns the zone with a name.
         public var zone: (String) -> TimeZoneRules?
-        /// Keys of encrypted advertisements, by the device's address; a capture holds none.
+        /// Keys of encrypted advertisements, by device address. A capture contains none.
         public var keys: [String: String]
         /// The machine's time, for the ledger.
         public var now: @Sendable () -> Instant
-        /// Whether somebody asked to stop.
+        /// Whether the user asked to stop.
         public var isCancelled: () -> Bool
 
-        /// Puts it together.
+        /// Creates the settings.
         public init(
             library: ProfileLibrary, keys: [String: String], now: @escaping @Sendable () -> Instant,
             zone: @escaping (String) -> TimeZoneRules?,
@@ -49,9 +49,9 @@ public final class Replay {
         var part: Int
     }
 
-    /// For a person, of what is otherwise than it was when it was recorded.
+    /// Notes for the user about differences from the recorded hub.
     public private(set) var notes: [String] = []
-    /// Of what is replayed, as the hub would say it.
+    /// Called with the notices that the hub would log.
     public var onNotice: (SourceNotice) -> Void = { _ in }
     private let reader: any ReplayFeed
     private let settings: Settings
@@ -59,18 +59,18 @@ public final class Replay {
     private var known: [Int: Known] = [:]
     private var stepsClock = false
 
-    /// More than any hub has, adopted anew again and again.
+    /// The maximum number of devices, more than any hub has even after many adoptions.
     private static let maximumDevices = 4096
-    /// How often a store is tried that another process holds, 200 ms each.
+    /// The number of attempts, 200 ms each, while another process locks the store.
     private static let patience = 300
 
-    /// Nothing is read yet.
+    /// Creates a replay of a capture. Nothing is read yet.
     public init(reader: CaptureReader, settings: Settings) { (self.reader, self.settings) = (reader, settings) }
 
-    /// Nothing is read yet.
+    /// Creates a replay of Bluetooth traffic. Nothing is read yet.
     public init(traffic: TrafficReader, settings: Settings) { (self.reader, self.settings) = (traffic, settings) }
 
-    /// Reads all of it before anything is stored: what is damaged is not replayed at all.
+    /// Reads the whole capture before anything is stored, so that a damaged one is not replayed at all.
     /// - Throws: ``SourceError`` with file and line.
     public func check() throws {
         notes = reader.notes
@@ -83,8 +83,8 @@ public final class Replay {
         known.removeAll()
     }
 
-    /// Replays it as one entry of the ledger, whose account is returned. A last line that is cut is refused there.
-    /// - Throws: ``StoreError`` where the store fails: what was committed stays, and its account says `failed`.
+    /// Replays the capture as one ledger entry and returns its account. A last line that is cut off is rejected there.
+    /// - Throws: ``StoreError`` if the store fails. Committed samples are kept, and the account's state is `failed`.
     public func run(into store: SampleStore, name: String) throws -> IngestAccount {
         if stepsClock, try store.unsetClock() != nil {
             throw StoreError(
@@ -110,7 +110,7 @@ public final class Replay {
             try commit(live)
             try live.stop(state: reader.cut == nil ? "done" : "failed")
         } catch {
-            // What came before is stored, and in the account.
+            // Everything before the failure is stored and counted in the account.
             _ = try? live.stop(state: error is Cancelled ? "interrupted" : "failed")
             guard error is Cancelled else { throw error }
         }
@@ -129,13 +129,13 @@ public final class Replay {
 
     // MARK: Devices
 
-    /// Gets to know the devices that a line speaks of.
+    /// Registers the device that a line refers to.
     private func meet(_ checked: ReplayLine) throws(SourceError) {
         guard let number = checked.line.device else { return }
         if checked.line.event == .device, let about = checked.line.about {
             if let old = known[number] {
                 guard old.part != checked.part else { throw Self.wrong(checked, "device \(number) is described twice") }
-                // A new part says again what is known.
+                // A new part repeats the known facts.
                 known[number] = Known(device: old.device, from: about.said?.device, part: checked.part)
                 return
             }
@@ -233,7 +233,7 @@ public final class Replay {
         checked.octets.withUnsafeBytes { live.receive(frame(.bytes($0)), of: known.device) }
     }
 
-    /// The hub's own clock was set: what it had stamped is corrected, as far as this replay stored it.
+    /// Handles a step of the recorded hub's clock: corrects the times that this replay has stored.
     private func step(_ line: CaptureLine, _ live: LiveIngest, _ mark: UnsetClock.Mark) throws {
         let (step, uptime) = (line.by ?? 0, line.uptime / 1000)
         for each in known.values { each.device.clockWasSet(by: step) }
@@ -244,7 +244,7 @@ public final class Replay {
         try commit(live)
     }
 
-    /// Where the hub committed, since what comes later is judged by what is stored.
+    /// Commits where the hub committed, because later readings are compared with stored ones.
     private func commit(_ live: LiveIngest) throws {
         for _ in 0..<Self.patience {
             live.flush()

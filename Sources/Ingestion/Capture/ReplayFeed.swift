@@ -1,21 +1,21 @@
 import Pipeline
 
-/// What ``Replay`` needs of a recording, whichever program made it.
+/// The interface of a recording to ``Replay``, whichever program made it.
 protocol ReplayFeed: AnyObject {
     var head: CaptureHead { get }
-    /// What a person has to know of what is not there.
+    /// Notes for the user about missing parts.
     var notes: [String] { get }
-    /// Behind the last whole line or packet, where the file breaks off.
+    /// The place after the last complete line or packet, if the file is cut off there.
     var cut: Place? { get }
-    /// Hands on all lines, checked, in their order, from the beginning each time.
+    /// Passes on all validated lines in order, from the beginning each time.
     func forEachLine(_ body: (ReplayLine) throws -> Void) throws
 }
 
-/// A line that can be replayed, and where it stands.
+/// A line that can be replayed, with its place.
 struct ReplayLine {
     var line: CaptureLine
     var octets: [UInt8] = []
     var place: Place
-    /// Of its file among those that are read.
+    /// The index of its file among those that are read.
     var part = 0
 }

@@ -1,14 +1,14 @@
 import BlueZSource
 
 extension TrafficReader {
-    /// A device that a person named, as if it were adopted.
+    /// A device that the user named, read as if it were adopted.
     public struct Named: Hashable, Sendable {
         /// `C0:01:02:03:04:01`.
         public var address: String
-        /// By which profiles it is read; those that match it where there are none.
+        /// The ids of the profiles that read it. If empty, the profiles that match it are used.
         public var profiles: [String]
 
-        /// Reads `ADDRESS` or `ADDRESS=PROFILE,PROFILE`; nothing where the address is none.
+        /// Parses `ADDRESS` or `ADDRESS=PROFILE,PROFILE`. Returns `nil` if the address is invalid.
         public init?(_ text: String) {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
             guard let address = parts.first.flatMap({ BluetoothAddress($0) }) else { return nil }

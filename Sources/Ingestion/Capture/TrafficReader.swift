@@ -6,18 +6,19 @@ import Profiles
 import SampleStore
 import Wire
 
-/// A recording of a controller's traffic (btsnoop), as the hub would have heard it: the frames of chosen devices, and of no others.
+/// A recording of a controller's traffic (btsnoop), read as the hub would have received it: only the frames of the chosen
+/// devices.
 ///
-/// It is read several times: the first time to learn who is in it, since a device says late what its serial number is.
+/// It is read several times. The first pass finds the devices because a device reports its serial number late.
 public final class TrafficReader: ReplayFeed {
-    /// What the recording shows of a device.
+    /// The facts about a device in the recording.
     struct Seen {
         var peer: BluetoothTraffic.Peer
         var name: String?
         var services: Set<BluetoothUUID> = []
         var data: [AdvertisedData: [UInt8]] = [:]
         var information = DeviceInformation()
-        /// Handles that nothing in the recording explains.
+        /// Handles that the recording does not explain, with the number of their values.
         var unknown: [UInt16: Int] = [:]
     }
 
@@ -27,7 +28,7 @@ public final class TrafficReader: ReplayFeed {
         var profiles: [Profile]
         var clock: DeviceClock?
         var records: RecordAccessDescription?
-        /// A record whose context follows, which is to be taken first.
+        /// A record whose context follows. The context has to be read first.
         var waiting: ReplayLine?
     }
 
@@ -43,16 +44,14 @@ public final class TrafficReader: ReplayFeed {
     private var flushed: Instant?
     private var waiting = 0
 
-    /// Devices that are told apart; a street has fewer.
+    /// The maximum number of devices that are distinguished. A whole street has fewer.
     private static let maximumSeen = 10_000
     private static let maximumData = 64
-    /// What is taken between two commits.
+    /// The number of frames and the microseconds between two commits.
     private static let batch = (frames: 4096, time: Int64(60_000_000))
 
-    /// Reads it once, to learn who is in it.
-    /// - Parameters:
-    ///   - subject: whose readings they are.
-    ///   - zone: of the devices' local times.
+    /// Reads the recording once to find its devices.
+    /// - Parameters: - subject: the UUID of the person who is measured. - zone: the zone of the devices' local times.
     public init(_ file: BTSnoopFile, subject: String, zone: TimeZoneRules) throws {
         (self.file, self.zone) = (file, zone)
         head = CaptureHead(subject: subject, zone: zone)
@@ -106,7 +105,7 @@ public final class TrafficReader: ReplayFeed {
         }
     }
 
-    /// Keeps the last of each; a device that puts readings where a company's number belongs has many.
+    /// Keeps the last data of each part. A device that puts readings in place of the company number has many parts.
     private static func note(_ part: AdvertisedData, _ data: [UInt8], _ seen: inout Seen) {
         if seen.data[part] != nil || seen.data.count < maximumData { seen.data[part] = data }
     }
@@ -122,8 +121,9 @@ public final class TrafficReader: ReplayFeed {
 
     // MARK: Who is read
 
-    /// Reads those that are adopted or named, and no others.
-    /// - Throws: ``SourceError`` where none of them is in it, or nothing reads it; it says who is.
+    /// Chooses the adopted and named devices.
+    /// - Throws: ``SourceError`` if none of them is in the recording or no profile reads one. The message lists the devices that
+    ///   are in it.
     public func choose(_ adopted: [AdoptedDevice], _ named: [Named], _ library: ProfileLibrary) throws(SourceError) {
         chosen.removeAll()
         for device in adopted {
@@ -161,7 +161,7 @@ public final class TrafficReader: ReplayFeed {
             device.key = device.device?.key ?? device.key
         }
         let profiles = DeviceAssembly(library: library).readers(of: device)
-        // What was counted since is of no consequence for what was sent before.
+        // A counter from after the recording must not reject earlier frames.
         device.counter = nil
         let live = LiveDevice(device, profiles: profiles, aliases: [:], zone: zone)
         live.hasRecords = description.recordAccess != nil
@@ -175,7 +175,7 @@ public final class TrafficReader: ReplayFeed {
                 + "\(seen.unknown.values.reduce(0, +)); begin it before the device is connected for the first time")
     }
 
-    /// Addresses, and what would read them; of the many that only passed by nothing.
+    /// Returns the addresses and the matching profiles. Devices without a matching profile are only counted.
     private func summary(_ library: ProfileLibrary) -> String {
         let readable = seen.values.map { ($0.peer.address, profiles(of: $0, library).map(\.id)) }.filter { !$0.1.isEmpty }
         guard !readable.isEmpty else { return "of the \(seen.count) that it has, no profile matches any" }
@@ -240,7 +240,7 @@ public final class TrafficReader: ReplayFeed {
         }
     }
 
-    /// A frame, where a profile of a chosen device reads its channel.
+    /// Passes on a frame if a profile of a chosen device reads its channel.
     private func hear(
         _ channel: String, _ octets: [UInt8], _ peer: BluetoothTraffic.Peer, _ time: Instant, _ place: Place,
         _ body: (ReplayLine) throws -> Void
@@ -254,7 +254,7 @@ public final class TrafficReader: ReplayFeed {
         var frame = ReplayLine(line: line, octets: octets, place: place)
         let isContext = device.records?.context.map { channel == "gatt:\($0.characteristic)" } ?? false
         if isContext, let record = device.waiting {
-            // As the hub has it: in front of its record, and with its place.
+            // As in the hub, the context comes before its record and has the record's place.
             frame.line.number = record.line.number
             try body(frame)
         }
@@ -268,7 +268,7 @@ public final class TrafficReader: ReplayFeed {
         }
     }
 
-    /// Glucose Measurement: bit 4 of the flags says that the context follows (GATT Specification Supplement, 3.102).
+    /// Whether the context follows: bit 4 of the flags of Glucose Measurement (GATT Specification Supplement, 3.102).
     private static func announcesContext(_ channel: String, _ octets: [UInt8]) -> Bool {
         channel == "gatt:2A18" && octets.first.map { $0 & 0x10 != 0 } == true
     }
@@ -306,7 +306,7 @@ public final class TrafficReader: ReplayFeed {
         try body(ReplayLine(line: line(.settle, device.number, time), place: place))
     }
 
-    /// The time is the only clock that a recording has.
+    /// Returns a line whose uptime is derived from its time, the only clock in a recording.
     private func line(_ event: CaptureLine.Event, _ device: Int?, _ time: Instant) -> CaptureLine {
         let passed = max(0, time.microseconds - (began ?? time).microseconds)
         return CaptureLine(event, time: time.microseconds, uptime: min(passed, 1_000_000_000_000_000) * 1000, device: device)

@@ -2,16 +2,16 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Estimates of what a person's body is made of, from the impedances that scales told: samples of their own, beside those that were measured.
+/// Estimates of body composition from the impedances that scales report, stored as separate samples beside the measured ones.
 ///
-/// Each has `estimated` in its metadata, with the formula and all that went into it. Where a scale tells fat itself there is nothing to estimate, and
-/// where anything is not known of the person nothing is made up (Decisions/0039).
+/// Each sample has `estimated` in its metadata, with the formula and all its inputs. If a scale reports body fat itself, nothing
+/// is estimated. If a fact about the person is missing, nothing is assumed (Decisions/0039).
 public struct BodyEstimates {
-    /// What has to be known of a person beside the weighing.
+    /// A fact about the person that is needed besides the weighing.
     public enum Missing: String, Hashable, Sendable, CaseIterable {
         case dateOfBirth, biologicalSex, height
 
-        /// What is missing, and how it is said.
+        /// The missing fact and the command that sets it.
         public var advice: String {
             switch self {
             case .dateOfBirth: "the date of birth: 'vitalgate characteristics set dateOfBirth DATE'"
@@ -21,24 +21,24 @@ public struct BodyEstimates {
         }
     }
 
-    /// What became of the impedances.
+    /// The results for the impedances.
     public struct Account: Equatable, Sendable {
-        /// So many were estimated now: samples.
+        /// The number of samples that were estimated now.
         public var stored = 0
-        /// Weighings whose estimate is there, or was there and was deleted.
+        /// The number of weighings whose estimate exists, or existed and was deleted.
         public var known = 0
-        /// Weighings of which the scale tells more than an impedance.
+        /// The number of weighings for which the scale reports more than an impedance.
         public var measured = 0
-        /// Impedances without a weight within two minutes.
+        /// The number of impedances without a weight within two minutes.
         public var withoutWeight = 0
-        /// Weighings of somebody who still grows, whose height at that time is not known.
+        /// The number of weighings of a person who still grows, whose height at that time is not known.
         public var withoutHeight = 0
-        /// Weighings that the formula was not made for: another age, or an impossible result.
+        /// The number of weighings outside of the formula's range: another age, or an impossible result.
         public var outside = 0
-        /// What is not known of the person; then nothing was estimated.
+        /// The missing facts about the person. If there are any, the rest was not estimated.
         public var missing: Set<Missing> = []
 
-        /// Nothing was looked at.
+        /// Creates an account with all counts zero.
         public init() {}
     }
 
@@ -47,28 +47,26 @@ public struct BodyEstimates {
     private let formula: ImpedanceFormula
     private let zone: TimeZoneRules
 
-    /// A weight and an impedance so near, in microseconds, are of one weighing.
+    /// The maximum distance in microseconds between a weight and an impedance of one weighing.
     private static let weighing: Int64 = 120_000_000
-    /// The years at which a height counts for all times; before that, one so far off, in microseconds, is another.
+    /// The age in years from which a height is valid for all times.
     private static let grown = 20
     private static let growing = 90 * Calendar.day
-    /// What no estimate is wanted beside.
+    /// Types of measurements that make an estimate unnecessary.
     private static let measurements = Set(
         ["bodyFatPercentage", "bodyFatMass", "fatFreeMass", "softLeanMass", "muscleMass", "musclePercentage"].compactMap {
             SampleType($0)
         })
 
-    /// - Parameters:
-    ///   - subject: the person's UUID.
-    ///   - zone: of the days on which people have their birthdays.
+    /// - Parameters: - subject: the person's UUID. - zone: the zone of the days on which ages change.
     public init(store: SampleStore, subject: String, formula: ImpedanceFormula, zone: TimeZoneRules) {
         (self.store, self.subject, self.formula, self.zone) = (store, subject, formula, zone)
     }
 
-    /// The id of the source that its samples have.
+    /// Returns the id of the source of the estimated samples.
     public static func source(of formula: ImpedanceFormula) -> String { "estimate." + formula.rawValue }
 
-    /// What is not known of the person now.
+    /// Returns the facts about the person that are missing on a date.
     public func missing(on date: String) throws -> Set<Missing> {
         var missing: Set<Missing> = []
         let history = try store.characteristics(of: subject)
@@ -78,11 +76,10 @@ public struct BodyEstimates {
         return missing
     }
 
-    /// Estimates what has no estimate yet.
+    /// Estimates the weighings that have no estimate yet.
     ///
-    /// - Parameters:
-    ///   - range: of the impedances.
-    ///   - now: the time of the ledger, and the day of which the person's characteristics are taken: they hold of earlier days, too.
+    /// - Parameters: - range: the times of the impedances. - now: the time for the ledger, and the day whose characteristics are
+    ///   used. They are applied to earlier days too.
     public func make(in range: ClosedRange<Instant>, now: Instant) throws -> Account {
         var account = Account()
         var readings: [Reading] = []
@@ -176,7 +173,7 @@ public struct BodyEstimates {
         defer { cursor.close() }
         var samples: [Sample] = []
         while let stored = try cursor.next() {
-            // What was estimated is no measurement.
+            // Estimated samples are not measurements.
             if stored.sample.metadata?["estimated"] == nil { samples.append(stored.sample) }
         }
         return samples
@@ -195,7 +192,7 @@ public struct BodyEstimates {
         return try cursor.next() != nil
     }
 
-    /// In metres: the last that was told before, else the first that was told after; not farther off than so many microseconds.
+    /// Returns the last height before a time, or else the first after it, no farther away than the limit in microseconds.
     private func height(at time: Instant, within limit: Int64?) throws -> Sample? {
         func first(_ comparison: SamplePredicate.Comparison, descending: Bool) throws -> Sample? {
             let cursor = try store.samples(
@@ -212,7 +209,7 @@ public struct BodyEstimates {
         return try first(.atMost, descending: true) ?? first(.above, descending: false)
     }
 
-    /// Of one scale: of one device, or where the file names none, of one source.
+    /// Whether two samples are from one scale: the same device or, if the file names none, the same source.
     private static func isOfOne(_ one: Origin, _ other: Origin) -> Bool {
         one.device?.key == other.device?.key && (one.device != nil || one.source.id == other.source.id)
     }
@@ -240,7 +237,7 @@ public struct BodyEstimates {
         return last - first - (date.dropFirst(4) < born.dropFirst(4) ? 1 : 0)
     }
 
-    /// To three places, as nothing that goes in is known better.
+    /// Rounds to three decimal places because no input is more precise.
     private static func quantity(_ value: Double, _ type: SampleType) -> MetadataValue {
         .quantity(Numeral(coefficient: Int64((value * 1000).rounded()), exponent: -3), type.canonicalUnit)
     }

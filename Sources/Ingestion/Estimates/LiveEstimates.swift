@@ -2,19 +2,19 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Which weighings a hub has committed and not estimated yet, and what it told about them.
+/// The weighings that a hub has committed but not estimated yet, and the missing facts that it has already reported.
 struct LiveEstimates {
-    /// By person, from the first to the last.
+    /// The times of the first and last weighing of each person.
     private var weighed: [String: ClosedRange<Instant>] = [:]
     private var told: Set<BodyEstimates.Missing> = []
 
-    /// A scale may tell the weight first and the impedance later, or the other way round.
+    /// The weight and the impedance may arrive in either order.
     private static let types = Set(["bodyMass", "bodyImpedance"].compactMap { SampleType($0) })
-    /// What comes of a scale's memory later than so, in microseconds, is left to the command: a person's past is estimated when asked.
+    /// The maximum age in microseconds. Older weighings from a scale's memory are only estimated by the command.
     private static let recent = 7 * Calendar.day
     private static let around: Int64 = 120_000_000
 
-    /// Notes what was committed.
+    /// Adds the weighings of a committed batch.
     mutating func count(_ batch: [GatedSample], of estimates: [String: [ImpedanceFormula]]) {
         for gated in batch where gated.rule == nil && Self.types.contains(gated.sample.origin.type) {
             let (subject, start) = (gated.sample.origin.subject, gated.sample.start)
@@ -24,9 +24,9 @@ struct LiveEstimates {
         }
     }
 
-    /// Estimates them.
+    /// Estimates the added weighings.
     ///
-    /// - Returns: what is missing, each once; without a name, and without a value.
+    /// - Returns: a text for each missing fact that was not reported before, without a name or a value.
     mutating func make(
         _ estimates: [String: [ImpedanceFormula]], in store: SampleStore, zone: TimeZoneRules, now: Instant
     ) throws -> [String] {

@@ -2,16 +2,16 @@ import Dispatch
 import Pipeline
 import SampleStore
 
-/// What of a file goes into one commit.
+/// The part of a file that goes into one commit.
 struct ImportBatch {
     var output = Normaliser.Output()
     var skipped: [SkipKind: Int] = [:]
-    /// Held provisional rows, by their numbers, whose longer versions are in this batch or in none.
+    /// The numbers of held provisional rows whose longer versions are in this batch.
     var arrived: [Int64] = []
-    /// Of its local times, where there are any.
+    /// The zone of local times, if there are any.
     var zone: String?
 
-    /// Empties it; the room stays, but for what was hardly used: batches of large bodies have few samples.
+    /// Empties the batch but keeps its memory, unless little of it was used. Batches of large bodies have few samples.
     mutating func clear() {
         output.samples.removeAll(keepingCapacity: output.samples.count > output.samples.capacity / 8)
         output.refusals.removeAll(keepingCapacity: true)
@@ -21,32 +21,32 @@ struct ImportBatch {
     }
 }
 
-/// Writes batches in their order, one at a time, on a thread of its own, while the next one is read.
+/// Writes batches in order, one at a time, on its own thread while the next one is read.
 ///
-/// From the first batch until ``finish()`` the store is this thread's alone.
+/// Only this thread may use the store from the first batch until ``finish()``.
 final class BatchWriter: @unchecked Sendable {
     private let body: (ImportBatch) throws -> Void
     private let queue = DispatchQueue(label: "vitalgate.import")
     private let work = DispatchGroup()
-    // The thread's while it works, the caller's else.
+    // Used by the thread while it writes, and by the caller otherwise.
     private var batch = ImportBatch()
     private var failure: (any Error)?
 
-    /// - Parameter body: makes a batch durable, or nothing of it.
+    /// - Parameter body: writes a batch completely or not at all.
     init(_ body: @escaping (ImportBatch) throws -> Void) { self.body = body }
 
-    /// Takes a batch once the one before is durable, and gives an empty one for it.
+    /// Takes a batch once the previous one is durable, and returns an empty one in its place.
     ///
-    /// - Throws: what writing the one before threw; then nothing more is written.
+    /// - Throws: the error of the previous write. Nothing is written after an error.
     func write(_ next: inout ImportBatch) throws {
         try finish()
         swap(&batch, &next)
         queue.async(group: work) { self.writeTaken() }
     }
 
-    /// Waits until all that was taken is durable.
+    /// Waits until all batches are durable.
     ///
-    /// - Throws: what writing it threw.
+    /// - Throws: the error of the last write.
     func finish() throws {
         work.wait()
         if let failure { throw failure }

@@ -1,15 +1,14 @@
 import HealthModel
 import Pipeline
 
-/// Gives each frame to whoever understands its channel: an export may hold resources beside its own records.
+/// Passes each frame to the interpreter of its channel. An export may contain resources besides its own records.
 final class ChannelInterpreter: FrameInterpreter {
     private let usual: any FrameInterpreter
-    /// So few that a look at each costs less than a hash.
+    /// The other interpreters. They are so few that comparing each costs less than a hash.
     private let others: [(channel: String, interpreter: any FrameInterpreter)]
 
-    /// - Parameters:
-    ///   - usual: understands the frames of the file's own form, and of channels that nobody else does.
-    ///   - others: by channel.
+    /// - Parameters: - usual: interprets the frames of the file's own format and of unknown channels. - others: interpreters by
+    ///   channel.
     init(_ usual: any FrameInterpreter, others: [String: any FrameInterpreter]) {
         self.usual = usual
         self.others = others.map { ($0.key, $0.value) }
@@ -24,7 +23,7 @@ final class ChannelInterpreter: FrameInterpreter {
     func takeLeftOut() -> LeftOut? { usual.takeLeftOut() }
 
     func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        // Millions of records have none.
+        // Millions of records have no channel.
         guard !frame.channel.isEmpty, let other = others.first(where: { $0.channel == frame.channel }) else {
             return try usual.interpret(frame, into: &readings)
         }

@@ -2,22 +2,22 @@ import HealthModel
 import Profiles
 import SampleStore
 
-/// The corrections of a machine's profiles, as repairs of a store.
+/// The corrections in a machine's profiles, as repairs of a store.
 public struct Corrections {
     /// One correction.
     public struct Entry {
         /// `profile/id`.
         public var name: String
-        /// What went wrong, for people, as the profile says it.
+        /// An explanation of the error, as written in the profile.
         public var note: String
-        /// The repair, as the store plans and makes it.
+        /// The repair request for the store.
         public var request: MigrationRequest
     }
 
-    /// Of all profiles, by name.
+    /// The corrections of all profiles, by name.
     public let all: [Entry]
 
-    /// - Parameter now: the time that the requests carry.
+    /// - Parameter now: the time of the requests.
     public init(library: ProfileLibrary, now: Instant) {
         all = library.profiles.flatMap { profile in
             profile.corrections.map { correction in
@@ -29,14 +29,14 @@ public struct Corrections {
         }
     }
 
-    /// Those that would change something, with what they would do.
+    /// Returns the corrections that would change something, with their plans.
     public func pending(in store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan)] {
         try all.map { ($0, try store.plan($0.request)) }.filter { $0.1.repaired + $0.1.merged > 0 }
     }
 
-    /// Applies all of them but those that would make fewer readings, which a person is asked for.
+    /// Applies all corrections except those that would reduce the number of readings. These need the user's consent.
     ///
-    /// - Returns: those that changed something, with the repair's number, and those that wait for a person, without one.
+    /// - Returns: the corrections that changed something, with the repair's number, and those that need consent, without one.
     public func apply(to store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan, migration: Int64?)] {
         try all.compactMap { entry in
             do {

@@ -1,26 +1,26 @@
 import HealthModel
 import SampleStore
 
-/// Weighings that were stored as a person's before the history showed that they are somebody else's.
+/// Weighings that were stored for a person before the history showed that they belong to someone else.
 ///
-/// They go to ``Origin/unassigned``, with all that was measured in the same frame, as one repair: it is in the ledger, reaches every target, and can be
-/// undone. After it was undone, nothing that was received before it is repaired again.
+/// They are assigned to ``Origin/unassigned``, with everything measured in the same frame, in one repair. The repair is in the
+/// ledger, reaches every target and can be undone. After an undo, readings received before it are not repaired again.
 struct EarlierMistakes: Hashable {
     var subject: String
-    /// A weight of the person, in kilograms.
+    /// A weight of the person in kilograms.
     var weight: Double
-    /// When it was taken, in microseconds.
+    /// The time of that weight in microseconds.
     var time: Int64
 
-    /// What the repair says of who asked for it.
+    /// The source of the repair.
     static let source = "weights"
     private static let reach = 400 * Calendar.day
-    /// Of one repair; what is left is found with the next weighing.
+    /// The maximum number of weighings in one repair. The rest are found with the next weighing.
     private static let maximum = 2000
 
-    /// Repairs what there is, after the weight is stored.
+    /// Repairs the weighings after the weight is stored.
     ///
-    /// - Returns: how many weighings were taken from the person, and the repair's number.
+    /// - Returns: the number of weighings taken from the person, and the repair's number. `nil` if there were none.
     func repair(in store: SampleStore, now: Instant, owner: String? = nil) throws -> (count: Int, migration: Int64)? {
         let undone = try store.migrations().filter { $0.source == Self.source && $0.state == "undone" }.map(\.applied).max()
         var conditions = SampleConditions(types: [.bodyMass])

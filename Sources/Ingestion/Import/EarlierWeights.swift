@@ -1,30 +1,30 @@
 import HealthModel
 import SampleStore
 
-/// A person's weights, asked for with ever later times: those of the store, read as far as they are needed, and those of a batch that is
-/// about to be stored.
+/// A person's weights, read with ascending times: those in the store, read as far as they are needed, and those in a batch that
+/// is about to be stored.
 struct EarlierWeights {
     typealias Weight = (time: Int64, value: Double)
 
     private let subject: String
-    /// Of the store, the last before the time that was asked for.
+    /// Weights in the store before the requested time.
     private var stored: [Weight] = []
-    /// Of the store, those that follow, from ``position`` on.
+    /// Weights in the store after them, from ``position`` on.
     private var ahead: [Weight] = []
     private var position = 0
     private var isAtEnd = false
     private var hasBegun = false
-    /// Of the batch, the last before ``now``, and those of it.
+    /// Weights in the batch: the last before ``now``, and those at ``now``.
     private var told: [Weight] = []
     private var atOnce: [Weight] = []
     private var now = Int64.min
 
-    /// How many are read at a time.
+    /// The number of weights read at a time.
     private static let stretch = 256
 
     init(_ subject: String) { self.subject = subject }
 
-    /// The last weights before a time, ``PersonHistory/depth`` of them at most.
+    /// Returns the last weights before a time, at most ``PersonHistory/depth``.
     mutating func before(_ time: Int64, since first: Int64, in store: SampleStore) throws -> [Weight] {
         while position < ahead.count, ahead[position].time < time {
             stored.append(ahead[position])
@@ -44,7 +44,7 @@ struct EarlierWeights {
         return recent.suffix(PersonHistory.depth)
     }
 
-    /// Counts a weight of the batch.
+    /// Adds a weight of the batch.
     mutating func note(_ value: Double, at time: Int64) {
         advance(to: time)
         atOnce.append((time, value))

@@ -4,16 +4,16 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// How a person wants a file read.
+/// The user's options for reading a file.
 public struct ReadingOptions: Sendable {
-    /// The profile's id, where it is not to be found by the file's header.
+    /// The profile's id, or `nil` to detect it from the file's header.
     public var profile: String?
-    /// What a person says about the file that it does not say itself.
+    /// Facts about the file that it does not contain itself.
     public var interpreter: InterpreterOptions
-    /// Whether a document that is not as its schema demands is kept all the same.
+    /// Whether to keep a document that violates its schema.
     public var keepsInvalidDocuments: Bool
 
-    /// - Parameter profile: the profile's id; nil finds it by the file's header.
+    /// - Parameter profile: the profile's id, or `nil` to detect it from the file's header.
     public init(
         profile: String? = nil, interpreter: InterpreterOptions = InterpreterOptions(), keepsInvalidDocuments: Bool = false
     ) {
@@ -23,24 +23,24 @@ public struct ReadingOptions: Sendable {
     }
 }
 
-/// A file, the source that reads it and the interpreter that understands it.
+/// A file with its source and interpreter.
 public struct FileReading {
-    /// The path that the file was named by.
+    /// The path of the file.
     public let path: String
     /// The profile's id.
     public let profile: String
-    /// Whose readings they are.
+    /// The UUID of the person who is measured.
     public let subject: String
-    /// How much of the file is read.
+    /// Measures how much of the file has been read.
     public let meter = ReadMeter()
-    /// Cuts the file into frames.
+    /// The source that splits the file into frames.
     public let source: any FrameSource
-    /// Makes readings of the frames.
+    /// The interpreter that makes readings from the frames.
     public let interpreter: any FrameInterpreter
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
 
-    /// A reading of its parts.
+    /// Creates a reading from its parts.
     public init(
         path: String, profile: String, subject: String, source: any FrameSource, interpreter: any FrameInterpreter
     ) {
@@ -49,9 +49,9 @@ public struct FileReading {
         (table, text) = (nil, nil)
     }
 
-    /// Finds out what a file is.
+    /// Detects the format of a file.
     ///
-    /// - Throws: ``SourceError`` where it cannot be read, ``ProfileMatchError`` where no profile, or more than one, reads it.
+    /// - Throws: ``SourceError`` if it cannot be read, ``ProfileMatchError`` if no profile or more than one reads it.
     public init(
         path: String, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry, received: Instant
     ) throws {
@@ -59,7 +59,7 @@ public struct FileReading {
             path: path, file: InputFile(path: path), options: options, library: library, registry: registry, received: received)
     }
 
-    /// The same of a file that is open; `path` names it.
+    /// Detects the format of an open file that is named by `path`.
     public init(
         path: String, file: InputFile, options: ReadingOptions, library: ProfileLibrary, registry: OriginRegistry,
         received: Instant
@@ -108,26 +108,26 @@ public struct FileReading {
         }
     }
 
-    /// Whether a device profile reads it, so that another one might.
+    /// Whether a device profile reads it, so that another profile could be chosen.
     public var isOfProfile: Bool { table != nil || interpreter is DatabaseInterpreter }
 
-    /// Whether it is another program's database.
+    /// Whether it is the database of another program.
     public var isOfDatabase: Bool { interpreter is DatabaseInterpreter }
 
-    /// What the file has and nobody reads; complete once it is read.
+    /// Parts of the file that are not read. Complete once the file has been read.
     public var unread: Unread {
         var unread = source.unread
         unread.add(interpreter.unread)
         return unread
     }
 
-    /// What was assumed; complete once the file is read.
+    /// The assumptions that were made. Complete once the file has been read.
     public var notes: [String] {
         (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
             + ((interpreter as? DatabaseInterpreter)?.notes ?? [])
     }
 
-    /// Cuts a text from memory as a file of this form would be; what `profile test` needs.
+    /// Returns a source for text in memory of the given form, as `profile test` needs it.
     public static func source(of bytes: [UInt8], form: ProfileMatch.Form) -> any FrameSource {
         switch form {
         case .delimited(let delimiter): DelimitedFileSource(bytes: bytes, delimiter: delimiter, received: Instant(seconds: 0))

@@ -4,36 +4,38 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// How far an import has come.
+/// The progress of an import.
 public struct ImportProgress: Sendable {
     /// Frames delivered so far.
     public var frames: Int
-    /// Samples handed to the store so far, whatever becomes of them there.
+    /// The number of samples passed to the store so far, whether stored or not.
     public var readings: Int
-    /// The place of a recent frame in the file; nil as long as none was noted.
+    /// The place of a recent frame in the file, or `nil` before the first update.
     public var place: Place?
 }
 
-/// Walks a file down the whole way: source, interpreter, normaliser, gate, store, in batches. While one is written, the next is read.
+/// Imports a file in batches through source, interpreter, normaliser, gate and store. While one batch is written, the next is
+/// read.
 public struct ImportService {
     private let store: SampleStore
     private let now: @Sendable () -> Instant
     private let zone: TimeZoneRules
-    /// Whether somebody asked to stop.
+    /// Whether the user asked to stop.
     private let isCancelled: () -> Bool
     private let comparesPaths: Bool
     private let trustsOpenEnds: Bool
 
-    /// Samples in one commit, of which two are in memory: few enough for a small machine, enough that a card is not worn by commits.
+    /// The maximum number of samples in one commit. Two batches are in memory: small enough for a small machine, and large enough
+    /// that commits do not wear out an SD card.
     private static let batch = 6144
-    /// Octets of bodies in one commit, about: routes and documents are large.
+    /// The approximate maximum size in bytes of bodies in one commit. Routes and documents are large.
     private static let bodies = 1 << 20
-    /// Refusals that wait for a commit at most.
+    /// The maximum number of rejections that wait for a commit.
     private static let refusals = 4096
 
-    /// - Parameters:
-    ///   - comparesPaths: whether the same measurement over another path is a duplicate; else only the very same reading.
-    ///   - trustsOpenEnds: whether a table that ends without a line break is whole; else the readings of its last row are held.
+    /// - Parameters: - comparesPaths: whether the same measurement from another path is a duplicate. If not, only the identical
+    ///   reading is. - trustsOpenEnds: whether a table without a final line break is complete. If not, the readings of its last
+    ///   row are held.
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false },
@@ -47,15 +49,15 @@ public struct ImportService {
         self.isCancelled = isCancelled
     }
 
-    /// What an import came to, and what ended it early.
+    /// The result of an import.
     public struct Outcome {
-        /// The ledger's sums: every reading that came in, and where it ended.
+        /// The ledger's totals: all readings that came in, and their results.
         public var account: IngestAccount
-        /// Why the file was not read to its end.
+        /// The reason why the file was not read to its end, if any.
         public var failure: SourceError?
-        /// Whether the import ended because somebody asked to stop.
+        /// Whether the user stopped the import.
         public var isInterrupted = false
-        /// Stretches of what came that would fit far better in another unit.
+        /// Runs of imported readings that fit another unit far better.
         public var suspicions: [Suspicion] = []
     }
 
@@ -63,9 +65,9 @@ public struct ImportService {
 
     /// Imports one file.
     ///
-    /// Everything before the place where the file breaks off or the person stops it is stored, and in the ledger.
+    /// Everything before a read error or the user's stop is stored and in the ledger.
     ///
-    /// - Throws: ``StoreError`` where the store fails; the batches before are kept.
+    /// - Throws: ``StoreError`` if the store fails. Earlier batches are kept.
     public func run(
         _ reading: FileReading, received: Instant, progress: (ImportProgress) -> Void = { _ in }
     ) throws -> Outcome {
@@ -90,7 +92,7 @@ public struct ImportService {
             let taken = try take(told, from: reading, ingest, received)
             try ingest.note(reading.notes + Self.notes(ofCut: cut) + Self.notes(of: failure, behind: entered) + taken)
         } catch {
-            // The store failed: what it still takes of the account is better than none.
+            // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
             throw error
         }
@@ -100,19 +102,19 @@ public struct ImportService {
         }
         let account = try ingest.finish(
             at: now().microseconds, state: interrupted ? "interrupted" : failure != nil ? "failed" : "done")
-        // What came in is counted apart from where it ended, so that a reading lost on the way cannot stay unseen.
+        // Incoming and recorded readings are counted separately so that a lost reading is detected.
         guard entered == account.read + ingest.repeated else {
             throw StoreError(
                 .defect,
                 "the ledger does not add up: \(entered) readings came in, \(account.read + ingest.repeated) are accounted for")
         }
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
-        // What a wrong profile does is noticed on the first day.
+        // This reports a wrong profile on the first day.
         if account.stored > 0 { outcome.suspicions = try store.suspicions(broughtBy: ingest.id) }
         return outcome
     }
 
-    /// Each reading that came in front of a break stood there whole, or it would not have come.
+    /// Readings before a break are complete. Otherwise they would not have been produced.
     private static func notes(of failure: SourceError?, behind entered: Int) -> [String] {
         guard let failure, entered > 0 else { return [] }
         let place = failure.place.map { "\($0)" } ?? "the break"
@@ -123,7 +125,7 @@ public struct ImportService {
         last.map { ["\($0), the last, \(IngestAccount.openEnd)"] } ?? []
     }
 
-    /// Takes what the file tells of the person, and says what came of it: the types, never a value.
+    /// Stores the characteristics of the person in the file and returns notes on the result: the types, never a value.
     private func take(
         _ told: [CharacteristicType: Characteristic], from reading: FileReading, _ ingest: Ingest, _ received: Instant
     ) throws -> [String] {
@@ -170,7 +172,7 @@ public struct ImportService {
             for mistake in mistakes { _ = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) }
         }
         func isOpen(_ frame: RawFrame) -> Bool { frame.isProvisional && !trustsOpenEnds && !interpreter.isWhole(frame) }
-        // Whatever ends this, the store is the caller's again.
+        // In any case the caller may use the store again after this function.
         defer { _ = try? writer.finish() }
         func flush() throws {
             if readsLocalTimes || path.normaliser.readsLocalTimes, !isZoneNoted {
@@ -232,15 +234,15 @@ public struct ImportService {
                 }
             }
         } catch {
-            // What stood before the place where it ends is good.
+            // Everything before the read error is valid.
             if !(error is StoreError) { try finish() }
             throw error
         }
         try finish()
     }
 
-    /// The file's name without its folders, which are nobody's business in a store that may be handed on, and without what could pass for
-    /// a line of its own.
+    /// Returns the file's name without its folders, which are private in a store that may be passed on, and without control
+    /// characters, which could imitate a separate line.
     static func name(of path: String) -> String {
         let name = path.split(separator: "/").last ?? Substring(path)
         return String(

@@ -4,18 +4,19 @@ import HealthModel
 import Pipeline
 import Profiles
 
-/// A format that no JSON5 file describes, since it is no table: Apple's export and what lies in it, routes, resources,
+/// A format that no JSON5 profile describes because it is not a table: Apple's export and its parts, routes, resources,
 /// documents.
 struct KnownFormat {
-    /// What stands for the profile's id.
+    /// The id in place of a profile's.
     let id: String
     let source: any FrameSource
     let interpreter: any FrameInterpreter
 
-    /// The format of a file: the one that a person names, else the one that its content shows; `nil` where a profile has to read it.
+    /// Detects the format of a file: the one that the user names, or else the one that the content matches. Returns `nil` if a
+    /// profile has to read it.
     ///
-    /// - Parameter folders: those of the profiles; the schema of documents lies in one.
-    /// - Throws: ``SourceError`` where it cannot be read.
+    /// - Parameter folders: the profile folders. One of them contains the schema of documents.
+    /// - Throws: ``SourceError`` if the file cannot be read.
     init?(
         of file: InputFile, path: String, options: ReadingOptions, folders: [String], registry: OriginRegistry, received: Instant,
         meter: ReadMeter
@@ -29,7 +30,7 @@ struct KnownFormat {
             interpreter = ChannelInterpreter(
                 AppleHealthInterpreter(registry: registry), others: [ResourceRow.fhir: ClinicalInterpreter(registry: registry)])
         } else if isMeant(Self.lines, LineFile.recognises) {
-            // Before resources, which such a line may name.
+            // Checked before resources because such a line may name one.
             id = Self.lines
             let (lines, reader) = (LineFileSource(file, received: received, meter: meter), LineInterpreter(registry: registry))
             try reader.survey(lines)
@@ -69,22 +70,22 @@ struct KnownFormat {
         }
     }
 
-    /// An export of the Health app, or the ZIP it comes in.
+    /// An export of the Health app, or the ZIP that contains it.
     static let appleHealth = "apple-health-export"
-    /// An electrocardiogram of such an export, by itself.
+    /// A single electrocardiogram from such an export.
     static let electrocardiogram = "apple-health-electrocardiogram"
-    /// Our own lines, as `export` writes them.
+    /// Our own lines, as written by `export`.
     static let lines = "vitalgate-lines"
     /// A route.
     static let gpx = "gpx"
-    /// Activities as Garmin's Training Center writes them.
+    /// Activities in the format of Garmin's Training Center.
     static let tcx = "tcx"
-    /// Activities as Garmin's and others' devices record them.
+    /// Activities in the format of devices from Garmin and others.
     static let fit = "fit"
     /// A clinical document.
     static let cda = "cda"
-    /// FHIR resources, of whichever release.
+    /// FHIR resources of any release.
     static let fhir = "fhir"
-    /// FHIR resources of the release that a person names.
+    /// FHIR resources of the release that the user names.
     private static let fhirReleases: [String: FHIRRelease] = ["fhir-r4": .r4, "fhir-dstu2": .dstu2]
 }

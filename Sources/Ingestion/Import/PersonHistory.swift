@@ -2,49 +2,51 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Compares weighings with what the person weighed before: a scale that is shared gives a 100 kg person a child's 15 kg.
+/// Compares weighings with the person's earlier weights. A shared scale may assign a child's 15 kg to a 100 kg person.
 ///
-/// A weighing of somebody else, with all that was measured in the same frame, is nobody's until a person assigns it: it goes to
-/// ``Origin/unassigned``, not into quarantine, since it is a perfectly good weight. A weight in another unit than it says (a factor of
-/// 2.2 or 6.35) is no other person: repairing units is for migration.
+/// A weighing of someone else, with everything measured in the same frame, goes to ``Origin/unassigned`` until the user assigns
+/// it. It is not quarantined because the weight itself is valid. A weight in a wrong unit (a factor of 2.2 or 6.35) does not
+/// indicate another person: units are corrected by repairs.
 ///
-/// Two rules, by what the person's last nine weights are:
+/// There are two rules, depending on the person's last nine weights:
 ///
-/// - Three at least, within 25 % of one another: a weight of less than half or more than twice their median is somebody else's; of less than a quarter or more
-///   than four times if the last is more than a month old.
-/// - Fewer, or those of two people: two weights within a week, one more than twice the other, are of two people. The group of at least three that is twice as
-///   large as the other is the person's, else the heavier one. ``EarlierMistakes`` takes earlier weights of the other from the person.
+/// - At least three, within 25 % of one another: a weight of less than half or more than twice their median belongs to someone
+///   else. If the last is more than a month old, the limits are a quarter and four times.
+/// - Fewer, or weights of two people: two weights within a week, one more than twice the other, belong to two people. The group
+///   of at least three that is twice as large as the other is the person's, otherwise the heavier one. ``EarlierMistakes`` takes
+///   earlier weights of the other group from the person.
 ///
-/// No body halves or doubles its weight in a week, so that no real change is taken from a person.
+/// A body does not halve or double its weight within a week, so real changes stay with the person.
 ///
-/// The subject is part of a reading's identity. A reading that is known under either subject therefore stays what it is, whatever the
-/// history says by now.
+/// The subject is part of a reading's identity. A reading that is already stored under either subject therefore keeps it, even if
+/// the history has changed.
 struct PersonHistory {
     private let store: SampleStore
-    /// By subject.
+    /// The weights by subject.
     private var weights: [String: EarlierWeights] = [:]
-    /// Of people whose history shows somebody else.
+    /// Mistakes in the history of people that shows someone else.
     private var mistakes: [EarlierMistakes] = []
-    /// By source: whether it has weighings of nobody's.
+    /// Whether a source has unassigned weighings, by source.
     private var sources: [String: Bool] = [:]
 
-    /// Earlier weighings that count.
+    /// The number of earlier weighings that count.
     static let depth = 9
     private static let least = 3
-    /// A year and a bit.
+    /// A little more than a year, in microseconds.
     private static let reach: Int64 = 400 * 86_400_000_000
     private static let month = 30 * Calendar.day
-    /// Within it no body doubles its weight.
+    /// A time in microseconds within which a body does not double its weight.
     static let week = 7 * Calendar.day
-    /// Pounds and stones in kilograms, and the other way round.
+    /// The ratios of pounds, stones and kilograms.
     private static let units = [2.20462, 6.35029, 14.0]
 
     private init(store: SampleStore) { self.store = store }
 
-    /// Gives weighings that are not the person's to nobody: all that was measured with them goes along. Called inside the transaction that
-    /// keeps the batch, so that nobody else stores the same weighing as another's meanwhile.
+    /// Assigns weighings that are not the person's to ``Origin/unassigned``, with everything measured in the same frame. Called
+    /// inside the transaction that stores the batch, so that no other process can store the same weighing for someone else at the
+    /// same time.
     ///
-    /// - Returns: which of the batch are nobody's now, and what is to be repaired of earlier weighings once the batch is stored.
+    /// - Returns: the indices of readings that are now unassigned, and the earlier weighings to repair once the batch is stored.
     static func assign(
         _ batch: inout [GatedSample], in store: SampleStore
     ) throws -> (nobodys: [Int], mistakes: [EarlierMistakes]) {
@@ -55,7 +57,7 @@ struct PersonHistory {
         guard !weighings.isEmpty else { return ([], []) }
         var history = PersonHistory(store: store)
         var given: [Int] = []
-        // In order of time, whichever way the file is sorted: what came earlier is what a weighing is held against.
+        // Sorted by time, whatever the order of the file, because a weighing is compared with earlier ones.
         for index in weighings.sorted(by: { (batch[$0].sample.start, $0) < (batch[$1].sample.start, $1) })
         where try history.isNobodys(batch[index].sample) {
             for member in members(of: index, in: batch) {
@@ -68,7 +70,7 @@ struct PersonHistory {
     }
 
     private mutating func isNobodys(_ sample: Sample) throws -> Bool {
-        // Stored as the person's before there was a history: it stays that.
+        // A weighing stored for the person before there was a history keeps its owner.
         if try isAnothers(sample) { return try !store.knows(sample) }
         if try hasUnassigned(like: sample.origin), let other = Self.reading(sample, of: Origin.unassigned), try store.knows(other)
         {
@@ -112,7 +114,7 @@ struct PersonHistory {
         return false
     }
 
-    /// Whether two weights are not one body's, at times that are near enough.
+    /// Whether two weights at near times cannot be of one body.
     static func isApart(_ one: Double, _ other: Double, by factor: Double = 2) -> Bool {
         guard one > 0, other > 0 else { return false }
         let ratio = one / other
@@ -120,10 +122,10 @@ struct PersonHistory {
         return !units.contains { abs(ratio / $0 - 1) < 0.03 || abs(ratio * $0 - 1) < 0.03 }
     }
 
-    /// All samples of one frame.
+    /// Returns the indices of all samples of one frame.
     static func members(of index: Int, in batch: [GatedSample]) -> [Int] {
         guard let group = batch[index].sample.group else { return [index] }
-        // A frame's samples stand together.
+        // The samples of a frame are adjacent.
         var low = index
         var high = index
         while low > 0, batch[low - 1].sample.group == group { low -= 1 }
@@ -131,7 +133,7 @@ struct PersonHistory {
         return Array(low...high)
     }
 
-    /// The same reading as another person's; nil where its identity cannot be told from its fields.
+    /// Returns the same reading for another person, or `nil` if its identity cannot be computed from its fields.
     static func reading(_ sample: Sample, of subject: String) -> Sample? {
         let origin = Origin(
             subject: subject, type: sample.origin.type, source: sample.origin.source, device: sample.origin.device)

@@ -2,28 +2,29 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Last rows of tables that end without a line break: what they say is held, until the same row arrives longer or with a line break.
+/// Last rows of tables without a final line break. Their readings are held until the same row arrives longer or with a line
+/// break.
 ///
-/// A table does not say where it ends. An upload that breaks within the last number leaves 69.2 where 69.25 was measured, and a day's 2,450 steps
-/// as 245.
+/// A table does not mark its end. If an upload breaks off within the last number, it contains 69.2 instead of 69.25, or 245
+/// instead of 2,450 steps.
 struct ProvisionalRows {
     private let held: [(number: Int64, text: [UInt8])]
 
-    /// - Parameter profile: the one that the file is read by; a row of another form is another row.
+    /// - Parameter profile: the profile that reads the file. The same text in another format is another row.
     init(heldOf profile: String, in store: SampleStore) throws(StoreError) {
         held = try store.provisionalRows(of: profile).map { ($0.number, Array($0.text.utf8)) }
     }
 
-    /// Whether none is held.
+    /// Whether there are no held rows.
     var isEmpty: Bool { held.isEmpty }
 
-    /// The numbers of the held rows that are beginnings of this one.
+    /// Returns the numbers of the held rows that this row begins with.
     func longer(_ frame: RawFrame) -> [Int64] {
         guard case .row(let row) = frame.payload else { return [] }
         return held.filter { Self.isBeginning($0.text, of: row, orWhole: !frame.isProvisional) }.map(\.number)
     }
 
-    /// Whether a row's text, as ``FrameText`` writes it, begins with another's.
+    /// Whether a row's text, as written by ``FrameText``, begins with another text.
     private static func isBeginning(_ text: [UInt8], of row: TextRow, orWhole: Bool) -> Bool {
         var length = 0
         for cell in row.cells {
@@ -40,9 +41,10 @@ struct ProvisionalRows {
         return length == text.count && orWhole
     }
 
-    /// Adds the readings of a provisional row to the output as held, whatever the gate thinks of them.
+    /// Adds the readings of a provisional row to the output as held, whatever the gate's verdict.
     ///
-    /// They are settled by themselves: a cut time must not decide in which pass of an hour the rows before it are.
+    /// They are normalised separately because a truncated time must not affect which pass of a repeated hour the rows before it
+    /// are in.
     static func hold(
         _ readings: [Reading], of frame: RawFrame, zone: TimeZoneRules, into output: inout Normaliser.Output
     ) {

@@ -6,7 +6,7 @@ extension AdoptedDevice {
     /// The prefix of the addresses of Bluetooth devices.
     package static let bluetooth = "bluetooth:"
 
-    /// `C0:01:02:03:04:01`, where it is reached over Bluetooth.
+    /// The Bluetooth address such as `C0:01:02:03:04:01`, or `nil` for other devices.
     package var bluetoothAddress: String? {
         address.hasPrefix(Self.bluetooth) ? String(address.dropFirst(Self.bluetooth.count)) : nil
     }
@@ -16,7 +16,7 @@ extension AdoptedDevice {
 }
 
 extension Profile {
-    /// Says of all it makes that it is simulated.
+    /// The same profile with a source that marks all its readings as simulated.
     package var simulated: Profile {
         naming { SourceRevision(id: "simulation.\($0.id)", name: "Vitalgate simulation: \($0.name)", version: $0.version) }
     }

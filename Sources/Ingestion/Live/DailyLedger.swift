@@ -1,31 +1,32 @@
 import HealthModel
 import SampleStore
 
-/// The ledger's accounts of what is live: one a day of the calendar in the hub's zone, which a hub that is started again goes on with.
+/// The ledger accounts of live readings: one for each calendar day in the hub's zone. A restarted hub continues the day's
+/// account.
 final class DailyLedger {
     private struct Day {
         var number: Int
         var ingest: Ingest
-        /// Readings that an earlier run of the hub left in its account.
+        /// The number of readings that an earlier run of the hub left in the account.
         var before: Int
         var notes: [String]
     }
 
-    /// Days begin at its midnights, from the next on.
+    /// The zone whose midnights start the days. A change applies from the next day on.
     var zone: TimeZoneRules
-    /// Readings of the accounts that this hub has closed.
+    /// The number of readings in the accounts that this hub has closed.
     private(set) var accounted = 0
     private let store: SampleStore
     private let now: @Sendable () -> Instant
-    /// Whether one ingest takes a recording, whose days are long gone.
+    /// Whether one ingest takes a whole recording, whose days are over.
     private let isReplay: Bool
     private var day: Day?
     private var notes: [String] = []
 
-    /// Of a day.
+    /// The maximum number of notes for a day.
     private static let maximumNotes = 100
 
-    /// - Parameter replaying: takes everything, whatever day it is.
+    /// - Parameter replaying: an ingest that takes everything, whatever the day.
     init(store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules, replaying: Ingest? = nil) {
         isReplay = replaying != nil
         day = replaying.map { Day(number: 0, ingest: $0, before: 0, notes: []) }
@@ -34,7 +35,7 @@ final class DailyLedger {
         self.zone = zone
     }
 
-    /// The ingest of today: the one at hand, the one that an earlier run of the hub began, or a new one.
+    /// Returns today's ingest: the current one, one from an earlier run of the hub, or a new one.
     func today() throws -> Ingest {
         if isReplay, let day { return day.ingest }
         let now = now()
@@ -63,15 +64,15 @@ final class DailyLedger {
 
     // MARK: Notes
 
-    /// Whether there are any that are not written yet.
+    /// Whether there are notes that are not written yet.
     var hasNotes: Bool { !notes.isEmpty }
 
-    /// Remembers something that was assumed or noticed, up to a number of them.
+    /// Adds a note about an assumption or observation, up to the maximum.
     func note(_ text: String) {
         if notes.count + (day?.notes.count ?? 0) < Self.maximumNotes { notes.append(text) }
     }
 
-    /// Writes them into the account of today.
+    /// Writes the notes into today's account.
     func writeNotes() throws {
         guard hasNotes else { return }
         let ingest = try today()

@@ -1,17 +1,17 @@
 import HealthModel
 
-/// When and how often a device delivers, and how full its battery is: never what it measures.
+/// When and how often a device delivers, and its battery level, but never its measurements.
 public struct DeviceActivity: Sendable {
-    /// When its last reading came, by the hub's clock, and by the uptime, which does not jump.
+    /// The time of its last reading by the hub's clock, and by the uptime, which does not jump.
     public private(set) var last: (time: Instant, uptime: Duration)?
-    /// In percent.
+    /// The battery level in percent.
     public var battery: Double?
-    /// Readings by minute of uptime, of the last minutes.
+    /// The number of readings for each of the last minutes of uptime.
     private var minutes: [(minute: Int64, readings: Int)] = []
 
     private static let window: Int64 = 5
 
-    /// Of a device that has not delivered yet.
+    /// Creates the activity of a device that has not delivered yet.
     public init() {}
 
     mutating func count(_ readings: Int, at time: Instant, uptime: Duration) {
@@ -25,7 +25,8 @@ public struct DeviceActivity: Sendable {
         }
     }
 
-    /// Readings a minute over the last five whole minutes, or those since the first of them; nothing where none came.
+    /// Returns the readings per minute over the last five minutes, or since the first of them with a reading. `nil` if there were
+    /// no readings.
     public func rate(at uptime: Duration) -> Double? {
         let now = uptime.components.seconds / 60
         let recent = minutes.filter { $0.minute > now - Self.window }
@@ -34,13 +35,13 @@ public struct DeviceActivity: Sendable {
         return Double(recent.reduce(0) { $0 + $1.readings }) * 60 / max(seconds, 60)
     }
 
-    /// Whether nothing came for three of the expected intervals, and at least half a minute.
+    /// Whether the device has been silent for three expected intervals and at least 30 seconds.
     public func isSilent(expecting interval: Duration?, at uptime: Duration) -> Bool {
         guard let end = silence(expecting: interval) else { return false }
         return uptime >= end
     }
 
-    /// The uptime from which on it counts as silent, if nothing comes until then.
+    /// Returns the uptime from which the device counts as silent if nothing arrives.
     public func silence(expecting interval: Duration?) -> Duration? {
         guard let interval, let last else { return nil }
         return last.uptime + max(interval * 3, .seconds(30))

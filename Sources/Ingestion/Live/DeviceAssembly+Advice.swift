@@ -1,19 +1,19 @@
 import BlueZSource
 import Profiles
 
-/// What a person does with a device that was heard and is not read yet.
+/// The steps to read a device that was detected but is not read yet.
 public struct DeviceAdvice: Hashable, Sendable {
-    /// What it is, by the names of the profiles that read it.
+    /// The names of the profiles that read it.
     public var names: [String]
-    /// Commands, in their order; what a person has to know is in capital letters.
+    /// The commands in order. Values that the user has to fill in are in capital letters.
     public var commands: [String]
 }
 
 extension DeviceAssembly {
-    /// How a device comes to be read; nil where no profile reads it.
+    /// Returns the steps to read a device, or `nil` if no profile reads it.
     public func advice(for device: NearbyDevice) -> DeviceAdvice? {
         let all = profiles(for: device)
-        // A battery is no device to adopt.
+        // A battery alone is not a device to adopt.
         guard all.contains(where: { !$0.tellsOnlyOfDevice }) else { return nil }
         let address = device.address.description
         let wantsBond = all.contains { $0.connection.needsBond } && !device.isBonded

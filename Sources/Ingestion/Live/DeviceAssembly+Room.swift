@@ -5,10 +5,10 @@ import Profiles
 import Wire
 
 extension DeviceAssembly {
-    /// Whether what a device tells has no person: all that its profiles can read is of a room, or all that was heard of it is. Some forms of
-    /// advertisement (BTHome, MiBeacon) are spoken by scales and by thermometers, and only what one says tells which it is.
+    /// Whether a device measures only a room and no person, judged by its profiles or by the readings received so far. Some
+    /// advertisement formats (BTHome, MiBeacon) are used by both scales and thermometers, and only the readings show which it is.
     ///
-    /// - Parameter bindKey: 32 hexadecimal digits, where its advertisements are encrypted; without it nothing is heard of those.
+    /// - Parameter bindKey: 32 hexadecimal digits if its advertisements are encrypted. Without the key they cannot be read.
     public func tellsOnlyOfRoom(_ device: NearbyDevice?, profiles ids: [String], bindKey: String?) -> Bool {
         let profiles = ids.compactMap { library[$0] }.filter { !$0.tellsOnlyOfDevice }
         guard !profiles.isEmpty else { return false }
@@ -18,7 +18,7 @@ extension DeviceAssembly {
         return !heard.isEmpty && heard.allSatisfy(\.isOfRoom)
     }
 
-    /// What was heard of it, as far as it can be read.
+    /// Returns the types of the readings in its advertisements, as far as they can be read.
     private func types(of device: NearbyDevice, _ profiles: [Profile], _ bindKey: String?) -> Set<SampleType> {
         var options = BinaryOptions()
         options.secrets.bindKey = bindKey.flatMap { HexadecimalText.octets($0) }

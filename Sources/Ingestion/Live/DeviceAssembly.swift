@@ -4,16 +4,16 @@ import Profiles
 import SampleStore
 import Wire
 
-/// Puts devices and profiles together.
+/// Matches devices with profiles.
 public struct DeviceAssembly: Sendable {
-    /// The profiles that devices are matched with.
+    /// The profiles to match with.
     public let library: ProfileLibrary
 
-    /// - Parameter library: the profiles that devices are matched with.
+    /// - Parameter library: the profiles to match with.
     public init(library: ProfileLibrary) { self.library = library }
 
-    /// The profiles that a device is adopted with, by what it advertises: those that make readings. The first one names the device
-    /// where nothing else does, so what nearly every device has comes last.
+    /// Returns the profiles that match a device's advertisements and produce readings. The first one names the device if nothing
+    /// else does, so profiles for common services such as the battery come last.
     public func profiles(for device: NearbyDevice) -> [Profile] {
         let matches = library.profiles.filter { profile in
             guard profile.hasBinaryReadings || profile.connection.dialogue != nil else { return false }
@@ -46,14 +46,14 @@ public struct DeviceAssembly: Sendable {
         match.services.contains { BluetoothUUID($0).map(device.services.contains) ?? false }
     }
 
-    /// A company's number or a service's alone is shared by many devices: of what was heard under it, the profile has to read something. A
-    /// name or a service that the device offers is believed.
+    /// Whether the advertised data confirms the match. Many devices share a company number or a service, so the profile must be
+    /// able to read some of the data. A match by name or by an offered service needs no confirmation.
     private static func agrees(_ profile: Profile, _ device: NearbyDevice) -> Bool {
         if hasService(profile.match, device) || device.name.map({ profile.match.fits(name: $0) }) == true { return true }
         return reads(profile, device) ?? true
     }
 
-    /// Whether the profile reads something of what was heard; nil where nothing was heard of its channels.
+    /// Whether the profile can read any of the advertised data, or `nil` if there is none in its channels.
     private static func reads(_ profile: Profile, _ device: NearbyDevice) -> Bool? {
         let heard = profile.binaryChannels.flatMap { channel -> [(match: BinaryMatch, octets: [UInt8])] in
             guard let part = AdvertisedData(channel: channel), let match = profile.match(channel: channel) else { return [] }
@@ -63,7 +63,8 @@ public struct DeviceAssembly: Sendable {
         return heard.isEmpty ? nil : heard.contains { $0.match.mayRead($0.octets, address: address) }
     }
 
-    /// What the source has to know of an adopted device; none where its address is no Bluetooth address or no profile of it is there.
+    /// Returns the source's description of an adopted device. `nil` if it has no Bluetooth address or none of its profiles
+    /// exists.
     public func description(of device: AdoptedDevice) -> DeviceDescription? {
         let all = readers(of: device)
         let profiles = all.filter { !Self.isBeside($0, all) }
@@ -106,7 +107,7 @@ public struct DeviceAssembly: Sendable {
         return description
     }
 
-    /// The device is left only where all that connect to it leave; a battery alone keeps nobody connected.
+    /// Disconnects only if all profiles that connect allow it. A battery alone does not keep a connection open.
     private static func presence(of profiles: [Profile]) -> DeviceDescription.Presence {
         guard !profiles.isEmpty else { return .adverts }
         var longest: (quiet: Int, rest: Int)?
@@ -175,17 +176,17 @@ public struct DeviceAssembly: Sendable {
 
     // MARK: Addresses
 
-    /// `bluetooth:C0:01:02:03:04:01`, as the store has it.
+    /// Returns the address in the store's form, `bluetooth:C0:01:02:03:04:01`.
     public static func storedAddress(_ address: BluetoothAddress) -> String { AdoptedDevice.bluetooth + address.description }
 
-    /// The address for the source; nil where the device has none of Bluetooth.
+    /// Returns the Bluetooth address for the source, or `nil` if the device has none.
     public static func address(of device: AdoptedDevice) -> BluetoothAddress? {
         device.bluetoothAddress.flatMap { BluetoothAddress($0) }
     }
 }
 
 extension AdoptedDevice {
-    /// What the source knew of it when it was last here.
+    /// The facts that the source learned in earlier sessions.
     package var memory: DeviceMemory {
         var memory = DeviceMemory()
         memory.device = device
@@ -198,7 +199,7 @@ extension AdoptedDevice {
         return memory
     }
 
-    /// Takes over what the source learned. Returns whether that was anything new.
+    /// Stores the facts that the source learned. Returns whether anything changed.
     package mutating func learn(_ memory: DeviceMemory) -> Bool {
         let before = self
         if let device = memory.device {

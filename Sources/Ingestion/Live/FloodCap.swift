@@ -1,22 +1,22 @@
-/// How many readings are taken of what a device tells everybody: so many a second, averaged over a minute. Anybody can send under its
-/// address, and what is sent without end must not fill the disk.
+/// A limit on the readings accepted from a device's advertisements: a number per second, averaged over a minute. Anyone can
+/// advertise under its address, and endless advertisements must not fill the disk.
 package struct FloodCap {
-    /// At least 1.
+    /// The limit in readings per second, at least 1.
     var perSecond: Int
-    /// How long what was taken would have taken at that rate, less the time that went by.
+    /// The time that the accepted readings would take at that rate, minus the time that has passed.
     private var debt = Duration.zero
     private var last: Duration?
     private var wasTold = false
-    /// Nobody was told yet that something was left out.
+    /// Whether the first rejection has not been reported yet.
     private var hasNews = false
 
-    /// More than any sensor that only advertises has been seen to bring.
+    /// The default limit, above the rate of all known sensors that only advertise.
     package static let usual = 10
     private static let averaged = Duration.seconds(60)
 
     init(perSecond: Int) { self.perSecond = perSecond }
 
-    /// Whether so many more readings are taken.
+    /// Whether this number of additional readings is accepted.
     mutating func takes(_ count: Int, at uptime: Duration) -> Bool {
         debt = max(.zero, debt - (uptime - (last ?? uptime)))
         last = uptime
@@ -28,7 +28,7 @@ package struct FloodCap {
         return true
     }
 
-    /// Whether somebody is to be told that something was left out; true once.
+    /// Whether a rejection has to be reported. True once.
     mutating func takeNews() -> Bool {
         defer { hasNews = false }
         return hasNews

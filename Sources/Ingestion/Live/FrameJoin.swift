@@ -2,8 +2,8 @@ import HealthModel
 import Pipeline
 import Profiles
 
-/// What one frame of a device says of the readings of another: where the sensor sits, before which meal it was, whose time the second half
-/// of a weighing has.
+/// Combines frames of a device that describe one another: the position of the sensor, the meal before a reading, the time of a
+/// weighing for its second half.
 struct FrameJoin {
     private struct Part {
         var channel: String
@@ -15,13 +15,13 @@ struct FrameJoin {
     private var ofDevice: [SampleType: Metadata] = [:]
     private var ofRecord: (place: Place, types: [SampleType], metadata: Metadata)?
     private var first: Part?
-    /// By channel: the last measurement that had a time of the device's own.
+    /// The last measurement with a time of the device's own, by channel.
     private var timed: [String: Part] = [:]
 
-    /// The second half of a measurement follows at once.
+    /// The maximum time in microseconds between the two parts of a measurement.
     private static let partsTogether: Int64 = 10_000_000
 
-    /// Keeps what a frame says of others.
+    /// Keeps a frame's description of others.
     mutating func learn(_ description: FrameDescription, at place: Place) {
         switch description.span {
         case .device: for type in description.types { ofDevice[type] = description.metadata }
@@ -29,15 +29,15 @@ struct FrameJoin {
         }
     }
 
-    /// The clock that says when frames were heard was set, by so many microseconds.
+    /// Moves receive times after the hub's clock was set, by this many microseconds.
     mutating func clockWasSet(by step: Int64) {
         first?.received.microseconds &+= step
         for channel in timed.keys { timed[channel]?.received.microseconds &+= step }
     }
 
-    /// Adds what other frames say. Returns when the readings were received, which is when the first half of them was.
+    /// Adds the facts from other frames. Returns the receive time of the readings, which is that of their first part.
     ///
-    /// - Parameter follows: the channel whose measurement the frame belongs to where it has no time itself.
+    /// - Parameter follows: the channel whose measurement the frame belongs to if it has no time itself.
     mutating func join(_ readings: inout [Reading], isPart: Bool, follows: String?, _ frame: RawFrame) -> Instant {
         for index in readings.indices {
             let type = readings[index].origin.type
@@ -74,18 +74,19 @@ struct FrameJoin {
         return part.received
     }
 
-    /// What the frame itself says counts.
+    /// Merges metadata. The frame's own values take precedence.
     private static func both(_ own: Metadata?, _ more: Metadata) -> Metadata {
         guard let own else { return more }
         return Metadata(more.entries.map { ($0.key, $0.value) } + own.entries.map { ($0.key, $0.value) })
     }
 }
 
-/// For a restart between the halves of a measurement. What was said of the device itself is said again at the next connection.
+/// The state for a restart between the parts of a measurement. Descriptions of the device itself are not stored because it
+/// repeats them at the next connection.
 extension FrameJoin: Codable {
     private struct Stored: Codable {
         var channel: String
-        /// Of a device's wall clock: start, end, and ticks if there are any; none of a receipt.
+        /// The start and end by the device's clock, and the ticks if there are any. `nil` for a receive time.
         var wall: [Int64]?
         var metadata: Metadata?
         var received: Int64

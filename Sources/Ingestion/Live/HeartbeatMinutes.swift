@@ -1,46 +1,47 @@
 import HealthModel
 import Pipeline
 
-/// Gathers the intervals between heartbeats that a device tells, frame by frame, into one `heartbeatSeries` a minute of our clock.
+/// Collects a device's intervals between heartbeats into one `heartbeatSeries` for each minute of our clock.
 ///
 ///     readings of a frame:  heartRate 61   heartbeatInterval 984 ms   heartbeatInterval 977 ms
 ///     left:                 heartRate 61
 ///     gathered:             a beat, a beat 984 ms later, a beat 977 ms after that
 ///
-/// A beat's time is that of the beat before and the interval, so that no interval is lost in the way of a frame through the air. The first beat is
-/// as long before its frame as the frame's intervals say. Where intervals and arrivals part by more than ``tolerance``, beats are missing: the next
-/// one has a gap before it, and is told by its arrival again.
+/// Each beat's time is the previous beat's time plus its interval, so a frame's delay in transmission does not change an
+/// interval. The first beat's time is the frame's receive time minus the sum of its intervals. If intervals and receive times
+/// differ by more than ``tolerance``, beats are missing. The next beat is then marked with a gap, and its time comes from the
+/// receive time again.
 ///
-/// A series begins with the last beat of the one before, where no beats are missing between them. Nothing here asks a clock: the same frames at the
-/// same times make the same series.
+/// A series begins with the last beat of the previous one unless beats are missing between them. No clock is read here: the same
+/// frames at the same times make the same series.
 struct HeartbeatMinutes {
     private struct Series {
         var interval: Origin
         var minute: Int64
         var start: Instant
-        /// In microseconds after the start.
+        /// The times in microseconds after the start.
         var beats: [(time: Int64, isAfterGap: Bool)]
         var metadata: Metadata?
         var place: Place
     }
 
     private var open: Series?
-    /// The last frame was cut off, and beats with it.
+    /// Whether the last frame was cut off, so that beats are missing.
     private var isTorn = false
-    /// When the last frame with beats came.
+    /// The receive time of the last frame with beats.
     private(set) var heard: Instant?
 
-    /// How far, in microseconds, intervals and arrivals may part: frames wait a second or two in a sensor.
+    /// The maximum difference in microseconds between intervals and receive times. A sensor may keep frames for a second or two.
     private static let tolerance: Int64 = 3_000_000
     private static let minute: Int64 = 60_000_000
-    /// More than any heart beats in a minute: a device that tells more has its series cut.
+    /// The maximum number of beats in a series, more than any heart beats in a minute. A longer series is split.
     private static let maximumBeats = 1000
 
     var isEmpty: Bool { open == nil }
 
-    /// Takes the intervals of a frame out of its readings; those that cannot be true stay, for the gate.
+    /// Removes the intervals from a frame's readings. Impossible intervals stay in the readings for the gate.
     ///
-    /// - Parameter finished: gets the series of a minute that is over.
+    /// - Parameter finished: receives the series of a minute that is over.
     mutating func take(_ readings: inout [Reading], received: Instant, into finished: inout [Reading]) {
         var lengths: [Int64] = []
         var first: Reading?
@@ -66,7 +67,7 @@ struct HeartbeatMinutes {
         let minute = received.microseconds.flooredQuotientAndRemainder(dividingBy: Self.minute).quotient
         if let last = open, last.minute != minute || last.beats.count > Self.maximumBeats {
             close(into: &finished)
-            // What follows begins with the beat that the minute ended with.
+            // The next series begins with the last beat of the minute.
             let end = last.start.microseconds &+ (last.beats.last?.time ?? 0)
             if !wasTorn, (end &+ whole &- received.microseconds).magnitude <= UInt64(Self.tolerance) {
                 begin(first, minute, at: Instant(microseconds: end), isAfterGap: false)
@@ -76,7 +77,7 @@ struct HeartbeatMinutes {
         if let series = open {
             let end = series.start.microseconds &+ (series.beats.last?.time ?? 0)
             if wasTorn || (end &- arrived).magnitude > UInt64(Self.tolerance) {
-                // Never before the beat that is there already.
+                // Never before the previous beat.
                 open?.beats.append((max(arrived, end) &- series.start.microseconds, true))
             }
         } else {
@@ -95,7 +96,7 @@ struct HeartbeatMinutes {
             place: reading.place)
     }
 
-    /// Ends the series that is open: what comes next begins a new one, after a gap.
+    /// Ends the open series. The next one begins after a gap.
     mutating func close(into finished: inout [Reading]) {
         guard let series = open else { return }
         open = nil
@@ -104,7 +105,7 @@ struct HeartbeatMinutes {
         else { return }
         let origin = series.interval
         let end = series.start.microseconds &+ (series.beats.last?.time ?? 0)
-        // Who it is follows from its first beat, its last one and its intervals.
+        // The identity is derived from the first beat, the last beat and the intervals.
         let mark = packed.content.digest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } & 0x7FFF_FFFF
         finished.append(
             Reading(
@@ -114,7 +115,7 @@ struct HeartbeatMinutes {
                 metadata: series.metadata, body: body, place: series.place))
     }
 
-    /// Our own clock was set, by so many microseconds.
+    /// Moves the times after our own clock was set, by this many microseconds.
     mutating func clockWasSet(by step: Int64) {
         heard?.microseconds &+= step
         open?.start.microseconds &+= step
@@ -126,7 +127,7 @@ struct HeartbeatMinutes {
     private static let series = SampleType("heartbeatSeries")
     private static let millisecond = try? Unit(ucum: "ms")
 
-    /// `nil` where it cannot be true.
+    /// Returns the length in microseconds, or `nil` if it is impossible.
     private static func microseconds(_ reading: Reading) -> Int64? {
         guard let millisecond, let conversion = try? reading.unit.conversion(to: millisecond) else { return nil }
         let length = conversion.convert(reading.numeral)

@@ -2,12 +2,13 @@ import HealthModel
 import Pipeline
 import Wire
 
-/// Frames that may not be what their channel says: `gatt:2A1C?`. A source ends the channel so where it does not know for certain which
-/// characteristic sent them, and `gatt:?` where it does not know at all.
+/// Frames whose characteristic is uncertain. A source adds `?` to the channel, as in `gatt:2A1C?`, if it does not know for
+/// certain which characteristic sent them. It uses `gatt:?` if it does not know at all.
 extension LiveDevice {
     static func isDoubtful(_ frame: RawFrame) -> Bool { frame.channel.hasSuffix("?") }
 
-    /// What it would be, held back with its octets for a person to judge. Where nothing can be made of it, it is refused with them.
+    /// Quarantines the readings with the frame's bytes for the user to judge. If the frame cannot be read, it is rejected with
+    /// its bytes.
     func interpretDoubtful(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
         var named = frame
         named.channel = String(frame.channel.dropLast())

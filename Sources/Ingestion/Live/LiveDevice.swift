@@ -4,26 +4,26 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// An adopted device on the way from frames to samples: its interpreters, one a channel, its clock, and what it has been doing.
+/// An adopted device in the path from frames to samples: its interpreters, one for each channel, its clock and its activity.
 public final class LiveDevice {
-    /// What is known of it; the source that learns something changes it and calls ``LiveIngest/remember(_:)``.
+    /// The stored facts about the device. A source that learns something changes them and calls ``LiveIngest/remember(_:)``.
     public var adopted: AdoptedDevice
-    /// How often it delivers while it works, where its profile says so.
+    /// The interval between its deliveries while it works, if its profile defines one.
     public var expectedInterval: Duration?
-    /// Who was weighed last, where it is shared, and when.
+    /// The person who was weighed last, if the device is shared, and when.
     var lastWeighing: (start: Instant, subject: String)?
-    /// Where the last frame told a weight again: when that weight was taken, and when what else the frame told was received.
+    /// If the last frame repeated a weight: the time of that weight, and the receive time of the frame's other readings.
     private(set) var weightAgain: (taken: Instant, received: Instant)?
-    /// When and how often it has delivered since this object was made, and its battery.
+    /// Its deliveries since this object was created, and its battery level.
     public internal(set) var activity = DeviceActivity()
     private(set) var profiles: [Profile]
     private let registry: OriginRegistry
     let aliases: [String: String]
-    /// Of local times.
+    /// The zone of local times.
     public let zone: TimeZoneRules
     private let path: ReadingPath
     private var normaliser: Normaliser { path.normaliser }
-    /// Who the frames come from, as the source said last.
+    /// The frames' sender, as last reported by the source.
     private var device: Device?
     private var interpreters: [String: BinaryInterpreter] = [:]
     private var sessionStart: Timestamp?
@@ -31,51 +31,52 @@ public final class LiveDevice {
     private var joins = FrameJoin()
     private var lastAdverts: [String: Advert] = [:]
     private var repeats = RepeatedReadings()
-    /// Whether stamps are believed of a clock that nobody reads, and of one that is known.
+    /// Whether its timestamps are trusted if its clock cannot be read, and if its clock is known.
     private var trust = StampTrust()
     private var order = RecordOrder()
-    /// Of a whole memory, until its end is there: the order of its records says which stamps are wrong.
+    /// The samples of a memory that is being read. The order of its records shows which timestamps are wrong.
     private var memory: [GatedSample] = []
-    /// What was known before a restart; asked once.
+    /// Returns the state before a restart. Called once.
     var lastState: ((String) -> DeviceState?)?
-    /// When the last frame was received.
+    /// The receive time of the last frame.
     private(set) var heard: Instant?
 
-    /// More samples of a memory are judged in parts.
+    /// The maximum number of samples of a memory that are judged together.
     private static let maximumMemory = 100_000
     private var beats = HeartbeatMinutes()
     private var records: RecordOrdinals?
     private var seals = SealCount()
     private var flood = FloodCap(perSecond: FloodCap.usual)
     private var toldOfFlood = false
-    /// Of what is refused, apart: whoever has no key of the device's takes nothing of what it may send itself.
+    /// The limit for rejected readings. It is separate so that someone without the device's key cannot use up the device's own
+    /// limit.
     private var refusedFlood = FloodCap(perSecond: FloodCap.usual)
 
-    /// A device repeats one advertisement many times; silence of this length ends the row.
+    /// A device repeats an advertisement many times. A silence of this many microseconds ends the repetition.
     private static let advertRow: Int64 = 60_000_000
-    /// How far a clock may be off, in microseconds, and still be called right: some have no seconds hand to set.
+    /// The maximum error in microseconds of a clock that counts as right. Some devices have no seconds to set.
     private static let clockTolerance: Int64 = 10_000_000
-    /// Whether it says the same to everybody, and so has nothing that it would deliver bit by bit.
+    /// Whether it advertises, so that it has no stored readings to deliver one by one.
     private(set) var isAdvertiser = false
-    /// Whether it delivers records of its memory, whose times are worth nothing while nobody knows its clock.
+    /// Whether it delivers records of its memory, whose times cannot be trusted until its clock is known.
     public var hasRecords = false
-    /// By key: how its clock compared with ours when that was kept last; asked once.
+    /// Returns the last stored comparison of its clock with ours, by device key. Called once.
     var lastComparison: ((String) -> ClockComparison?)?
-    /// Whether it delivers all the time and keeps nothing: the next reading comes anyway, and no device waits to be told that one is safe.
+    /// Whether it delivers continuously and stores nothing, so that it does not wait for an acknowledgement.
     var isStream: Bool { expectedInterval != nil && !hasRecords }
     /// Whether its clock was compared with ours.
     private var isClockKnown = false
     private var evidence: ClockComparison?
-    /// Of readings whose clock is not known, as far as they agree with one another.
+    /// Timestamps that agree with one another while the clock is not known.
     private var stamps: [(shown: WallTime, received: Instant)] = []
-    /// Whether the clock's error is known from its stamps alone.
+    /// Whether the clock's error was derived from its timestamps alone.
     private var isLearnedFromStamps = false
-    /// Arrivals nearer than this, in microseconds, may be of one transfer of stored readings.
+    /// Readings received within this many microseconds may be from one transfer of stored readings.
     private static let apart: Int64 = 30_000_000
-    /// How many stamps have to agree.
+    /// The number of timestamps that have to agree.
     private static let agreeing = 3
 
-    /// - Parameter profiles: those it was adopted with, as far as they are there.
+    /// - Parameter profiles: the profiles of the device that exist.
     public init(_ adopted: AdoptedDevice, profiles: [Profile], aliases: [String: String], zone: TimeZoneRules) {
         self.adopted = adopted
         self.profiles = profiles
@@ -88,37 +89,38 @@ public final class LiveDevice {
         device = adopted.device
     }
 
-    /// What it goes by, as it said last.
+    /// The device's current key, as last reported and after aliases.
     package var key: String {
         let own = adopted.ownKey ?? device?.key ?? adopted.device?.key ?? adopted.key
         return aliases[own] ?? own
     }
 
-    /// The same device in another zone, with all that is known of it. What was held back for its time has to be settled before.
+    /// Returns the same device in another zone with its state. Readings held for their time have to be settled before.
     public func moved(to zone: TimeZoneRules) -> LiveDevice {
         let other = LiveDevice(adopted, profiles: profiles, aliases: aliases, zone: zone)
         (other.expectedInterval, other.hasRecords, other.activity) = (expectedInterval, hasRecords, activity)
         (other.readingsPerSecond, other.gathersHeartbeats) = (readingsPerSecond, gathersHeartbeats)
-        // By how much a clock is ahead of UTC holds in every zone. A clock that was right in the old zone is compared again.
+        // The difference from UTC is the same in all zones. A clock that was right in the old zone is compared again.
         if normaliser.learnedClock != nil { other.clockFacts = clockFacts }
         other.lastComparison = lastComparison
         other.lastState = { [state] _ in state }
         return other
     }
 
-    /// Reads it by other profiles from the next frame on.
+    /// Replaces the profiles from the next frame on.
     public func read(by profiles: [Profile]) {
         self.profiles = profiles
         interpreters.removeAll()
     }
 
     enum Outcome {
-        /// So many readings came in; they are samples, refusals, or held back until a time is settled. What else the frame told was told before.
+        /// The number of readings that came in. They became samples or rejections, or are held until their time is settled.
+        /// `leftOut` is the kind of the readings that were repeated.
         case readings(Int, leftOut: SkipKind? = nil)
         case skipped(SkipKind)
     }
 
-    /// How many readings a second of its advertisements are taken, averaged over a minute.
+    /// The maximum number of readings accepted per second from its advertisements, averaged over a minute.
     public var readingsPerSecond: Int {
         get { flood.perSecond }
         set {
@@ -127,13 +129,13 @@ public final class LiveDevice {
         }
     }
 
-    /// Whether the intervals between heartbeats are kept as one series a minute, in place of a sample each.
+    /// Whether the intervals between heartbeats are stored as one series a minute instead of single samples.
     public var gathersHeartbeats = false
 
-    /// Whether beats wait for their minute to end, and since when.
+    /// The receive time of the last beats if some wait for their minute to end.
     var heartbeatsHeard: Instant? { beats.isEmpty ? nil : beats.heard }
 
-    /// Ends the series of heartbeats that is open. Returns how many readings that made.
+    /// Ends the open series of heartbeats. Returns the number of readings.
     func closeHeartbeats(into output: inout Normaliser.Output) -> Int {
         var finished: [Reading] = []
         let heard = beats.heard
@@ -142,7 +144,7 @@ public final class LiveDevice {
         return finished.count
     }
 
-    /// Series of heartbeats have their times from our own clock.
+    /// Adds series of heartbeats, whose times come from our own clock.
     private func add(_ series: [Reading], received: Instant?, into output: inout Normaliser.Output) {
         guard let received, !series.isEmpty else { return }
         let first = output.samples.count
@@ -150,10 +152,10 @@ public final class LiveDevice {
         for index in first..<output.samples.count { output.samples[index].sample.timeOrigin = .receipt }
     }
 
-    /// Gets to know who a frame comes from, before it is taken.
+    /// Updates the sender of a frame before the frame is read.
     func meet(_ frame: RawFrame) {
         if frame.device != device {
-            // New firmware, or a device that has said who it is: what it says from now on comes from that.
+            // The firmware changed or the device has identified itself. Its readings belong to that description from now on.
             device = frame.device
             interpreters.removeAll()
         }
@@ -162,13 +164,13 @@ public final class LiveDevice {
         heard = frame.received
     }
 
-    /// - Parameter uptime: now, by the clock that nobody sets.
+    /// - Parameter uptime: the current uptime, which does not jump.
     func interpret(_ frame: RawFrame, at uptime: Duration, into output: inout Normaliser.Output) -> Outcome {
         if Self.isDoubtful(frame) { return interpretDoubtful(frame, at: uptime, into: &output) }
         if isRepeated(frame) { return .skipped(SkipKind("repeated-advert")) }
         guard let interpreter = interpreter(for: frame.channel) else { return .skipped(SkipKind("no-profile")) }
         readings.removeAll(keepingCapacity: true)
-        // Where the new one cannot be read, the old one does not hold any more.
+        // If the new session cannot be read, the old one is no longer valid.
         if interpreter.tellsSession { learnSession(nil) }
         do throws(Refusal) {
             let outcome = try interpreter.interpret(frame, into: &readings)
@@ -209,13 +211,13 @@ public final class LiveDevice {
         }
     }
 
-    /// The incomplete value at a frame's end is counted by its field.
+    /// Counts the incomplete value at a frame's end by its field.
     private static func cutOff(_ interpreter: BinaryInterpreter) -> SkipKind? {
         interpreter.frame.cutOff.map { SkipKind("cut-off-\($0.field)") }
     }
 
-    /// Takes the beats of a frame out of its readings, and adds the series of a minute that is over. Returns how many those are. While our own
-    /// clock is not set, there are no minutes.
+    /// Takes the beats out of a frame's readings and adds the series of a finished minute. Returns the number of these series.
+    /// There are no minutes until our own clock is set.
     private func gatherHeartbeats(_ received: Instant, into output: inout Normaliser.Output) -> Int {
         guard gathersHeartbeats, received >= Normaliser.earliestHub else { return closeHeartbeats(into: &output) }
         var finished: [Reading] = []
@@ -225,7 +227,7 @@ public final class LiveDevice {
         return finished.count
     }
 
-    /// From when the device counts, for all its channels.
+    /// Sets the start of the device's time count for all channels.
     private func learnSession(_ start: Timestamp?) {
         sessionStart = start
         for interpreter in interpreters.values { interpreter.sessionStart = start }
@@ -233,22 +235,22 @@ public final class LiveDevice {
 
     private static let unsealed = SkipKind("unsealed")
 
-    /// Whether it is an advertisement in plain, which anybody may send, of a device that encrypts them.
+    /// Whether it is an unencrypted advertisement of a device that encrypts them. Anyone could send it.
     private func isUnsealed(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> Bool {
         adopted.bindKey != nil && frame.channel.hasPrefix("advert:") && !interpreter.frame.isSealed
     }
 
-    /// Why a frame does not count that the device itself has not sent, or not now.
+    /// Returns why a frame is ignored: another sender may have made or replayed it.
     private func sentByOthers(_ frame: RawFrame, _ interpreter: BinaryInterpreter) -> SkipKind? {
         if isUnsealed(frame, interpreter) { return Self.unsealed }
         guard let counter = interpreter.frame.counter else { return nil }
         return seals.takes(Int64(counter), after: &adopted.counter) ? nil : SkipKind("replayed")
     }
 
-    /// Whether somebody is to be told that it seems to count its encrypted frames anew; true once.
+    /// Whether to report that its counter of encrypted frames seems to have restarted. True once.
     func takeCountingAnew() -> Bool { seals.takeNews() }
 
-    /// Whether somebody is to be told that it sends more than is taken; true once.
+    /// Whether to report that it sends more than is accepted. True once.
     func takeFlood() -> Bool {
         let (one, other) = (flood.takeNews(), refusedFlood.takeNews())
         guard one || other, !toldOfFlood else { return false }
@@ -256,12 +258,13 @@ public final class LiveDevice {
         return true
     }
 
-    /// Holds back a measurement as a whole whose time cannot be trusted, and whatever arrives while our own clock is not set. All rules on
-    /// timestamps of live devices meet here; ``MeasurementIdentity`` says by what such a measurement is known.
+    /// Quarantines a whole measurement whose time cannot be trusted, and every measurement while our own clock is not set. All
+    /// rules on timestamps of live devices are applied here. ``MeasurementIdentity`` defines how such a measurement is
+    /// identified.
     private func judgeTime(_ samples: inout [GatedSample], from first: Int, _ frame: RawFrame, received: Instant) {
         let isHubLost = frame.received < Normaliser.earliestHub
         let own = samples[first...].firstIndex { $0.place == frame.place }
-        // A time with its zone is no wall clock's, and is not corrected.
+        // A time with its zone is not from a wall clock and is not corrected.
         var evidence: StampEvidence?
         if let own, !isHubLost, case .wall(let shown, _, _)? = readings.first?.time {
             evidence = judge(shown, samples[own...], frame, received: received)
@@ -283,7 +286,7 @@ public final class LiveDevice {
         }
     }
 
-    /// For all samples of the frame alike, whatever the first of them shows.
+    /// Judges all samples of the frame by the first one.
     private func judge(
         _ shown: WallTime, _ samples: ArraySlice<GatedSample>, _ frame: RawFrame, received: Instant
     ) -> StampEvidence? {
@@ -315,7 +318,7 @@ public final class LiveDevice {
         return evidence
     }
 
-    /// What comes of a whole memory waits for its end.
+    /// Keeps the samples of a memory until its end.
     private func keepMemory(_ output: inout Normaliser.Output, from first: Int) {
         guard records != nil else { return }
         memory += output.samples[first...]
@@ -329,17 +332,18 @@ public final class LiveDevice {
         memory.removeAll()
     }
 
-    /// Before every sensor, or more than a day ahead.
+    /// Whether the time is before the first sensors or more than a day ahead.
     private static func isImpossible(_ sample: Sample) -> Bool {
         sample.start < Normaliser.earliest || sample.start.microseconds &- sample.received.microseconds > Calendar.day
     }
 
-    /// Stamps that lie as far apart as their arrivals, three times in a row, are of readings that were sent when they were taken: what the
-    /// clock shows otherwise than ours is its error. Two could be of a memory that is sent in a hurry.
+    /// Learns the clock's error from timestamps. If their distances match those of their receive times three times in a row, the
+    /// readings were sent when they were taken, and the difference from our clock is the error. Two could be from a memory that
+    /// is sent quickly.
     private func compare(_ shown: WallTime, at received: Instant) {
         if let last = stamps.last {
             let apart = received.microseconds &- last.received.microseconds
-            // The same reading once more, or the next of a memory, tells nothing.
+            // A repeated reading, or the next one of a memory, proves nothing.
             guard shown != last.shown, apart >= Self.apart else { return }
             let difference = (shown.microseconds &- last.shown.microseconds) &- apart
             if difference.magnitude >= UInt64(Self.clockTolerance) { stamps.removeAll() }
@@ -354,7 +358,7 @@ public final class LiveDevice {
             ahead: shown.microseconds &- received.microseconds, releases: .takenWhenSent)
     }
 
-    /// What three stamps have shown holds as long as the stamps say so: a clock that somebody sets, or that loses its battery, is another.
+    /// Drops an error derived from timestamps when a timestamp contradicts it: the clock was set, or lost its battery.
     private func forgetWhatStampsShowed(_ received: Instant) {
         guard isLearnedFromStamps, case .wall(let start, _, _)? = readings.first?.time, let learned = normaliser.learnedClock
         else { return }
@@ -364,16 +368,16 @@ public final class LiveDevice {
         isLearnedFromStamps = false
     }
 
-    /// What is known of a device's clock.
+    /// The known facts about a device's clock.
     struct ClockFacts: Equatable {
-        /// Whether it was compared with ours.
+        /// Whether the clock was compared with ours.
         var isKnown = false
-        /// Where it is off.
+        /// The clock's error, if there is one.
         var learned: LearnedClock?
         var isLearnedFromStamps = false
     }
 
-    /// What a recording that begins in the middle has to know.
+    /// The clock facts for a recording that begins in the middle.
     var clockFacts: ClockFacts {
         get {
             ClockFacts(
@@ -386,8 +390,8 @@ public final class LiveDevice {
         }
     }
 
-    /// Takes up what was known of its clock before the hub was started, once it has said who it is. That was learned from stamps, where nobody
-    /// can read the clock, and holds as long as the next ones say so.
+    /// Restores the clock's error from before the hub's restart, once the device has identified itself. It was derived from
+    /// timestamps because the clock cannot be read, and is valid until a timestamp contradicts it.
     private func recallClock() {
         guard let lastComparison else { return }
         self.lastComparison = nil
@@ -396,7 +400,7 @@ public final class LiveDevice {
         isLearnedFromStamps = true
     }
 
-    /// A stamp of just now. Of a device without records it says nothing of its next one.
+    /// Notes a fresh timestamp. For a device without records it proves nothing about the next one.
     private func prove(_ shown: WallTime, at received: Instant) {
         guard hasRecords else { return stamps.removeAll() }
         if !isClockKnown {
@@ -406,16 +410,16 @@ public final class LiveDevice {
         isClockKnown = true
     }
 
-    /// What a fresh reading has shown of its clock, once.
+    /// Returns the result of the clock comparison, once.
     func takeEvidence() -> ClockComparison? {
         defer { evidence = nil }
         return evidence
     }
 
-    /// What comes from now on, up to the next settling, is the device's whole memory.
+    /// Starts reading the device's whole memory, until the next settling.
     public func beginRecords() { records = RecordOrdinals() }
 
-    /// Settles what was held back for its time.
+    /// Settles the readings held for their time.
     func finishStream(into output: inout Normaliser.Output) {
         records = nil
         releaseMemory(into: &output)
@@ -426,12 +430,12 @@ public final class LiveDevice {
         }
     }
 
-    /// Its clock was so far ahead of a right one in our zone, and so far ahead of UTC, in microseconds, when we read it. Returns by how many
-    /// seconds it is off, where that counts.
+    /// Sets the clock's error as read: how far it was ahead of our zone's time and of UTC, in microseconds. Returns the error in
+    /// seconds, or `nil` if it is small enough to ignore.
     func learn(ahead: Int64, ofUTC: Int64, received: Instant, into output: inout Normaliser.Output) -> Int64? {
-        // What came before goes by the clock of before.
+        // Earlier readings are timed by the clock as it was before.
         finishStream(into: &output)
-        // A hub whose own clock is not set has nothing to compare with.
+        // A hub whose own clock is not set cannot compare.
         guard received >= Normaliser.earliestHub else { return nil }
         isClockKnown = true
         isLearnedFromStamps = false
@@ -448,7 +452,7 @@ public final class LiveDevice {
         return ahead / 1_000_000
     }
 
-    /// Our own clock was set, by so many microseconds: what was learned by comparing it is worth that much less.
+    /// Moves all times after our own clock was set, by this many microseconds. Comparisons with our clock lose their value.
     package func clockWasSet(by step: Int64) {
         for channel in lastAdverts.keys { lastAdverts[channel]?.heard &+= step }
         joins.clockWasSet(by: step)
@@ -474,18 +478,18 @@ public final class LiveDevice {
         return interpreter
     }
 
-    /// What a channel advertised last.
+    /// The last advertisement of a channel.
     private struct Advert: Codable {
         var bytes: [UInt8]
-        /// In microseconds.
+        /// The receive time in microseconds.
         var heard: Int64
-        /// What was refused is read again once the device has another key or profile.
+        /// Whether it could be read. A rejected one is read again once the device has another key or profile.
         var wasRead = false
     }
 
     // MARK: Restarts
 
-    /// All that is known of the stream and does not follow from what is stored.
+    /// The state of the stream that cannot be derived from stored samples.
     private struct State: Codable {
         var trust: StampTrust
         var order: RecordOrder
@@ -494,7 +498,7 @@ public final class LiveDevice {
         var adverts: [String: Advert]
         var stamps: [[Int64]]
         var isClockKnown: Bool
-        /// Where a clock is right that was compared.
+        /// The zone in which a compared clock is right.
         var zone: String
         var learned: [[Int64]]
         var isLearnedFromStamps: Bool
@@ -502,7 +506,7 @@ public final class LiveDevice {
         var weigher: String?
     }
 
-    /// What a later run of the hub has to know; `nil` before the first frame.
+    /// The state for a later run of the hub, or `nil` before the first frame.
     public var state: DeviceState? {
         guard let heard else { return nil }
         let state = State(
@@ -518,7 +522,7 @@ public final class LiveDevice {
         return DeviceState(address: adopted.address, heard: heard, text: String(decoding: text, as: UTF8.self))
     }
 
-    /// Takes up what was known before a restart. A state of a later time than the frame is of another run of events, as in a replay.
+    /// Restores the state from before a restart. A state newer than the frame belongs to other events, as in a replay.
     private func recallState(before time: Instant) {
         guard let lastState else { return }
         self.lastState = nil
@@ -535,7 +539,8 @@ public final class LiveDevice {
         }
     }
 
-    /// What a capture says of the clock counts first. By how much a clock is ahead of UTC holds in every zone, that it is right only in its own.
+    /// Restores the clock's state unless a capture has set it. An error relative to UTC is valid in all zones, but a clock that
+    /// is right is right only in its own zone.
     private func recallClock(_ state: State) {
         guard !isClockKnown, normaliser.learnedClock == nil else { return }
         lastComparison = nil
@@ -545,7 +550,7 @@ public final class LiveDevice {
         isClockKnown = state.isClockKnown && (!points.isEmpty || state.zone == zone.identifier)
     }
 
-    /// The same octets again in the same row of advertisements are the same measurement.
+    /// Whether the frame repeats the bytes of the last advertisement within the same repetition.
     private func isRepeated(_ frame: RawFrame) -> Bool {
         guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
         isAdvertiser = true

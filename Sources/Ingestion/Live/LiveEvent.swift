@@ -1,24 +1,24 @@
 import HealthModel
 import Pipeline
 
-/// What passes ``LiveIngest``: all that has to come again, in this order and at these times, for the same samples to come of it.
+/// An event at ``LiveIngest``. Replaying all events in this order and at these times makes the same samples.
 public enum LiveEvent {
-    /// A frame of a device, as it came; its bytes are there no longer than the call.
+    /// A received frame of a device. Its bytes are valid only during the call.
     case frame(RawFrame, LiveDevice)
-    /// What was held back of a device for its time is settled.
+    /// The readings of a device that were held for their time are settled.
     case settle(LiveDevice)
-    /// A device's records have ended, and are committed.
+    /// The records of a device are complete and are committed.
     case commit(LiveDevice)
-    /// A device begins with its whole memory.
+    /// A device starts sending its whole memory.
     case records(LiveDevice)
-    /// A device's clock was compared with ours; in microseconds.
+    /// A device's clock was compared with ours. The differences are in microseconds.
     case clock(ahead: Int64, ofUTC: Int64, at: Instant, LiveDevice)
-    /// A source left something out.
+    /// A source skipped something.
     case skip(SkipKind, Int)
-    /// Something came as a frame and cannot be read as one.
+    /// A received frame could not be read as one.
     case refuse(Refusal)
-    /// Our own clock was set, by so many microseconds.
+    /// Our own clock was set, by this many microseconds.
     case step(Int64)
-    /// What had come is committed.
+    /// The received readings are committed.
     case flush
 }

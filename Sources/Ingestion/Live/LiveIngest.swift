@@ -3,123 +3,123 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Takes what all live sources receive into the store: one writer, one ingest a day in the ledger.
+/// Stores the readings of all live sources: one writer, and one ingest in the ledger for each day.
 ///
 ///     live.receive(frame, of: device)
 ///     live.commit(device) { port.acknowledge() }   // only once it is durable
 ///
-/// What is committed when, so that a power cut takes little and a card lasts (Decisions/0020):
+/// Commits are timed so that a power cut loses little and an SD card lasts (Decisions/0020):
 ///
-/// - at once where a source asks for it, since then a device waits to be told that its records are safe;
-/// - within a second what stands alone, such as a weighing;
-/// - together, ``commitEvery`` after the first that waits, the streams of devices that keep nothing and go on anyway; within a second
-///   while somebody wants them to be (``isHurried``).
+/// - at once if a source asks for it, because a device then waits for confirmation that its records are safe,
+/// - within a second for single readings, such as a weighing,
+/// - together, ``commitEvery`` after the first waiting reading, for streams of devices that store nothing. While ``isHurried`` is
+///   set, they are committed within a second too.
 ///
-/// Each commit takes all that waits. While nothing comes there is no timer, and nothing is written.
+/// Each commit takes all waiting readings. While nothing arrives there is no timer and nothing is written.
 public final class LiveIngest {
-    /// Where it takes them.
+    /// The store that receives the readings.
     public let store: SampleStore
-    /// On which it works.
+    /// The event loop of the ingest.
     public let loop: EventLoop
-    /// The machine's time, for the ledger; a recording's is the loop's.
+    /// The machine's time, for the ledger. A recording's time is the loop's.
     fileprivate let now: @Sendable () -> Instant
     private let ledger: DailyLedger
     private let isReplay: Bool
-    /// Not committed yet.
+    /// The output that is not committed yet.
     private(set) var pending = Normaliser.Output()
     private var skipped: [SkipKind: Int] = [:]
-    /// Readings that came in; the ledger's are counted apart, so that one lost on the way cannot stay unseen.
+    /// The number of readings that came in. The ledger counts its own separately, so that a lost reading is detected.
     private var entered = 0
-    /// Devices with something to remember, by address.
+    /// Devices with new facts to store, by address.
     private var changed: [String: AdoptedDevice] = [:]
-    /// To be called after the next commit.
+    /// Called after the next commit.
     private var waiting: [() -> Void] = []
-    /// When what waits is written.
+    /// When the waiting readings are written.
     private var due: (at: Duration, timer: EventLoop.Timer)?
-    /// Whether something was committed. The first commit comes soon: it shows a person that a new device works, and a program that follows
-    /// the changes that there is a hub to ask.
+    /// Whether there was a commit. The first one comes soon, so that the user sees that a new device works, and a program that
+    /// follows the changes sees a running hub.
     private var hasCommitted = false
     private let units = UnitWatch()
     private var weighings = LiveEstimates()
-    /// Of devices' clocks with ours; not committed yet.
+    /// Comparisons of devices' clocks with ours that are not committed yet.
     private var comparisons: [ClockComparison] = []
-    /// Of the store, to be made before any sample that waits is written.
+    /// Changes of the store that come before any waiting sample.
     private var changes: [() throws -> Void] = []
     private var arrivals: Set<String> = []
-    /// By device key: who shares a device.
+    /// The people who share a device, by device key.
     private var shared: [String: Set<String>] = [:]
-    /// Addresses of devices of which something is durable.
+    /// Addresses of devices with readings that are durable.
     public private(set) var delivered: Set<String> = []
     private var failing: Failing?
-    /// Devices whose beats wait for their minute to end.
+    /// Devices with beats that wait for the end of their minute.
     private var gathering: [ObjectIdentifier: LiveDevice] = [:]
     private var isWatchingBeats = false
-    /// Devices that were heard, by address, and those heard since their state was stored last.
+    /// Devices that have sent frames, by address, and those with a state that is not stored yet.
     private var heard: [String: LiveDevice] = [:]
     private var unsaved: Set<String> = []
-    /// Those with samples that wait.
+    /// Devices with waiting samples.
     private var contributing: Set<String> = []
-    /// States as they were stored last, by address.
+    /// The last stored states, by address.
     private var saved: [String: String] = [:]
 
-    /// Attempts to write that failed in one way, since the last that did not.
+    /// Consecutive failed writes with the same kind of error.
     private struct Failing {
         var error: any Error
         var attempts = 0
-        /// The uptime of the first.
+        /// The uptime of the first failure.
         var since: Duration
-        /// Of what kind the failure was that was spoken of last.
+        /// The kind of the failure that was reported last.
         var told: StoreError.Kind?
     }
 
-    /// For the log; never with a value or a name.
+    /// Called with notices for the log. They never contain a value or a name.
     public var onNotice: (SourceNotice) -> Void = { _ in }
-    /// What passes this door, in its order, before anything is made of it; a recording listens here.
+    /// Called with each event before it is processed. A recording uses it.
     public var onEvent: ((LiveEvent) -> Void)? {
-        // A recording cannot know of beats that came before it.
+        // A recording cannot contain beats from before its start.
         willSet { if onEvent == nil, newValue != nil { finishBeats() } }
     }
-    /// Before each commit.
+    /// Called before each commit.
     package var beforeCommit: (() -> Void)?
-    /// After each commit.
+    /// Called after each commit.
     public var onCommit: () -> Void = {}
-    /// After each attempt to commit that failed and is made again.
+    /// Called after each failed commit that will be retried.
     public var onDelay: () -> Void = {}
-    /// The store takes nothing any more; going on would lose readings.
+    /// Called when the store cannot accept readings any more. Going on would lose readings.
     public var onFailure: (any Error) -> Void = { _ in }
 
-    /// By person: what is estimated of the impedances of a scale; nothing where nobody asked for it.
+    /// The formulas that estimate body composition from impedances, by person. Empty by default.
     public var estimates: [String: [ImpedanceFormula]] = [:] {
         didSet { weighings = LiveEstimates() }
     }
 
-    /// How long a stream's readings wait at most for one another, and thus what a power cut can take of them.
+    /// The maximum time that a stream's readings wait, and so the amount that a power cut can lose.
     public var commitEvery = Duration.seconds(usualCommitSeconds) {
         didSet { if due != nil, failing == nil { arm(within: commitEvery) } }
     }
 
-    /// Whether streams, too, are committed within a second; what waits when that begins is committed at once.
+    /// Whether streams are committed within a second too. Setting it commits waiting readings at once.
     public var isHurried = false {
         didSet { if isHurried, !oldValue { commitDue() } }
     }
 
-    /// Writes a tenth of what a commit a second does, and is little to lose of what comes all day.
+    /// The default interval in seconds. It writes a tenth of the data of a commit every second, and a power cut loses little of a stream.
     public static let usualCommitSeconds = 30
     private static let soon = Duration.seconds(1)
-    /// More than any streams bring in a minute: what comes so fast is written each second, and memory stays small.
+    /// The number of waiting samples from which a stream is committed each second, so that memory stays small. No stream sends
+    /// this many in a minute.
     private static let manyPending = 4096
-    /// While another process changes the store, sources must not wait for it with the loop: a serial port's buffer is soon full.
+    /// How long a write waits for another process. Sources share the loop, and a serial port's buffer fills quickly.
     private static let patience = Duration.milliseconds(200)
-    /// An import or a repair that holds the store for so long is nothing to speak of.
+    /// How long an import or a repair may lock the store before it is reported.
     private static let usualLock = Duration.seconds(15)
-    /// After so long without a reading, a device that measures now and then has delivered what it had.
+    /// How long a device that measures occasionally has to be silent until it counts as complete.
     public static let quiet = Duration.seconds(3)
-    /// Samples that wait for a store that fails: about a day of a strap.
+    /// The maximum number of samples that wait while the store fails: about a day of a heart rate strap.
     private static let maximumPending = 100_000
 
-    /// - Parameters:
-    ///   - zone: the zone of the ledger's days, until ``use(zone:)`` gives another.
-    ///   - ingest: of a recording that is replayed: takes all of it, whatever day it is, and no device is remembered.
+    /// - Parameters: - zone: the zone of the ledger's days until ``use(zone:)`` changes it. - ingest: the ingest of a replayed
+    ///   recording. It takes all readings, whatever the day, and no device is remembered.
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules, loop: EventLoop,
         replaying ingest: Ingest? = nil
@@ -131,23 +131,23 @@ public final class LiveIngest {
         ledger = DailyLedger(store: store, now: now, zone: zone, replaying: ingest)
     }
 
-    /// Why nothing can be committed, while that is so.
+    /// The error that prevents commits, or `nil`.
     public var failure: (any Error)? { failing?.error }
-    /// Attempts to write that failed in that way.
+    /// The number of attempts that failed with that error.
     public var failures: Int { failing?.attempts ?? 0 }
 
-    /// How many samples wait for a commit.
+    /// The number of samples that wait for a commit.
     public var waitingSamples: Int { pending.samples.count }
 
-    /// Whether the store does not take what waits, and starting the hub again may mend that. It does not where the disk is full or
-    /// another process holds the store: then readings wait.
+    /// Whether the store rejects the waiting readings for a reason that a restart of the hub may fix. It is false if the disk is
+    /// full or another process locks the store: readings wait then.
     public var isStuck: Bool {
         guard let failure else { return false }
         guard let error = failure as? StoreError else { return true }
         return error.kind != .full && !error.isLockOfAnother
     }
 
-    /// Whether what is to be expected of a device is durable: a stream has begun, or what else it had has come.
+    /// Whether the expected readings of a device are durable: a stream has begun, or another device has delivered everything.
     public func isComplete(_ device: LiveDevice) -> Bool {
         guard delivered.contains(device.adopted.address) else { return false }
         guard device.expectedInterval == nil, !device.isAdvertiser, let last = device.activity.last else { return true }
@@ -156,7 +156,7 @@ public final class LiveIngest {
 
     // MARK: What sources bring
 
-    /// Takes a frame of a device; its bytes are needed no longer than the call.
+    /// Processes a frame of a device. Its bytes are needed only during the call.
     public func receive(_ frame: RawFrame, of device: LiveDevice) {
         if heard[device.adopted.address] !== device {
             let before = heard.updateValue(device, forKey: device.adopted.address)
@@ -179,7 +179,7 @@ public final class LiveIngest {
                 device.activity.battery = gated.sample.value
                 levels += 1
             }
-            // What a battery says comes with the link, before the device has measured anything.
+            // The battery level arrives with the connection, before the device has measured anything.
             if count > levels { arrivals.insert(device.adopted.address) }
             if let evidence = device.takeEvidence() {
                 comparisons.append(evidence)
@@ -192,7 +192,7 @@ public final class LiveIngest {
             if device.adopted.counter != counter, !isReplay { changed[device.adopted.address] = device.adopted }
             arm(for: device, heldFor: .microseconds(loop.clock.now.microseconds &- frame.received.microseconds))
             watchBeats(of: device)
-        // Counts reach the ledger with the next samples: nothing is written for a device that says nothing new.
+        // The counts reach the ledger with the next samples. Nothing is written for a device without new readings.
         case .skipped(let kind):
             skipped[kind, default: 0] += 1
             if device.takeCountingAnew() { noteCountingAnew(device) }
@@ -215,8 +215,8 @@ public final class LiveIngest {
         note(SourceNotice(.action, address, text))
     }
 
-    /// Whose the last samples are, where the device is shared. Where the store cannot tell what it knows, they stay nobody's: a person can
-    /// assign them later.
+    /// Assigns the last samples of a shared device to its users. If the store cannot be read, they stay unassigned, and the user
+    /// can assign them later.
     private func assign(from first: Int, of device: LiveDevice) {
         let sharers = device.adopted.sharers
         shared[device.key] = sharers.isEmpty ? nil : sharers
@@ -227,19 +227,19 @@ public final class LiveIngest {
         }
     }
 
-    /// Counts something that a source left out, such as bytes of noise before a frame.
+    /// Counts something that a source skipped, such as noise bytes before a frame.
     public func skip(_ kind: SkipKind, count: Int = 1) {
         onEvent?(.skip(kind, count))
         skipped[kind, default: 0] += count
     }
 
-    /// What comes of a device from now on, up to the next settling, is its whole memory.
+    /// Starts reading a device's whole memory, until the next settling.
     public func beginRecords(of device: LiveDevice) {
         onEvent?(.records(device))
         device.beginRecords()
     }
 
-    /// Notes what came as a frame and cannot be read as one.
+    /// Records a frame that cannot be read.
     public func refuse(_ refusal: Refusal) {
         onEvent?(.refuse(refusal))
         entered += refusal.readings
@@ -247,7 +247,8 @@ public final class LiveIngest {
         arm()
     }
 
-    /// The device for another zone; the same object where the zone is the same. What was received is read in the zone of before.
+    /// Returns the device for another zone, or the same object if the zone is the same. Readings received before are settled in
+    /// the old zone.
     public func move(_ device: LiveDevice, to zone: TimeZoneRules) -> LiveDevice {
         guard device.zone != zone else { return device }
         finishStream(of: device)
@@ -256,7 +257,7 @@ public final class LiveIngest {
         return moved
     }
 
-    /// Ends the stream of a device: what was held back for its time is settled.
+    /// Ends the stream of a device and settles readings that were held for their time.
     public func finishStream(of device: LiveDevice) {
         onEvent?(.settle(device))
         let before = pending.samples.count
@@ -271,7 +272,7 @@ public final class LiveIngest {
         device.finishStream(into: &pending)
     }
 
-    /// Beats of a device that has fallen silent are not waited for.
+    /// Ends the series of devices that have fallen silent.
     private func watchBeats(of device: LiveDevice? = nil) {
         if let device { gathering[ObjectIdentifier(device)] = device.heartbeatsHeard == nil ? nil : device }
         guard !gathering.isEmpty, !isWatchingBeats, !isReplay else { return }
@@ -287,11 +288,11 @@ public final class LiveIngest {
         }
     }
 
-    /// A minute of beats is over for a device that said nothing for so long.
+    /// The silence after which a minute of beats is over.
     private static let silence = Duration.seconds(60)
 
-    /// Makes all that came of a device durable at once, together with what is known of it; then calls `confirm`, later where the store
-    /// fails for now.
+    /// Makes everything received from a device durable at once, with its stored facts, and then calls `confirm`. If the store
+    /// fails for now, that happens later.
     public func commit(_ device: LiveDevice, confirm: @escaping () -> Void) {
         onEvent?(.commit(device))
         let before = pending.samples.count
@@ -302,16 +303,15 @@ public final class LiveIngest {
         flush()
     }
 
-    /// Keeps what is known of a device with the next commit.
+    /// Stores a device's facts with the next commit.
     public func remember(_ device: AdoptedDevice) {
         changed[device.address] = device
         arm()
     }
 
-    /// A device's clock was read. Its times are corrected from now on where it is off.
-    /// - Parameters:
-    ///   - ahead: how far it is ahead of a right clock in our zone, in microseconds.
-    ///   - ofUTC: how far what it shows is ahead of UTC, in microseconds.
+    /// Takes the result of reading a device's clock. If it is off, its times are corrected from now on.
+    /// - Parameters: - ahead: how far it is ahead of a right clock in our zone, in microseconds. - ofUTC: how far the time it
+    ///   shows is ahead of UTC, in microseconds.
     public func learn(ahead: Int64, ofUTC: Int64, of device: LiveDevice) {
         let received = loop.clock.now
         onEvent?(.clock(ahead: ahead, ofUTC: ofUTC, at: received, device))
@@ -331,31 +331,32 @@ public final class LiveIngest {
         note(SourceNotice(.information, subject, text))
     }
 
-    /// Has a device's times corrected as they were before the hub was started. Where the store cannot tell, its clock is learned anew.
+    /// Lets a device's times be corrected as before the hub's restart. If the store cannot be read, the clock has to be learned
+    /// again.
     package func recallClock(of device: LiveDevice) {
         device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) }
     }
 
-    /// Has a device go on where it was: in the object that read it before, else in the store.
+    /// Restores a device's state from its previous object, or else from the store.
     private func recallState(of device: LiveDevice, after before: LiveDevice?) {
         guard device.lastState == nil else { return }
         let state = before?.state
         device.lastState = { [store] address in state ?? (try? store.state(ofDevice: address)) }
     }
 
-    /// What is known of the streams, where it is another than was stored.
+    /// Returns the states of the streams that differ from the stored ones.
     private func states(of addresses: Set<String>) -> [DeviceState] {
         addresses.sorted().compactMap { heard[$0]?.state }.filter { saved[$0.address] != $0.text }
     }
 
-    /// Says it, and has the ledger remember it.
+    /// Reports a notice and adds it to the ledger.
     fileprivate func note(_ notice: SourceNotice) {
         onNotice(notice)
         ledger.note(notice.description)
         arm()
     }
 
-    /// Behind a commit: nothing waits for it.
+    /// Looks for wrong units after a commit, so that the commit does not wait for it.
     private func lookAtUnits() {
         do {
             for suspicion in try units.look(in: store) {
@@ -370,7 +371,7 @@ public final class LiveIngest {
         }
     }
 
-    /// Behind a commit: what it brought of weighings.
+    /// Estimates the committed weighings after a commit.
     private func estimate() {
         guard !estimates.isEmpty else { return }
         do {
@@ -382,26 +383,27 @@ public final class LiveIngest {
         }
     }
 
-    /// Our own clock was set, by so many microseconds: moves what waits, and has what is stored corrected before anything more is.
+    /// Handles a step of our own clock, in microseconds: moves the waiting readings, and corrects the stored ones before anything
+    /// else is stored.
     ///
-    /// - Parameter correct: corrects what is stored; called again where the store fails for now.
+    /// - Parameter correct: corrects the stored readings. It is called again if the store fails for now.
     package func clockWasSet(by step: Int64, correct: @escaping () throws -> Void) {
         onEvent?(.step(step))
         for index in pending.samples.indices { pending.samples[index].move(by: step) }
-        // A clock that agreed with ours was as wrong.
+        // A clock that agreed with ours was equally wrong.
         comparisons = comparisons.compactMap { $0.moved(by: step) }
         changes.append(correct)
         flush()
     }
 
-    /// Has the store changed behind the changes that wait for it already, and before any sample that does; `change` is called again where
+    /// Changes the store after the changes that are already waiting, and before any waiting sample. `change` is called again if
     /// the store fails for now.
     package func change(_ change: @escaping () throws -> Void) {
         changes.append(change)
         arm()
     }
 
-    /// Whether the store is still where it was; the hub ends where it is not.
+    /// Whether the store is still in its place. If not, the hub ends.
     package func hasStore() -> Bool {
         do throws(StoreError) {
             try store.checkPlace()
@@ -412,12 +414,12 @@ public final class LiveIngest {
         }
     }
 
-    /// Reads local times, and tells one day from the next, by another zone.
+    /// Sets the zone of local times and of the ledger's days.
     public func use(zone: TimeZoneRules) { ledger.zone = zone }
     package var zone: TimeZoneRules { ledger.zone }
 
-    /// Commits what is left and closes the ledger's account. Every source has been stopped before.
-    /// - Parameter state: how the account is closed.
+    /// Commits the remaining readings and closes the ledger's account. All sources have to be stopped before.
+    /// - Parameter state: the final state of the account.
     public func stop(state: String = "done") throws {
         finishBeats()
         disarm()
@@ -433,33 +435,33 @@ public final class LiveIngest {
 
     // MARK: Commits
 
-    /// Commits what waits, without waiting any longer: the power is about to fail, or somebody wants to see it.
+    /// Commits the waiting readings at once, for example before a power failure or when the user wants to see them.
     public func commitNow() {
         finishBeats()
         commitDue()
     }
 
     private func finishBeats() {
-        // In an order that does not change from run to run.
+        // Sorted so that the order is the same in every run.
         for device in gathering.values.sorted(by: { $0.adopted.address < $1.adopted.address }) { finishStream(of: device) }
     }
 
     private func commitDue() {
-        // A store that failed is tried again in its own time.
+        // A store that failed is retried on its own schedule.
         if due != nil, failing == nil { flush() }
     }
 
-    /// Of a device's readings.
-    /// - Parameter heldFor: how long their source kept them: it counts as waiting.
+    /// Schedules the commit of a device's readings.
+    /// - Parameter heldFor: how long the source has already kept them. It counts as waiting.
     private func arm(for device: LiveDevice, heldFor: Duration = .zero) {
         let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
         arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : Self.soon)
     }
 
-    /// Has what waits committed by then, or before where that is settled already.
+    /// Schedules a commit within the delay, unless an earlier one is scheduled.
     private func arm(within delay: Duration = soon) {
         let at = loop.clock.uptime + delay
-        // A store that failed is tried again in its own time, whatever comes meanwhile.
+        // A store that failed is retried on its own schedule, whatever arrives.
         if let due, due.at <= at || failing != nil { return }
         disarm()
         let timer = loop.after(delay) { [weak self] in
@@ -497,8 +499,8 @@ public final class LiveIngest {
         onCommit()
     }
 
-    /// A full disk may be mended, and a lock goes away: readings wait, up to a point. What no waiting mends ends the hub at once, with what
-    /// is durable as it is.
+    /// Handles a failed commit. Readings wait, up to a maximum, because a full disk can be cleared and a lock goes away. Other
+    /// errors end the hub at once.
     private func failed(_ error: any Error) {
         let uptime = loop.clock.uptime
         let kind = (error as? StoreError)?.kind
@@ -526,7 +528,7 @@ public final class LiveIngest {
             changes.removeFirst()
         }
         try writeSamples()
-        // Behind the samples: what is held for want of a comparison is released at once.
+        // After the samples, so that readings held until a comparison are released at once.
         for comparison in comparisons {
             try store.save(
                 comparison,
@@ -547,10 +549,10 @@ public final class LiveIngest {
         pending.refusals.removeAll(keepingCapacity: true)
         for (kind, count) in skipped { ingest.skip(kind, count: count) }
         skipped.removeAll(keepingCapacity: true)
-        // Whose they are is decided again, where nobody writes meanwhile: an import may have brought the same weighing.
+        // Owners are decided again inside the transaction because an import may have stored the same weighing.
         var decided = pending.samples
         var mistakes: [EarlierMistakes] = []
-        // What the devices' streams are at goes with their samples: each is durable only with the other.
+        // The states of the streams are committed with their samples. Each is durable only with the other.
         let states = states(of: contributing)
         _ = try ingest.store(pending.samples, with: Array(changed.values)) {
             for state in states { try store.save(state, isReplay: isReplay) }
@@ -574,7 +576,7 @@ public final class LiveIngest {
 }
 
 extension LiveIngest {
-    /// Takes earlier weighings of somebody else from a person. What is left is found with the next weighing.
+    /// Takes earlier weighings of someone else from a person. The rest are found with the next weighing.
     fileprivate func repair(_ mistake: EarlierMistakes) throws {
         guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
         let text =
@@ -585,7 +587,7 @@ extension LiveIngest {
 }
 
 extension GatedSample {
-    /// Moves what has its time from our own clock; who it is stays what that clock said.
+    /// Moves a time that comes from our own clock. The sample's identity keeps the original time.
     fileprivate mutating func move(by step: Int64) {
         sample.received.microseconds &+= step
         guard sample.timeOrigin != .device else { return }

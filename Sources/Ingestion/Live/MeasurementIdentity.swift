@@ -30,7 +30,7 @@ struct MeasurementIdentity {
     }
 
     private let store: SampleStore
-    /// Of the batch, before it is stored.
+    /// The batch's measurements before they are stored.
     private var assigned: [SampleIdentity: Known] = [:]
     private var types: [UInt64: Set<SampleType>] = [:]
 
@@ -69,7 +69,7 @@ struct MeasurementIdentity {
         if let number = evidence.number {
             if evidence.isTrusted {
                 let known = try known(frame, as: nil)
-                // All its values at that moment: some devices number their records anew.
+                // The device has all its values at that moment, because some devices number their records again.
                 if known.count == frame.count, known.allSatisfy({ $0.group == known.first?.group }) { return nil }
             }
             let order: [IdentitySubstitute?] = evidence.isTrusted ? [nil, .record(number)] : [.record(number), nil]
@@ -87,7 +87,7 @@ struct MeasurementIdentity {
         if let receipt = evidence.receipt {
             let apart = (receipt.microseconds &- one.received.microseconds).magnitude
             if !evidence.isTrusted {
-                // It was sent when it was taken, by a clock that was right, and is sent again.
+                // It was sent when it was taken, by a clock that was right, and is a repetition.
                 let isSame =
                     known.count == frame.count
                     && known.allSatisfy {
@@ -96,7 +96,7 @@ struct MeasurementIdentity {
                     }
                 return isSame ? nil : .receipt(receipt)
             }
-            // It arrives as it is taken, and the clock showed the same before.
+            // It arrived when it was taken, and the clock showed the same time before.
             let isCorrected = frame.first?.sample.timeOrigin == .deviceCorrected
             if evidence.isFresh, isCorrected, apart >= UInt64(StampTrust.fresh) { return .receipt(receipt) }
         }

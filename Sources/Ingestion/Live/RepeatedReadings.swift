@@ -1,33 +1,35 @@
 import HealthModel
 import Pipeline
 
-/// Leaves out what a device tells again: an oximeter sends its numbers 60 times a second, a scale its weight until somebody steps off it.
+/// Leaves out readings that a device repeats: an oximeter sends its values 60 times a second, and a scale its weight until the
+/// user steps off.
 ///
-/// A frame with other types than the one before counts type by type: a scale tells the weight first, and then the same weighing once more with what
-/// it measured through the body.
+/// A frame with other types than the previous one is compared type by type. A scale sends the weight first, and then the same
+/// weighing with the values from its impedance measurement.
 struct RepeatedReadings: Codable {
     private var taken = TakenReadings()
-    /// By channel.
+    /// The last packet by channel.
     private var packets: [String: Packet] = [:]
 
     private struct Packet: Codable {
         var number: Int64
         var taken = TakenReadings()
-        /// In microseconds.
+        /// The receive time in microseconds.
         var heard: Int64
     }
 
-    /// What was left out of a frame.
+    /// The result of leaving out readings of a frame.
     struct LeftOut {
         var kind: SkipKind
-        /// When the weight was taken that the frame tells again.
+        /// When the repeated weight was taken.
         var weightTaken: Instant?
     }
 
-    /// A device that keeps its packet's number has measured nothing new. One that was silent for this long may have come round to it again.
+    /// A silence of this many microseconds ends the repetition. Until then a device that keeps its packet number has measured
+    /// nothing new.
     private static let packetRow: Int64 = 3_600_000_000
 
-    /// Leaves out the readings that were taken already: with the same packet's number, or within so many seconds of the last (0: never).
+    /// Leaves out repeated readings: with the same packet number, or within this many seconds of the last (0: never).
     mutating func leaveOut(
         of readings: inout [Reading], number: Int64?, within seconds: Int, _ frame: RawFrame
     ) -> LeftOut? {
@@ -48,19 +50,19 @@ struct RepeatedReadings: Codable {
             let before = readings.count
             let weight = taken.leaveOut(of: &readings, at: frame.received) { taken in
                 let passed = frame.received.microseconds &- taken.microseconds
-                // A clock that was set back must not silence a device.
+                // If the clock was set back, the device's readings must still be accepted.
                 return passed >= 0 && passed < Int64(seconds) * 1_000_000
             }
             if readings.count < before {
                 leftOut = LeftOut(kind: SkipKind("repeated"), weightTaken: weight ?? leftOut?.weightTaken)
             }
         }
-        // What is left alone belongs together with nothing.
+        // A single remaining reading needs no group.
         if leftOut != nil, readings.count == 1 { readings[0].group = .none }
         return leftOut
     }
 
-    /// The clock that says when frames were heard was set, by so many microseconds.
+    /// Moves receive times after the hub's clock was set, by this many microseconds.
     mutating func clockWasSet(by step: Int64) {
         taken.clockWasSet(by: step)
         for channel in packets.keys {
@@ -70,25 +72,25 @@ struct RepeatedReadings: Codable {
     }
 }
 
-/// The values of each type that a device told last, and when they were taken.
+/// The last values of each type, and when they were taken.
 private struct TakenReadings {
     fileprivate struct Value {
         var numeral: Numeral
         var unit: Unit
         var taken: Instant
-        /// The types of the frame that it was taken of.
+        /// The types of the frame that contained the value.
         var frame: Set<SampleType>
     }
 
     fileprivate var values: [SampleType: [Value]] = [:]
 
-    /// Leaves out the readings whose type and value were told last, where `isRecent` says that they still count. A frame with the types of the one that
-    /// told them, and something new, is another measurement: what stays the same in it was measured again.
+    /// Leaves out the readings whose type and value match the last ones, if `isRecent` accepts their time. A frame with the same
+    /// types and a new value is another measurement, so its unchanged values were measured again.
     ///
-    /// - Returns: when the weight was taken that was left out.
+    /// - Returns: when the omitted weight was taken.
     mutating func leaveOut(of readings: inout [Reading], at time: Instant, isRecent: (Instant) -> Bool) -> Instant? {
         let frame = Set(readings.map(\.origin.type))
-        // A frame may tell several of one type, such as two probes: each counts for one.
+        // A frame may contain several values of one type, such as two probes. Each counts for one.
         var open = values
         let known: [Value?] = readings.map { reading in
             let place = open[reading.origin.type]?.firstIndex {
@@ -113,7 +115,7 @@ private struct TakenReadings {
             }
         }
         readings = left
-        // Where a type told nothing new, what was told beside it before counts as well.
+        // A type without a new value keeps its previous values.
         for (type, told) in told where told.isNew { values[type] = told.values }
         return weightTaken
     }
@@ -129,7 +131,7 @@ private struct TakenReadings {
     }
 }
 
-/// For a restart: types and units by their names. A value that this version cannot read is left out.
+/// The state for a restart, with types and units by name. A value that this version cannot read is skipped.
 extension TakenReadings: Codable {
     private struct Stored: Codable {
         var type: String
@@ -162,8 +164,8 @@ extension TakenReadings: Codable {
     }
 }
 
-/// Tells equal records of a device's memory apart: two measurements within one minute of its clock, with one value, stay two, however
-/// often the memory is read.
+/// Numbers equal records of a device's memory. Two measurements in the same minute of its clock with the same value stay two,
+/// however often the memory is read.
 struct RecordOrdinals {
     private var counts: [Key: UInt32] = [:]
 

@@ -1,15 +1,15 @@
-/// Which encrypted frames of a device were sent before: their counter has to rise (BTHome v2, "Encryption").
+/// Detects replayed encrypted frames: the counter has to rise (BTHome v2, "Encryption").
 struct SealCount {
-    /// Of the frames that count lower than the last one taken: the last, and how many rose one after another.
+    /// The last rejected counter, and how many times it rose in a row.
     private var refused: (counter: Int64, rises: Int)?
     private var wasTold = false
-    /// It seems to count anew, of which nobody was told yet.
+    /// Whether a restarted counter has not been reported yet.
     private var isAnew = false
 
-    /// So many rise one after another only where the device counts anew, or somebody sends a whole record of old ones.
+    /// The number of rises in a row that means that the device's counter restarted, or that someone replays a recording.
     private static let rises = 3
 
-    /// Whether a frame with this counter is a new one; then `last` is it.
+    /// Whether a frame with this counter is new. If so, `last` is updated.
     mutating func takes(_ counter: Int64, after last: inout Int64?) -> Bool {
         guard let known = last, counter <= known else {
             last = counter
@@ -23,7 +23,7 @@ struct SealCount {
         return false
     }
 
-    /// Whether somebody is to be told that the device seems to count anew; true once.
+    /// Whether to report that the device's counter seems to have restarted. True once.
     mutating func takeNews() -> Bool {
         defer { isAnew = false }
         return isAnew

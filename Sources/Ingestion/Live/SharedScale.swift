@@ -2,15 +2,16 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Tells which of the people who share a scale stood on it: by the number that the scale itself gives them, else by the weight. Where the ranges of
-/// two meet, or nobody's holds the weight, nothing is guessed: the weighing is ``Origin/unassigned`` until a person assigns it. All that came in one
-/// frame is the same person's.
+/// Decides which user of a shared scale was weighed: by the user number that the scale sends, or else by the weight. If the
+/// users' ranges overlap there, or no range contains the weight, the weighing stays ``Origin/unassigned`` until the user assigns
+/// it. All readings in one frame belong to the same person.
 ///
-/// The subject is part of a reading's identity. A reading that is known, as anybody's, stays whose it is, whatever the ranges say by now.
+/// The subject is part of a reading's identity. A reading that is already stored keeps its owner, even if the ranges have
+/// changed.
 struct SharedScale {
     let store: SampleStore
 
-    /// Assigns what came of a shared device, from `first` on.
+    /// Assigns the readings of a shared device, from `first` on.
     func assign(_ batch: inout [GatedSample], from first: Int, of device: LiveDevice) throws {
         let uses = device.adopted.sharedBy
         guard !device.adopted.sharers.isEmpty else { return }
@@ -18,7 +19,7 @@ struct SharedScale {
         while index < batch.count {
             let members = PersonHistory.members(of: index, in: batch)
             defer { index = (members.last ?? index) + 1 }
-            // A room has no body, whoever stands in it.
+            // Readings of the room are not assigned to a person.
             let ofBody = members.filter { !batch[$0].sample.origin.type.isOfRoom }
             guard let subject = try subject(of: ofBody.map { batch[$0] }, uses, device) else { continue }
             for member in ofBody {
@@ -28,9 +29,9 @@ struct SharedScale {
         }
     }
 
-    /// Gives readings of shared devices to those whose they are in the store already, whatever was decided when they came.
+    /// Assigns readings of shared devices to the owners that they have in the store, regardless of the decision at their arrival.
     ///
-    /// - Parameter uses: by device key.
+    /// - Parameter uses: the subjects by device key.
     static func assign(
         _ batch: inout [GatedSample], asKnownIn store: SampleStore, sharedBy uses: [String: Set<String>]
     ) throws {
@@ -51,7 +52,7 @@ struct SharedScale {
         }
     }
 
-    /// Who it was; nothing where that is open.
+    /// Returns the person, or `nil` if it cannot be decided.
     private func subject(of frame: [GatedSample], _ uses: [SharedUse], _ device: LiveDevice) throws -> String? {
         guard let first = frame.first, first.sample.origin.subject == Origin.unassigned else { return nil }
         var chosen: String?
@@ -65,7 +66,7 @@ struct SharedScale {
             if matching.count == 1 { chosen = matching[0].subject }
             device.lastWeighing = chosen.map { (weight.sample.start, $0) }
         } else if let last = device.lastWeighing, last.start == first.sample.start || isOfLast(first.sample, device) {
-            // The second half of a measurement has the time of the first.
+            // The second part of a measurement has the time of the first.
             chosen = last.subject
         }
         if try store.knows(first.sample) { return nil }
@@ -75,7 +76,7 @@ struct SharedScale {
         return chosen
     }
 
-    /// Whom the scale's own number means, where it says one.
+    /// Returns the person with the scale's own user number, if it sent one.
     private func user(of frame: [GatedSample], _ device: LiveDevice) -> String? {
         guard !device.adopted.users.isEmpty, case .number(let number)? = frame.first?.sample.metadata?["userIndex"] else {
             return nil
@@ -83,7 +84,7 @@ struct SharedScale {
         return device.adopted.users.first { Double($0.number) == number.doubleValue }?.subject
     }
 
-    /// Whether it came with the last weight, told once more.
+    /// Whether the reading arrived with a repetition of the last weight.
     private func isOfLast(_ sample: Sample, _ device: LiveDevice) -> Bool {
         guard let again = device.weightAgain else { return false }
         return again.received == sample.start && again.taken == device.lastWeighing?.start

@@ -13,7 +13,7 @@ import HealthModel
 struct StampTrust: Codable, Equatable {
     enum Verdict: Equatable {
         case believed(isFresh: Bool)
-        /// When it arrived first.
+        /// The time when it first arrived.
         case doubted(ClockDoubt, receipt: Instant)
     }
 
@@ -33,14 +33,14 @@ struct StampTrust: Codable, Equatable {
     private var before: Int64?
     private var latest: Int64?
     private var heard: Int64?
-    /// Timestamps that arrived as they were taken.
+    /// Timestamps that were within five minutes of their arrival.
     private var proven: [Int64] = []
 
     /// A timestamp this close to its arrival is of a clock that is right, in microseconds.
     static let fresh: Int64 = 300_000_000
     /// Arrivals nearer than this may be of one transfer of stored measurements.
     private static let apart: Int64 = 30_000_000
-    /// No cuff or scale sends anything older of its own accord.
+    /// The maximum age in microseconds of measurements that cuffs and scales send without a request.
     static let longestMemory = 366 * Calendar.day
     private static let remembered = 32
 
@@ -71,7 +71,7 @@ struct StampTrust: Codable, Equatable {
             note(stamp, content, now, receipt: now)
             return .believed(isFresh: true)
         }
-        // Heard before as it was taken: this is the same measurement, sent again.
+        // It was fresh when it first arrived, and is a repetition.
         if proven.contains(stamp) { return .believed(isFresh: false) }
         if late < 0 || late > Self.longestMemory || Self.isDefaultDate(shown) {
             let doubt = Self.isDefaultDate(shown) ? ClockDoubt.defaultDate : .unproven

@@ -2,10 +2,10 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// Looks, while readings come, for those that would fit far better in another unit: so that a wrong profile is noticed on the first day.
+/// Checks incoming readings for a unit that would fit far better, so that a wrong profile is noticed on the first day.
 ///
-/// It looks after the third reading of a series, whenever there are half as many again, and after every 64 at the latest; each time at the
-/// last readings alone. What it has told once is not told again while the hub runs.
+/// It checks after the third reading of a series, when the count has grown by half, and at least every 64 readings. Only the last
+/// readings are checked. A suspicion is reported once in each run of the hub.
 final class UnitWatch {
     private struct Told: Hashable {
         var series: Int64
@@ -14,7 +14,7 @@ final class UnitWatch {
     }
 
     private struct Series {
-        /// Since the hub started.
+        /// The number of readings since the hub started.
         var count = 0
         var next = MisunitDetector.shortest
         var first: Instant
@@ -25,10 +25,10 @@ final class UnitWatch {
     private var due: Set<Origin> = []
     private var told: Set<Told> = []
 
-    /// Devices that come and go over the years; beyond that all begin anew.
+    /// The maximum number of series. Beyond it all counts start again.
     private static let maximum = 1024
 
-    /// Counts readings that were committed.
+    /// Counts committed readings.
     func count(_ batch: [GatedSample]) {
         for gated in batch where gated.rule == nil && types.contains(gated.sample.origin.type) {
             let origin = gated.sample.origin
@@ -44,7 +44,7 @@ final class UnitWatch {
         if series.count > Self.maximum { series.removeAll() }
     }
 
-    /// Looks where it is time to; tells what it has not told yet.
+    /// Checks the series that are due, and returns new suspicions.
     func look(in store: SampleStore) throws -> [Suspicion] {
         var found: [Suspicion] = []
         defer { due.removeAll() }
