@@ -9,11 +9,20 @@ public struct TargetComparison {
     private let exporter: any ComparableExporter
     private let store: SampleStore
     private let now: () -> Instant
+    private let isClockSet: () -> Bool
 
-    /// - Parameter store: a writable store.
-    public init(_ settings: TargetSettings, exporter: any ComparableExporter, store: SampleStore, now: @escaping () -> Instant) {
-        (self.settings, self.exporter, self.store, self.now) = (settings, exporter, store, now)
+    /// - Parameters:
+    ///   - store: A writable store.
+    ///   - isClockSet: Whether the machine's clock is set. The claims of stores expire only by such a clock.
+    public init(
+        _ settings: TargetSettings, exporter: any ComparableExporter, store: SampleStore, now: @escaping () -> Instant,
+        isClockSet: @escaping () -> Bool = { true }
+    ) {
+        (self.settings, self.exporter, self.store) = (settings, exporter, store)
+        (self.now, self.isClockSet) = (now, isClockSet)
     }
+
+    private var claimTime: Instant? { isClockSet() ? now() : nil }
 
     /// Returns the differences without repairing them.
     public func compare() throws -> TargetDifferences {
@@ -69,7 +78,7 @@ public struct TargetComparison {
             target.identity = TargetMeeting.identity(of: exporter.address)
             return target
         }
-        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.hasMade, now: now())
+        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.hasMade, now: claimTime)
         if let words = meeting.claimWords(found.mark) { throw DeliveryError(.unfit, words) }
         target.identity = found.identity ?? UUIDText.random()
         target.count = (found.mark?.count ?? 0) + 1
@@ -78,7 +87,8 @@ public struct TargetComparison {
     }
 
     private func mark(_ target: Target, _ end: Anchor) -> TargetMark {
-        TargetMark(identity: target.identity ?? "", count: target.count, anchor: "\(end)", holder: settings.holder, time: now())
+        TargetMark(
+            identity: target.identity ?? "", count: target.count, anchor: "\(end)", holder: settings.holder, time: claimTime)
     }
 
     /// Whether the target was filled with other settings.

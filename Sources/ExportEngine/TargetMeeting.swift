@@ -23,7 +23,8 @@ struct TargetMeeting {
     let mend: String
     /// Whether this store has created an anchor.
     let hasMade: (Anchor) throws -> Bool
-    let now: Instant
+    /// The time, or `nil` while the machine's clock is not set. Such a clock ends no claim and dates none.
+    let now: Instant?
 
     /// How long a holder's claim is valid after its last mark. A machine that is gone for good does not block its successor.
     static let lease = Duration.seconds(30 * 86_400)
@@ -91,7 +92,8 @@ struct TargetMeeting {
     }
 
     private func hasExpired(_ mark: TargetMark) -> Bool {
-        mark.time.map { Self.lease < Self.duration(from: $0, to: now) } ?? false
+        guard let now, let time = mark.time else { return false }
+        return Self.lease < Self.duration(from: time, to: now)
     }
 
     /// Whether this store has to write its mark before it goes on: the mark is missing, belongs to another holder, or is a day
@@ -99,7 +101,10 @@ struct TargetMeeting {
     func needsClaim(_ mark: TargetMark?) -> Bool {
         guard let mark else { return true }
         guard !settings.holder.id.isEmpty else { return false }
-        return mark.holder != settings.holder || mark.time.map { Self.renewal < Self.duration(from: $0, to: now) } ?? true
+        guard mark.holder == settings.holder else { return true }
+        // A claim without a time does not expire, so an old time is removed while the clock is not set.
+        guard let now else { return mark.time != nil }
+        return mark.time.map { Self.renewal < Self.duration(from: $0, to: now) } ?? true
     }
 
     static func duration(from start: Instant, to end: Instant) -> Duration {

@@ -44,6 +44,7 @@ public final class TargetRun {
     private let store: SampleStore
     private let lock: TargetLock
     private let now: () -> Instant
+    private let isClockSet: () -> Bool
     private var backoff = Backoff()
     private var generator: any RandomNumberGenerator
     private var isBacklogsTurn = false
@@ -53,13 +54,15 @@ public final class TargetRun {
     /// When the target was last confirmed to be the one that was filled, with no other store feeding it. `nil` after a failure.
     private var met: Instant?
 
+    /// - Parameter isClockSet: Whether the machine's clock is set. The claims of stores expire only by such a clock.
     /// - Throws: ``StoreError`` if the store cannot be read.
     public init(
         _ settings: TargetSettings, exporter: any Exporter, reader: SampleStore, store: SampleStore,
-        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), now: @escaping () -> Instant
+        generator: any RandomNumberGenerator = SystemRandomNumberGenerator(), now: @escaping () -> Instant,
+        isClockSet: @escaping () -> Bool = { true }
     ) throws {
         (self.settings, self.exporter, self.reader, self.store) = (settings, exporter, reader, store)
-        (self.generator, self.now) = (generator, now)
+        (self.generator, self.now, self.isClockSet) = (generator, now, isClockSet)
         lock = try TargetLock(store: store.path, target: settings.name)
         target = Target(name: settings.name, filter: settings.filterText, at: now())
     }
@@ -125,7 +128,11 @@ public final class TargetRun {
     /// nothing to deliver stays valid.
     private var isMet: Bool { met.map { TargetMeeting.duration(from: $0, to: now()) < TargetMeeting.renewal } ?? false }
 
-    private var meeting: TargetMeeting { TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade, now: now()) }
+    private var claimTime: Instant? { isClockSet() ? now() : nil }
+
+    private var meeting: TargetMeeting {
+        TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade, now: claimTime)
+    }
 
     /// Returns the reason to stop if another copy of this store feeds the target, or `nil`. It is reported first because a
     /// comparison would be rejected too.
@@ -171,7 +178,7 @@ public final class TargetRun {
     private func mark(_ target: Target) -> TargetMark {
         TargetMark(
             identity: target.identity ?? "", count: target.count, anchor: "\((target.backlog?.anchor ?? target.anchor))",
-            holder: settings.holder, time: now())
+            holder: settings.holder, time: claimTime)
     }
 
     /// The mark for the next delivery.

@@ -24,7 +24,7 @@ public struct TargetMark: Hashable, Sendable {
     public var anchor: String
     /// The store that made the delivery.
     public var holder: StoreHolder
-    /// The time at which it was written, or `nil` in marks of earlier versions.
+    /// The time at which it was written, or `nil` if the machine's clock was not set.
     public var time: Instant?
 
     /// A mark with its parts.

@@ -143,11 +143,11 @@ import Testing
     }
 
     /// A run whose clock is so many days after the first one's.
-    private func run(_ holder: String, day: Int64, clock: Clock = Clock()) throws -> TargetRun {
+    private func run(_ holder: String, day: Int64, clock: Clock = Clock(), isClockSet: Bool = true) throws -> TargetRun {
         clock.day = day
         return try TargetRun(
             settings(holder), exporter: target, reader: try SampleStore(path: store.path, access: .read), store: store,
-            generator: SeededGenerator(seed: 1), now: { clock.now })
+            generator: SeededGenerator(seed: 1), now: { clock.now }, isClockSet: { isClockSet })
     }
 
     private final class Clock {
@@ -163,6 +163,21 @@ import Testing
         try test.finish(try run("two", day: 31))
         #expect(try target.samples == test.contents())
         try expectStopped(try run("one", day: 32), "the same store feeds it from 'two', and this is 'one'")
+    }
+
+    /// A clock that is not set, such as one that starts in 1970 or runs ahead, neither ends a claim nor dates one.
+    @Test func aClockThatIsNotSetEndsNoClaim() throws {
+        try test.finish(try run("one", day: 0))
+        try expectStopped(try run("two", day: 3000, isClockSet: false), "the same store feeds it from 'one', and this is 'two'")
+        try test.add([try test.sample(99, at: 500)])
+        try test.finish(try run("one", day: -20_000, isClockSet: false))
+        #expect(target.mark?.time == nil)
+        try expectStopped(try run("two", day: 400), "the same store feeds it from 'one', and this is 'two'")
+        // Once it is set, the claim is dated, and expires.
+        try test.add([try test.sample(98, at: 600)])
+        try test.finish(try run("one", day: 2))
+        try test.finish(try run("two", day: 33))
+        #expect(try target.samples == test.contents())
     }
 
     /// A hub that is there and has nothing to deliver keeps its claim.

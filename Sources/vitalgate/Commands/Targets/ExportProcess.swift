@@ -32,7 +32,7 @@ final class ExportProcess {
         self.exporter = exporter
         self.target = try TargetRun(
             settings, exporter: exporter, reader: try SampleStore(path: store.path, access: .read), store: store,
-            now: context.machine.now)
+            now: context.machine.now, isClockSet: { ClockSteps.isSynchronised })
         loop = EventLoop(clock: MachineClock(context.machine))
         // This precedes the first read, so that a commit in between is not missed.
         bell = try StoreBell(store: store.path)

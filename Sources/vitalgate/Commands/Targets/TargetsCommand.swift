@@ -1,4 +1,5 @@
 import CommandLineKit
+import EventLoopKit
 import ExportEngine
 import Formats
 import Gateway
@@ -155,7 +156,8 @@ enum TargetsCommand: Command {
                     "one that can be asked what it has; '\(target.kind.rawValue)' cannot: 'vitalgate targets restart' tells it everything again"
             )
         }
-        let comparison = TargetComparison(settings, exporter: exporter, store: store, now: context.machine.now)
+        let comparison = TargetComparison(
+            settings, exporter: exporter, store: store, now: context.machine.now, isClockSet: { ClockSteps.isSynchronised })
         let isDry = context.invocation.flag("--dry-run")
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         defer { try? exporter.finish() }
