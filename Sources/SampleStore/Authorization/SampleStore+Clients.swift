@@ -81,15 +81,9 @@ extension SampleStore {
                     .text(client.source), .integer(ingest))
                 if connection.changes > 0 { deletion.changesMore() }
                 try Judgements(connection: connection).settle(touchedBy: ingest)
-                let statement = try Statement(
-                    connection, "SELECT series, start, hash FROM sample WHERE series IN \(own) ORDER BY seq")
-                try statement.bind([.text(client.source)])
-                var places: [SampleKey] = []
-                while try statement.step() {
-                    try places.append(
-                        SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-                }
-                return try deletion.delete(places)
+                return try deletion.delete(
+                    try connection.sampleKeys(
+                        "SELECT series, start, hash FROM sample WHERE series IN \(own) ORDER BY seq", [.text(client.source)]))
             }
         }
     }

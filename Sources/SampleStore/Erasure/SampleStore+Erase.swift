@@ -59,17 +59,10 @@ extension SampleStore {
         while true {
             let description = IngestDescription(kind: .delete, received: now.microseconds)
             let count = try change(description) { _, deletion in
-                let statement = try Statement(
-                    connection,
+                let places = try connection.sampleKeys(
                     """
                     SELECT series, start, hash FROM sample WHERE series IN (SELECT id FROM series WHERE subject = ?) LIMIT \(Self.slice)
-                    """)
-                try statement.bind([.text(subject)])
-                var places: [SampleKey] = []
-                while try statement.step() {
-                    try places.append(
-                        SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-                }
+                    """, [.text(subject)])
                 return try deletion.delete(places)
             }.count
             guard count > 0 else { return sum }

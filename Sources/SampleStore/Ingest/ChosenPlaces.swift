@@ -37,18 +37,12 @@ struct ChosenPlaces {
 
     /// The next places, in order.
     func places(after last: SampleKey? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
-        let statement = try connection.statement(
+        try connection.sampleKeys(
             """
             SELECT series, start, hash FROM temp.chosen WHERE (series, start, hash) > (?, ?, ?) ORDER BY series, start, hash LIMIT ?
-            """)
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []), .integer(Int64(limit)),
-        ])
-        var places: [SampleKey] = []
-        while try statement.step() {
-            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-        }
-        return places
+            """,
+            [
+                .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []), .integer(Int64(limit)),
+            ])
     }
 }

@@ -36,18 +36,12 @@ struct Forgetting {
     /// forgotten report, and a person's decisions apply to all reports.
     private func handOver(of ingest: Int64) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM decision LIMIT 1") != nil else { return }
-        let statement = try connection.statement(
+        let places = try connection.sampleKeys(
             """
             SELECT series, start, hash FROM deleted WHERE NOT forgotten AND \(SampleTable.bringer) = ?1
                 AND series IN (SELECT of_series FROM decision UNION SELECT series FROM witness_row)
             UNION SELECT series, start, hash FROM witness WHERE witness.ingest = ?1
-            """)
-        try statement.bind([.integer(ingest)])
-        var places: [SampleKey] = []
-        while try statement.step() {
-            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-        }
-        statement.reset()
+            """, [.integer(ingest)])
         let reader = MeasurementReader(connection: connection)
         for place in places {
             let history = try reader.measurement(of: place).history

@@ -53,21 +53,15 @@ struct PendingChanges {
 
     /// The next listed samples, sorted by place.
     func places(after last: SampleKey? = nil, comes: Bool? = nil, limit: Int) throws(StoreError) -> [SampleKey] {
-        let statement = try connection.statement(
+        try connection.sampleKeys(
             """
             SELECT series, start, hash FROM pending WHERE (series, start, hash) > (?1, ?2, ?3) AND (?4 IS NULL OR comes = ?4)
             ORDER BY series, start, hash LIMIT ?5
-            """)
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []),
-            .optional(comes.map { $0 ? 1 : 0 }), .integer(Int64(limit)),
-        ])
-        var places: [SampleKey] = []
-        while try statement.step() {
-            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-        }
-        return places
+            """,
+            [
+                .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []),
+                .optional(comes.map { $0 ? 1 : 0 }), .integer(Int64(limit)),
+            ])
     }
 
     func remove(_ places: [SampleKey]) throws(StoreError) {

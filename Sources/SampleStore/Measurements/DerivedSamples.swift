@@ -7,7 +7,7 @@ struct DerivedSamples {
 
     /// Returns the samples that were computed from this one.
     func samples(from place: SampleKey) throws(StoreError) -> [SampleKey] {
-        try places(
+        try connection.sampleKeys(
             "SELECT series, start, hash FROM derived WHERE of_series = ? AND of_start = ? AND of_hash = ?",
             [.integer(place.series), .integer(place.start), .blob(place.hash)])
     }
@@ -15,7 +15,7 @@ struct DerivedSamples {
     /// Settles the samples that were computed from samples that a repair replaced or made.
     func settle(after migration: Int64, _ deletion: Deletion) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM derived LIMIT 1") != nil else { return }
-        let touched = try places(
+        let touched = try connection.sampleKeys(
             """
             SELECT d.series, d.start, d.hash FROM derived AS d CROSS JOIN repaired AS r
                 ON (r.old_series, r.old_start, r.old_hash) = (of_series, of_start, of_hash) WHERE migration = ?1
@@ -36,16 +36,5 @@ struct DerivedSamples {
                 "INSERT OR IGNORE INTO derived VALUES(?, ?, ?, ?, ?, ?, ?)", here[0], here[1], here[2], .integer(basis ?? 1),
                 .integer(input.series), .integer(input.start), .blob(input.hash))
         }
-    }
-
-    private func places(_ sql: String, _ bindings: [Value]) throws(StoreError) -> [SampleKey] {
-        let statement = try connection.statement(sql)
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var places: [SampleKey] = []
-        while try statement.step() {
-            try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-        }
-        return places
     }
 }
