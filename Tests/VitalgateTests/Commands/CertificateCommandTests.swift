@@ -1,6 +1,7 @@
 import ExportTesting
 import FoundationEssentials
 import Glibc
+import HTTPServerTesting
 import Testing
 
 /// `api certificate`, judged by openssl and curl.
@@ -63,7 +64,7 @@ import Testing
         #expect(try run("import", folder.path("weight.csv")).status == 0)
         let server = try RunningVitalgate(["--config", folder.path("config.json5"), "api", "serve"], environment: environment)
         defer { server.signal(SIGTERM) }
-        for _ in 0..<3000 where !server.errors.contains("listens at") { usleep(10_000) }
+        #expect(eventually { server.errors.contains("listens at") })
         let port = try #require(
             server.errors.split(whereSeparator: \.isNewline).first { $0.contains("listens at") }?.split(separator: ":").last)
         let answer = try shell(

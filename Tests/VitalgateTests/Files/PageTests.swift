@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTPServerTesting
 import Testing
 
 /// The pages of `docs/` are run as they stand: their commands are given to a shell, one block after the other, and what they print is a
@@ -35,7 +36,7 @@ import Testing
         let (options, environment) = (["--config", folder.path("config.json5")], Vitalgate.environment(home: folder.root))
         _ = try Vitalgate.run(options + ["import", folder.path("weight.csv")], environment: environment)
         let server = try RunningVitalgate(options + ["api", "serve"], environment: environment)
-        for _ in 0..<3000 where !server.errors.contains("listens at") { usleep(10_000) }
+        #expect(eventually { server.errors.contains("listens at") })
         try expect("docs/api.md", as: "api", 28, in: folder)
         try expect("docs/page.md", as: "page", 6, in: folder)
         server.signal(SIGTERM)
