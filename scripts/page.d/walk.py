@@ -10,6 +10,7 @@ import time
 import urllib.request
 
 from hub import ROOT, Hub, browser, eventually, session, width
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
@@ -50,6 +51,20 @@ def one(driver, selector):
 
 def text(driver, selector="main"):
     return one(driver, selector).text
+
+
+def press(driver, button):
+    """Presses a button that loads a page, and waits until that page has taken the place of this one."""
+    before = one(driver, "html")
+    button.click()
+
+    def replaced():
+        try:
+            return not before.is_enabled()
+        except StaleElementReferenceException:
+            return True
+
+    eventually("another page is loaded", replaced)
 
 
 def prepare(hub):
@@ -164,7 +179,7 @@ def programs(driver, hub, token):
     driver.switch_to.new_window("tab")
     driver.get(hub.address + "/page/clients")
     assert "Charts of my pulse" in text(driver)
-    one(driver, "[aria-label='Withdraw Heart Rate']").click()
+    press(driver, one(driver, "[aria-label='Withdraw Heart Rate']"))
     withdrawn = time.monotonic()
     eventually("it is withdrawn", lambda: "Heart Rate" not in text(driver, "main table"))
     time.sleep(4)
@@ -208,13 +223,13 @@ def grants(driver, hub, token):
     assert len(records_shown) == 3 and not driver.find_elements(By.CSS_SELECTOR, "input[value='read.immunizationRecord'][name=yes]")
     records_shown[1].click()
     look_for_barriers(driver, "a request")
-    driver.find_element(By.XPATH, "//button[text()='Answer']").click()
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Answer']"))
     eventually("it is answered", lambda: "from 1 Oct on" in text(driver))
     some = reads(hub, token, "bodyTemperature")
     assert 0 < len(some) < everything and min(each["start"] for each in some) >= "2026-09-30T22", some
     assert len(reads(hub, token, "immunizationRecord")) == 1
     put(driver, one(driver, "input[name='from.bodyTemperature']"), "")
-    one(driver, "[aria-label='Set Body Temperature']").click()
+    press(driver, one(driver, "[aria-label='Set Body Temperature']"))
     eventually("all of it is granted", lambda: "from 1 Oct on" not in text(driver))
     assert len(reads(hub, token, "bodyTemperature")) == everything
     hub.run("import", hub.write("fourth.ndjson", json.dumps(records[3]) + "\n"))
@@ -223,7 +238,7 @@ def grants(driver, hub, token):
     driver.find_element(By.XPATH, "//summary[text()='Which']").click()
     one(driver, "details[open] input[name=future]").click()
     look_for_barriers(driver, "which records")
-    one(driver, "details[open] button").click()
+    press(driver, one(driver, "details[open] button"))
     eventually("those to come are granted", lambda: "some, and those to come" in text(driver))
     later = dict(records[3], id="imm-later", occurrenceDateTime="2020-10-08")
     hub.run("import", hub.write("later.ndjson", json.dumps(later) + "\n"))
@@ -235,26 +250,26 @@ def repairs(driver, hub):
     starts = lambda: [json.loads(line)["start"] for line in hub.run("query", "stepCount", "--format", "ndjson").splitlines()]  # noqa: E731
     before = starts()
     driver.get(hub.address + "/page/care")
-    driver.find_element(By.LINK_TEXT, "Repair something else").click()
+    press(driver, driver.find_element(By.LINK_TEXT, "Repair something else"))
     eventually("the form is there", lambda: driver.find_elements(By.NAME, "type"))
     Select(one(driver, "select[name=type]")).select_by_value("stepCount")
     one(driver, "input[name=repair][value=shift]").click()
     one(driver, "input[name='by.shift']").send_keys("one hour")
-    driver.find_element(By.XPATH, "//button[text()='Show what would be']").click()
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Show what would be']"))
     eventually("what is no time is refused", lambda: driver.find_elements(By.CSS_SELECTOR, "[role=alert]"))
     field = one(driver, "input[name='by.shift']")
     field.clear()
     field.send_keys("-1h")
-    driver.find_element(By.XPATH, "//button[text()='Show what would be']").click()
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Show what would be']"))
     eventually("it is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, ".moves line"))
     look_for_barriers(driver, "a plan")
     if arguments.screenshots:
         driver.save_screenshot(str(arguments.screenshots / "plan-of-times.png"))
     assert starts() == before
-    one(driver, "form[action='/page/care/repair'] button").click()
+    press(driver, one(driver, "form[action='/page/care/repair'] button"))
     eventually("it is repaired", lambda: "It is repaired." in text(driver))
     assert len(starts()) == len(before) and starts() != before
-    one(driver, "form[action^='/page/care/undo'] button").click()
+    press(driver, one(driver, "form[action^='/page/care/undo'] button"))
     eventually("it is undone", lambda: "It is as before." in text(driver))
     assert starts() == before
 
@@ -263,16 +278,16 @@ def care(driver, hub):
     driver.get(hub.address + "/page/care")
     numbers = [each.get_attribute("aria-label") for each in driver.find_elements(By.CSS_SELECTOR, "button[value=accept]")]
     assert len(numbers) == 2 and len(driver.find_elements(By.CSS_SELECTOR, ".dots .marked")) == 2
-    one(driver, "button[value=accept]").click()
+    press(driver, one(driver, "button[value=accept]"))
     eventually("one is accepted", lambda: len(driver.find_elements(By.CSS_SELECTOR, "button[value=accept]")) == 1)
-    one(driver, "button[value=reject]").click()
+    press(driver, one(driver, "button[value=reject]"))
     eventually("the other is thrown out", lambda: "Nothing is held back." in text(driver))
     assert "900" in hub.run("query", "heartRate", "--where", "value > 800", "--format", "ndjson")
     assert "Body Temperature" in text(driver)
-    one(driver, "form[action='/page/care/repair'] button").click()
+    press(driver, one(driver, "form[action='/page/care/repair'] button"))
     eventually("it is repaired", lambda: "Nothing looks wrong." in text(driver))
     assert "15" in hub.run("migrate", "list", "--format", "ndjson")
-    one(driver, "form[action^='/page/care/undo'] button").click()
+    press(driver, one(driver, "form[action^='/page/care/undo'] button"))
     eventually("the repair is undone", lambda: driver.find_elements(By.CSS_SELECTOR, "form[action='/page/care/repair']"))
 
 
@@ -282,12 +297,12 @@ def files(driver, hub):
     one(driver, "input[type=file]").send_keys(path)
     eventually("the file is sent", lambda: "weights.csv" in text(driver, "[data-state]"))
     eventually("the file is read", lambda: driver.find_elements(By.XPATH, "//tr[contains(., 'weights.csv') and contains(., 'done')]"), 30)
-    one(driver, "tr:has(td) a").click()
+    press(driver, one(driver, "tr:has(td) a"))
     eventually("its account says why a row was refused", lambda: "line 3" in text(driver) and "value" in text(driver))
     look_for_barriers(driver, "an account")
     driver.get(hub.address + "/page/type/bodyMass")
     assert "71.5" in text(driver)
-    one(driver, "td a, th a").click()
+    press(driver, one(driver, "td a, th a"))
     eventually("a sample says why it is one", lambda: "As received" in text(driver))
     look_for_barriers(driver, "a sample")
 
@@ -295,7 +310,7 @@ def files(driver, hub):
 def devices(driver, hub):
     driver.get(hub.address + "/page/devices")
     assert "Simulated strap" in text(driver) and "battery 90 %" in text(driver) and "live" in text(driver), text(driver)
-    one(driver, "button[aria-label='Assign Simulated strap']").click()
+    press(driver, one(driver, "button[aria-label='Assign Simulated strap']"))
     eventually("a device is assigned", lambda: "Simulated strap" in text(driver))
     driver.find_element(By.XPATH, "//button[text()='Look what is near']").click()
     # Whether there is a radio depends on the machine; either way the page says what became of it.
@@ -344,7 +359,7 @@ def without_scripts(driver, hub):
     driver.get(hub.address + "/page/")
     assert len(driver.find_elements(By.CSS_SELECTOR, ".card .value")) > 5
     driver.get(hub.address + "/page/clients")
-    one(driver, "[aria-label='Withdraw Weight']").click()
+    press(driver, one(driver, "[aria-label='Withdraw Weight']"))
     eventually("a form works without scripts", lambda: not driver.find_elements(By.CSS_SELECTOR, "[aria-label='Withdraw Weight']"))
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
@@ -366,7 +381,7 @@ def close(driver, hub):
     cookie = session(driver)
     assert hub.get("/page/data/today", cookie)[0] == 200
     driver.get(hub.address + "/page/")
-    driver.find_element(By.XPATH, "//button[text()='Close']").click()
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Close']"))
     eventually("the page is closed", lambda: driver.find_elements(By.ID, "code"))
     assert hub.get("/page/data/today", cookie)[0] == 401
     log = (hub.folder / "hub.log").read_text()
