@@ -105,7 +105,7 @@ public struct StoreAccess: Sendable {
             if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
             // A mistyped name must not end up in a log.
             throw ConfigurationError(
-                "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows",
+                "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate people list' shows",
                 isOfOption: true)
         }
     }

@@ -153,7 +153,8 @@ enum SharedOptions {
             names: ["--from"], value: "T", help: "The first start that counts: a date, a time, today, yesterday, monday or -7d."),
         Option(names: ["--to"], value: "T", help: "The first start that no longer counts."),
     ]
-    static let subject = Option(names: ["--subject"], value: "ID", help: "A person: a name, me, unassigned or a UUID.")
+    static let subject = Option(
+        names: ["--person"], formerNames: ["--subject"], value: "ID", help: "A person: a name, me, unassigned or a UUID.")
     static let untilEOF = Option(
         names: ["--until-eof"], help: "End when standard input does, as the hub asks of those that it starts.")
     static let unit = Option(names: ["--unit"], value: "CODE", help: "Show values in this unit (UCUM).")
@@ -173,7 +174,7 @@ enum SharedOptions {
 
         Fields are \(SamplePredicate.fields.joined(separator: ", ")); KEY is a metadata key such as bloodGlucoseMealTime; duration is in \
         seconds, or with a unit (duration > 90 min); start and end take what --from takes, a day being its midnight; subject takes what \
-        --subject takes; fromWorkout = UUID means what its person and source recorded during a workout, inCorrelation = UUID what a correlation names, \
+        --person takes; fromWorkout = UUID means what its person and source recorded during a workout, inCorrelation = UUID what a correlation names, \
         inCorrelation = * what any does. A value of the wrong kind is an error that names its place.
 
         Of objects that tell more than a number, fields are also \(ObjectField.names.joined(separator: ", ")). They are named as in the object's \

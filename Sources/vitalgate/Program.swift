@@ -13,22 +13,40 @@ import SampleStore
 enum Program {
     static let version = "0.1.0"
 
-    /// All commands. The help, completion and manual page are generated from the same declarations.
-    static var commands: [any Command.Type] {
-        [
-            ImportCommand.self, DecodeCommand.self, QueryCommand.self, ShowCommand.self, StatsCommand.self, RingsCommand.self,
-            TodayCommand.self, ChangesCommand.self, ObserveCommand.self, IngestCommand.self,
-            DeleteCommand.self, RestoreCommand.self,
-            QuarantineCommand.self, MigrateCommand.self, ExportCommand.self, TargetsCommand.self, ProfileCommand.self,
-            UnitCommand.self, TypesCommand.self,
-            StoreCommand.self,
-            RunCommand.self, CaptureCommand.self, ReplayCommand.self, StatusCommand.self, ScanCommand.self, DevicesCommand.self,
-            SubjectsCommand.self, SourcesCommand.self, CharacteristicsCommand.self, EstimateCommand.self, MedicationsCommand.self,
-            ClientsCommand.self, APICommand.self, PageCommand.self,
-            DoctorCommand.self,
-            GenerateCommand.self,
-        ]
-    }
+    /// All commands below the headings of the help. Help, completion and manual page are generated from the same declarations.
+    static let commandGroups: [(title: String, commands: [any Command.Type])] = [
+        (
+            "Most used",
+            [
+                ImportCommand.self, QueryCommand.self, StatsCommand.self, TodayCommand.self, ShowCommand.self, ExportCommand.self,
+                DevicesCommand.self, StatusCommand.self, DoctorCommand.self, RunCommand.self,
+            ]
+        ),
+        (
+            "Data",
+            [
+                DeleteCommand.self, RestoreCommand.self, ChangesCommand.self, RingsCommand.self, MedicationsCommand.self,
+                TypesCommand.self, UnitCommand.self,
+            ]
+        ),
+        ("Devices", [ScanCommand.self, DecodeCommand.self, CaptureCommand.self, ReplayCommand.self, ProfileCommand.self]),
+        (
+            "Quality",
+            [
+                RepairCommand.self, QuarantineCommand.self, LedgerCommand.self, SourcesCommand.self, EstimateCommand.self,
+            ]
+        ),
+        ("Other systems", [TargetsCommand.self, ObserveCommand.self]),
+        (
+            "People and access",
+            [
+                PeopleCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self, PageCommand.self,
+            ]
+        ),
+        ("Maintenance", [StoreCommand.self, GenerateCommand.self]),
+    ]
+
+    static let commands = commandGroups.flatMap(\.commands)
 
     static let specification = CommandSpecification(
         name: "vitalgate",
@@ -45,7 +63,13 @@ enum Program {
                 repeating: true,
                 completion: .directory),
         ],
-        subcommands: commands.map { $0.specification },
+        subcommands: commandGroups.flatMap { group in
+            group.commands.map { command in
+                var specification = command.specification
+                specification.group = group.title
+                return specification
+            }
+        },
         examples: [
             Example("vitalgate import export.zip weight.csv", "Import what your phone and your scale exported."),
             Example("vitalgate stats heartRate --every 1d", "Average, lowest and highest heart rate by day."),

@@ -202,7 +202,7 @@ import Testing
         #expect(assembly.advice(for: changing)?.commands == [pair, adopt])
         let users = try #require(assembly.advice(for: near(services: [], name: "BF720")))
         #expect(users.names.contains("Weight Scale") && users.commands.count == 3)
-        #expect(users.commands.last?.hasSuffix("--subject me --user NUMBER --consent CODE") == true)
+        #expect(users.commands.last?.hasSuffix("--person me --user NUMBER --consent CODE") == true)
         let sealed = near(services: [], adverts: [.service(BluetoothUUID(0xFE95))])
         #expect(assembly.advice(for: sealed)?.commands == [adopt + " [--bind-key KEY]"])
         #expect(assembly.advice(for: near(services: [0x180F])) == nil)

@@ -41,7 +41,7 @@ import Testing
         let told = try #require(actions(bench).first)
         #expect(
             told == "Maker/Meter/42: 3 of its readings of bodyTemperature would fit far better in [degF] than in Cel; "
-                + "'vitalgate migrate suggest' tells more")
+                + "'vitalgate repair suggest' tells more")
         // Once is enough, and nothing is left to do.
         for tenths in 980...1000 as ClosedRange<UInt16> {
             bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))

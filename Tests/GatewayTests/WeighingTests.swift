@@ -142,7 +142,7 @@ import Testing
         #expect(moved.duplicate == 2)
         #expect(
             moved.notes.contains {
-                $0.hasPrefix("2 of the duplicates stand at other times") && $0.contains("'vitalgate ingest undo 1 --forget'")
+                $0.hasPrefix("2 of the duplicates stand at other times") && $0.contains("'vitalgate ledger undo 1 --forget'")
             }, "\(moved.notes)")
         #expect(try story.load(rows).notes.allSatisfy { !$0.contains("duplicates") })
         let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
@@ -150,7 +150,7 @@ import Testing
             let account = try story.load(rows, zone: zone)
             #expect(
                 account.notes.contains {
-                    $0.hasPrefix("2 of the duplicates were taken back") && $0.contains("'vitalgate ingest undo \(undone)'")
+                    $0.hasPrefix("2 of the duplicates were taken back") && $0.contains("'vitalgate ledger undo \(undone)'")
                 }, "\(account.notes)")
         }
     }
@@ -164,7 +164,7 @@ import Testing
         let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
         #expect(
             try story.load(rows, zone: .berlin).notes.contains {
-                $0.hasSuffix("'vitalgate ingest undo \(undone)' brings them back")
+                $0.hasSuffix("'vitalgate ledger undo \(undone)' brings them back")
             })
     }
 }

@@ -89,9 +89,9 @@ def fill(hub):
     page = (ROOT / "docs/lines.md").read_text(encoding="utf-8")
     hub.run("import", "-", text=page.split("```ndjson\n")[1].split("```")[0])
     hub.run("characteristics", "set", "bloodType", "O-")
-    hub.run("subjects", "add", "Anna", "--id", ANNA)
+    hub.run("people", "add", "Anna", "--id", ANNA)
     rows = "".join(f"2026-10-{day:02}T07:00:00Z,bodyMass,6{day % 10}.5,kg\n" for day in range(1, 28))
-    hub.run("import", "-", "--subject", "Anna", text="time,type,value,unit\n" + rows)
+    hub.run("import", "-", "--person", "Anna", text="time,type,value,unit\n" + rows)
     tokens = {}
     for name, purpose in [("charts", "Draws charts"), ("diary", "Writes a diary"), ("stranger", "Was granted nothing")]:
         tokens[name] = hub.run("clients", "add", name, "--purpose", purpose).strip()
@@ -102,7 +102,7 @@ def fill(hub):
     hub.run("import", "-", text=(ROOT / "Examples/immunization-checklist/records.ndjson").read_text(encoding="utf-8"))
     hub.run("import", "Examples/documents/chart.xml")
     hub.run("clients", "grant", "diary", "--read", "heartRate,stepCount", "--write", "bodyMass,dietaryWater")
-    hub.run("clients", "grant", "diary", "--read", "bodyMass", "--write", "bodyMass", "--subject", "Anna")
+    hub.run("clients", "grant", "diary", "--read", "bodyMass", "--write", "bodyMass", "--person", "Anna")
     return tokens
 
 

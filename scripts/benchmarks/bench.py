@@ -389,12 +389,12 @@ class Bench:
             self.say(f"repair, run {index + 1} of {self.runs}")
             store = self.fresh_store()
             self.imported(file, store, self.rows)
-            command = [self.vitalgate, "migrate", "apply", "--type", "bodyTemperature", "--read-as", "[degF]"]
+            command = [self.vitalgate, "repair", "apply", "--type", "bodyTemperature", "--read-as", "[degF]"]
             run = measure.run([*command, "--format", "ndjson", "--store", store])
             if json.loads(run.output)["repaired"] != self.rows:
                 raise SystemExit(f"bench: the repair found {run.output}")
             applied.append(run)
-            undone.append(measure.run([self.vitalgate, "migrate", "undo", "1", "--store", store]))
+            undone.append(measure.run([self.vitalgate, "repair", "undo", "1", "--store", store]))
         seconds, peak = seconds_of(applied), max(run.peak_bytes for run in applied + undone)
         return [
             Result(
@@ -414,7 +414,7 @@ class Bench:
         units.write(count, file, labels)
         store = self.fresh_store()
         measure.run([self.vitalgate, "import", file, "--store", store, "--time-zone", "UTC"])
-        answer = measure.run([self.vitalgate, "migrate", "suggest", "--store", store, "--format", "ndjson"])
+        answer = measure.run([self.vitalgate, "repair", "suggest", "--store", store, "--format", "ndjson"])
         alarms, clean, found, wrong = units.score(
             [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()],
             [json.loads(line) for line in answer.output.splitlines()])

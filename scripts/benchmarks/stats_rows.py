@@ -160,7 +160,7 @@ def readers(bench):
         others = 0
         while len(waits) < QUESTIONS and others < 100:
             others += 1
-            measure.run([*command, "--subject", f"00000000-0000-4000-8000-{others:012}"], on_all_cores=True)
+            measure.run([*command, "--person", f"00000000-0000-4000-8000-{others:012}"], on_all_cores=True)
         stopped.set()
         for thread in threads:
             thread.join()

@@ -286,7 +286,7 @@ def care(driver, hub):
     assert "Body Temperature" in text(driver)
     press(driver, one(driver, "form[action='/page/care/repair'] button"))
     eventually("it is repaired", lambda: "Nothing looks wrong." in text(driver))
-    assert "15" in hub.run("migrate", "list", "--format", "ndjson")
+    assert "15" in hub.run("repair", "list", "--format", "ndjson")
     press(driver, one(driver, "form[action^='/page/care/undo'] button"))
     eventually("the repair is undone", lambda: driver.find_elements(By.CSS_SELECTOR, "form[action='/page/care/repair']"))
 
@@ -335,7 +335,7 @@ def hostile_names(driver, hub):
     token = hub.run("clients", "add", "<b>" + HOSTILE[:55], "--purpose", HOSTILE, "--policy", "javascript:pwned=1").strip()
     asks(hub, token, read=["bodyMass", "immunizationRecord"])
     (hub.folder / "inbox" / "<img src=x onerror=pwned=1>.csv").write_text(f"time,type,value,unit\n{HOSTILE},bodyMass,1,kg\n")
-    eventually("the file is read", lambda: "<img src=x onerror=pwned=1>.csv" in hub.run("ingest", "list", "--format", "ndjson"), 30)
+    eventually("the file is read", lambda: "<img src=x onerror=pwned=1>.csv" in hub.run("ledger", "list", "--format", "ndjson"), 30)
     driver.get(hub.address + "/page/type/bodyMass")
     sample_page = one(driver, "th a[href^='/page/sample/']").get_attribute("href")
     driver.get(hub.address + "/page/files")

@@ -83,11 +83,11 @@ enum DialogueNotice: Hashable {
     func text(for address: BluetoothAddress) -> String {
         switch self {
         case .needsUsers:
-            "it keeps its weighings for users who consent: `vitalgate devices assign \(address) --subject me --user 1 --consent CODE`, with the "
+            "it keeps its weighings for users who consent: `vitalgate devices assign \(address) --person me --user 1 --consent CODE`, with the "
                 + "number and the code that the scale shows or the maker's app was given"
         case .consentRefused(let user):
             "it does not take the consent of its user \(user): the code is another one, or its battery was changed and it knows no users any "
-                + "more; `vitalgate devices assign \(address) --subject me --user \(user) --consent CODE` gives another"
+                + "more; `vitalgate devices assign \(address) --person me --user \(user) --consent CODE` gives another"
         case .consentUnanswered(let user): "it did not answer the consent of its user \(user); its weighings come when it does"
         case .needsPairingMode:
             "it has another key than this hub: hold its Bluetooth button until P blinks, and it is given ours; its maker's app has to be paired "

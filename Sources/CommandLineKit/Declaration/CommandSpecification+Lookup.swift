@@ -31,7 +31,9 @@ struct CommandChain: Sendable {
 
     /// Descends to a subcommand. Returns `false` if it does not exist.
     mutating func descend(to name: String) -> Bool {
-        guard let next = current.subcommands.first(where: { $0.name == name }) else { return false }
+        guard let next = current.subcommands.first(where: { $0.name == name || $0.formerNames.contains(name) }) else {
+            return false
+        }
         commands.append(next)
         return true
     }
@@ -73,7 +75,9 @@ extension CommandSpecification {
                 problems.append("'\(name)' is no option's name")
             }
         }
-        let names = chain.options.flatMap(\.names) + command.arguments.map(\.name) + command.subcommands.map { "/\($0.name)" }
+        let names =
+            chain.options.flatMap { $0.names + $0.formerNames } + command.arguments.map(\.name)
+            + command.subcommands.flatMap { [$0.name] + $0.formerNames }.map { "/\($0)" }
         var seen: Set<String> = []
         for name in names where !seen.insert(name).inserted { problems.append("\(name) is declared twice") }
         return problems

@@ -18,6 +18,10 @@
 public struct CommandSpecification: Sendable, Equatable {
     /// The word on the command line. For the root, the name of the program.
     public var name: String
+    /// Former names. They are accepted, and help and completion do not show them.
+    public var formerNames: [String]
+    /// The heading in the help of the command above, or `nil` for none.
+    public var group: String?
     /// One sentence.
     public var summary: String
     /// Further explanation. An empty line separates paragraphs.
@@ -33,9 +37,11 @@ public struct CommandSpecification: Sendable, Equatable {
 
     /// - Parameters:
     ///   - name: the word on the command line.
+    ///   - formerNames: names that are accepted and not shown.
     ///   - summary: one sentence.
     public init(
         name: String,
+        formerNames: [String] = [],
         summary: String,
         discussion: String = "",
         arguments: [Argument] = [],
@@ -44,6 +50,7 @@ public struct CommandSpecification: Sendable, Equatable {
         examples: [Example] = []
     ) {
         self.name = name
+        self.formerNames = formerNames
         self.summary = summary
         self.discussion = discussion
         self.arguments = arguments

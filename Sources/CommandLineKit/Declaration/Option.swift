@@ -2,6 +2,8 @@
 public struct Option: Sendable, Equatable {
     /// The names with their dashes. Help and messages use the first one.
     public var names: [String]
+    /// Former names. They are accepted, and help and completion do not show them.
+    public var formerNames: [String]
     /// The placeholder of the value in the help, in capitals by convention. `nil` makes it a flag.
     public var value: String?
     /// One sentence for the help.
@@ -15,9 +17,11 @@ public struct Option: Sendable, Equatable {
 
     /// - Parameters:
     ///   - names: the names with their dashes.
+    ///   - formerNames: names that are accepted and not shown.
     ///   - value: the placeholder of the value in the help, or `nil` for a flag.
     public init(
         names: [String],
+        formerNames: [String] = [],
         value: String? = nil,
         help: String,
         repeating: Bool = false,
@@ -25,6 +29,7 @@ public struct Option: Sendable, Equatable {
         completion: Completion = .none
     ) {
         self.names = names
+        self.formerNames = formerNames
         self.value = value
         self.help = help
         self.repeating = repeating
@@ -35,6 +40,9 @@ public struct Option: Sendable, Equatable {
     /// The built-in options.
     static let help = Option(names: ["--help", "-h"], help: "Show help, for the command if one is named.")
     static let version = Option(names: ["--version"], help: "Show the version.")
+
+    /// Whether the option has this name, now or formerly.
+    func isCalled(_ name: String) -> Bool { names.contains(name) || formerNames.contains(name) }
 
     /// The first name, which identifies the option.
     var name: String { names.first ?? "" }

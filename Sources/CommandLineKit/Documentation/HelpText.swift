@@ -23,7 +23,7 @@ private struct HelpText {
         var sections = [TextWrapping.lines(of: words(command.summary), width: width)]
         sections.append(synopsis)
         sections += TextWrapping.paragraphs(command.discussion).map { TextWrapping.lines(of: $0, width: width) }
-        sections.append(list("Commands:", command.subcommands.map { ($0.name, $0.summary) }))
+        sections += commandGroups
         sections.append(list("Arguments:", command.arguments.map { ($0.name, $0.describedHelp) }))
         let own = chain.ownOptions.map { ($0.label, $0.describedHelp) }
         let global = chain.globalOptions.map { ($0.label, $0.describedHelp) }
@@ -35,6 +35,20 @@ private struct HelpText {
             sections.append(TextWrapping.lines(of: words(hint), width: width))
         }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")
+    }
+
+    /// The subcommands below the headings of their groups, in the order of declaration. All lists are aligned alike.
+    private var commandGroups: [[String]] {
+        var titles: [String] = []
+        for command in chain.current.subcommands {
+            let title = command.group ?? "Commands"
+            if titles.last != title { titles.append(title) }
+        }
+        let longest = chain.current.subcommands.map { TerminalText.width($0.name) }.max() ?? 0
+        return titles.map { title in
+            let commands = chain.current.subcommands.filter { ($0.group ?? "Commands") == title }
+            return list(title + ":", commands.map { ($0.name, $0.summary) }, longest: longest)
+        }
     }
 
     private var synopsis: [String] {
@@ -54,11 +68,12 @@ private struct HelpText {
             }
     }
 
-    private func list(_ title: String, _ entries: [(label: String, help: String)]) -> [String] {
+    /// - Parameter longest: the width of the longest label of lists that are aligned alike.
+    private func list(_ title: String, _ entries: [(label: String, help: String)], longest aligned: Int = 0) -> [String] {
         guard !entries.isEmpty else { return [] }
         let widths = entries.map { TerminalText.width($0.label) }
         let longest = min(Self.longestLabel, width / 3)
-        let indent = 2 + (widths.filter { $0 <= longest }.max() ?? longest) + 2
+        let indent = 2 + max(min(aligned, longest), widths.filter { $0 <= longest }.max() ?? longest) + 2
         var lines = [title]
         for (entry, labelWidth) in zip(entries, widths) {
             var prefix = "  " + entry.label

@@ -95,7 +95,7 @@ private struct CommandParser {
     }
 
     private func find(_ name: String) -> Option? {
-        chain.options.first { $0.names.contains(name) }
+        chain.options.first { $0.isCalled(name) }
     }
 
     private mutating func takeOption(_ token: String) {
@@ -146,7 +146,7 @@ private struct CommandParser {
         case .values(let values): values.contains(token)
         case .suggestions(let values):
             values.contains { $0.hasPrefix("-") } && !token.hasPrefix("--")
-                && !chain.options.contains { $0.names.contains(token) }
+                && !chain.options.contains { $0.isCalled(token) }
         default: false
         }
     }

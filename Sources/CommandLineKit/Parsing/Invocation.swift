@@ -47,7 +47,7 @@ public struct Invocation: Sendable {
 
     /// Returns all values of an option in order. Any of its names may be used.
     public func strings(_ name: String) -> [String] {
-        guard let option = declaredOptions.first(where: { $0.names.contains(name) }) else {
+        guard let option = declaredOptions.first(where: { $0.isCalled(name) }) else {
             assertionFailure("\(line) declares no option \(name)")
             return []
         }

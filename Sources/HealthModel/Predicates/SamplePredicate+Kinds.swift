@@ -51,7 +51,7 @@ extension SamplePredicate.Written {
             try refuseAllButEquality(comparison, "a person")
             guard let subject = subject(try wholeText()) else {
                 throw error(
-                    "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate subjects list' shows")
+                    "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate people list' shows")
             }
             return .text(subject)
         case .group:

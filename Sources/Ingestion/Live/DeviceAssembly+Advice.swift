@@ -22,7 +22,7 @@ extension DeviceAssembly {
         let wantsKey = all.contains { $0.devices.contains { $0.needs?.contains("bind key") == true } }
         commands.append("vitalgate devices adopt \(address)" + (wantsKey ? " [--bind-key KEY]" : ""))
         if all.contains(where: { $0.connection.dialogue == .userData }) {
-            commands.append("vitalgate devices assign \(address) --subject me --user NUMBER --consent CODE")
+            commands.append("vitalgate devices assign \(address) --person me --user NUMBER --consent CODE")
         }
         let told = all.filter { !$0.tellsOnlyOfDevice }.map(\.name)
         return DeviceAdvice(names: told, commands: commands)

@@ -363,7 +363,7 @@ public final class LiveIngest {
                 let (stretch, series) = (suspicion.stretch, suspicion.series)
                 let text =
                     "\(stretch.count) of its readings of \(series.type.id) would fit far better in \(stretch.fits.code) than in "
-                    + "\(stretch.taken.code); 'vitalgate migrate suggest' tells more"
+                    + "\(stretch.taken.code); 'vitalgate repair suggest' tells more"
                 note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
             }
         } catch {
@@ -581,7 +581,7 @@ extension LiveIngest {
         guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
         let text =
             "\(done.count) earlier weighings are of somebody else than later ones, and are nobody's now (unassigned); "
-            + "'vitalgate migrate undo \(done.migration)' gives them back"
+            + "'vitalgate repair undo \(done.migration)' gives them back"
         note(SourceNotice(.action, "weights", text))
     }
 }

@@ -162,7 +162,7 @@ struct DeepCheck {
             let (id, count) = (statement.integer(0), statement.integer(1))
             problems.append(
                 "migration \(id): \(count) readings made way for others of the same repair, and are missing; "
-                    + "'vitalgate migrate undo \(id)' gives them back")
+                    + "'vitalgate repair undo \(id)' gives them back")
         }
         return problems
     }

@@ -40,7 +40,7 @@ extension SampleStore {
         var problems = try checkLedger()
         if try isErasureUnfinished {
             problems.append(
-                "an erasure was interrupted, and what was erased is still in the file: 'vitalgate subjects erase' goes on with it"
+                "an erasure was interrupted, and what was erased is still in the file: 'vitalgate people erase' goes on with it"
             )
         }
         problems += try checkLinks()

@@ -37,20 +37,20 @@ struct Hindrances {
     var notes: [String] {
         var notes: [String] = []
         if repaired > 0 {
-            notes.append("\(repaired) of the duplicates were repaired since, and stay so: 'vitalgate migrate list'")
+            notes.append("\(repaired) of the duplicates were repaired since, and stay so: 'vitalgate repair list'")
         }
         if deleted > 0 {
             notes.append("\(deleted) of the duplicates were deleted, and stay so: 'vitalgate restore UUID' brings one back")
         }
         for (ingest, count) in withdrawn.sorted(by: { $0.key < $1.key }) {
             notes.append(
-                "\(count) of the duplicates were taken back by ingest \(ingest): 'vitalgate ingest undo \(ingest)' brings them back"
+                "\(count) of the duplicates were taken back by ingest \(ingest): 'vitalgate ledger undo \(ingest)' brings them back"
             )
         }
         for (ingest, count) in elsewhere.sorted(by: { $0.key < $1.key }) {
             notes.append(
                 "\(count) of the duplicates stand at other times, as ingest \(ingest) read them: "
-                    + "'vitalgate ingest undo \(ingest) --forget' and import again, if this time zone is the right one")
+                    + "'vitalgate ledger undo \(ingest) --forget' and import again, if this time zone is the right one")
         }
         return notes
     }

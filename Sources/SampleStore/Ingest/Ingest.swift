@@ -447,7 +447,7 @@ public final class Ingest: SampleSink {
         guard strangers > 0 else { return [] }
         return [
             "\(strangers) weighing\(strangers == 1 ? " is" : "s are") nobody's (unassigned), far from what the person weighed before: "
-                + "'vitalgate query all --subject unassigned' shows what is, 'vitalgate devices assign --samples UUID --subject NAME' "
+                + "'vitalgate query all --person unassigned' shows what is, 'vitalgate devices assign --samples UUID --person NAME' "
                 + "gives it to somebody"
         ]
     }

@@ -147,7 +147,7 @@ extension SampleStore {
                 if let place = next.new { new = try names.uuid(of: place) }
                 return StoreError(
                     .invalid,
-                    "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: 'vitalgate migrate undo' takes that back")
+                    "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: 'vitalgate repair undo' takes that back")
             }
             if root != place, let original = try names.uuid(of: root), history.form(of: root) != place {
                 return StoreError(

@@ -118,7 +118,7 @@ extension SampleStore {
         _ account: IngestAccount, forget: Bool, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int)? {
         if account.kind == .undoMigration {
-            throw StoreError(.invalid, "ingest \(account.id) took a repair back: 'vitalgate migrate apply' makes it again")
+            throw StoreError(.invalid, "ingest \(account.id) took a repair back: 'vitalgate repair apply' makes it again")
         }
         guard let migration = try migration(ingest: account.id) else { return nil }
         guard !forget else {

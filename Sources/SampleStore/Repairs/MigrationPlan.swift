@@ -49,7 +49,7 @@ public struct FewerReadings: Error, CustomStringConvertible {
     /// The message for the user, with a solution.
     public var description: String {
         "the same reading as \(plan.merged) of \(plan.matched) is there in the right form already, so that there would be \(plan.merged) fewer; "
-            + "nothing is changed, and 'vitalgate migrate apply' with --merge goes on"
+            + "nothing is changed, and 'vitalgate repair apply' with --merge goes on"
     }
 }
 

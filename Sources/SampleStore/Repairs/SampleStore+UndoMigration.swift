@@ -81,7 +81,7 @@ extension SampleStore {
             """, .integer(id))
         if let later, later != 0 {
             throw StoreError(
-                .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate migrate undo \(later)' first")
+                .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate repair undo \(later)' first")
         }
     }
 
@@ -98,7 +98,7 @@ extension SampleStore {
         if let other, other != 0 {
             throw StoreError(
                 .invalid,
-                "migration \(other) made a sample of the same reading as one that migration \(id) replaced: 'vitalgate migrate undo \(other)' first"
+                "migration \(other) made a sample of the same reading as one that migration \(id) replaced: 'vitalgate repair undo \(other)' first"
             )
         }
     }
@@ -122,7 +122,7 @@ extension SampleStore {
         if let merge, merge != 0 {
             throw StoreError(
                 .invalid,
-                "ingest \(merge) merged other readings with samples of migration \(id): 'vitalgate ingest undo \(merge)' first")
+                "ingest \(merge) merged other readings with samples of migration \(id): 'vitalgate ledger undo \(merge)' first")
         }
     }
 
@@ -191,7 +191,7 @@ extension SampleStore {
         if let migration, migration != 0 {
             throw StoreError(
                 .invalid,
-                "migration \(migration) repaired samples of ingest \(ingest): 'vitalgate migrate undo \(migration)' first")
+                "migration \(migration) repaired samples of ingest \(ingest): 'vitalgate repair undo \(migration)' first")
         }
     }
 }

@@ -13,7 +13,7 @@ enum CharacteristicsCommand: Command {
         discussion: """
             They are no samples: one value holds at a time, from a day on, and those of before are kept. An import of the Health app's export sets what \
             it tells. What was said last counts: what you set stays against an export that was made before, and an export that was made later stands \
-            against yours; the import says so. 'ingest undo' takes back what an import set.
+            against yours; the import says so. 'ledger undo' takes back what an import set.
             """,
         subcommands: [
             CommandSpecification(
@@ -63,7 +63,7 @@ enum CharacteristicsCommand: Command {
         let value = try value(of: type, today: zone.date(of: now), invocation)
         let from = try context.instant(option: "--from", zone: zone).map { zone.date(of: $0) } ?? zone.date(of: now)
         let store = try context.access().openForWriting(creating: true)
-        let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         try store.set(type, to: value, of: subject, from: from, said: now)
         context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared"), from \(from) on")
     }
@@ -89,7 +89,7 @@ enum CharacteristicsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let asked = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let asked = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let subjects = try store.subjectsWithCharacteristics().filter { asked == nil || $0 == asked }
         let isHistory = context.invocation.flag("--history")
         let today = zone.date(of: context.machine.now())

@@ -37,7 +37,7 @@ enum ClientGrants {
     }
 
     private static func subject(_ context: CommandContext, _ store: SampleStore) throws -> String {
-        try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
     }
 
     private static func chosen(_ context: CommandContext) throws -> (read: [ObjectType], write: [ObjectType]) {

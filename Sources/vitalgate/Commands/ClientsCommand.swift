@@ -51,7 +51,7 @@ enum ClientsCommand: Command {
                 name: "forget", summary: "Forget a client with its tokens and grants; what it wrote stays.",
                 discussion: """
                     With --delete what it wrote goes as with 'vitalgate delete': targets and readers of changes hear of it, what nobody has judged yet is \
-                    rejected, and 'ingest undo' gives all of it back.
+                    rejected, and 'ledger undo' gives all of it back.
                     """, arguments: [client], options: [Option(names: ["--delete"], help: "Delete what it wrote, too.")],
                 examples: [Example("vitalgate clients forget scale --delete", "A program is gone, and so are its samples.")]),
             CommandSpecification(
@@ -67,7 +67,8 @@ enum ClientsCommand: Command {
                 name: "requests", summary: "Show what clients ask for and nobody answered yet.",
                 options: [Format.option, Format.safe]),
             CommandSpecification(
-                name: "ledger", summary: "Show how much a client was given, by type and day.", arguments: [client],
+                name: "log", formerNames: ["ledger"], summary: "Show how much a client was given, by type and day.",
+                arguments: [client],
                 options: [Format.option, Format.safe]),
         ])
 
@@ -85,7 +86,7 @@ enum ClientsCommand: Command {
         case "grant": try ClientGrants.grant(context)
         case "withdraw": try ClientGrants.withdraw(context)
         case "requests": try ClientGrants.requests(context)
-        case "ledger": try ledger(context)
+        case "log": try log(context)
         default: try list(context)
         }
         return .success
@@ -162,7 +163,7 @@ enum ClientsCommand: Command {
         context.note(
             ingest == 0
                 ? "it wrote nothing that is still there"
-                : "\(Readable.count(count, "sample")) that it wrote \(count == 1 ? "is" : "are") deleted (this is ingest \(ingest))"
+                : "\(Readable.count(count, "sample")) that it wrote \(count == 1 ? "is" : "are") deleted (this is ledger entry \(ingest))"
         )
     }
 
@@ -190,7 +191,7 @@ enum ClientsCommand: Command {
         try TableOutput(context: context).write(header: ["name", "purpose", "policy", "tokens", "expires"], rows: rows)
     }
 
-    private static func ledger(_ context: CommandContext) throws {
+    private static func log(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let names = try store.personNames()
         var rows: [[String]] = []

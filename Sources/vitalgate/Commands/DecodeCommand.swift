@@ -49,7 +49,9 @@ enum DecodeCommand: Command {
             Option(
                 names: ["--times"], value: "N",
                 help: "Decode the frame so many times, and print how long one takes, its readings included."),
-            Option(names: ["--subject"], value: "ID", help: "Whose readings they are, a UUID: part of a sample's identity."),
+            Option(
+                names: ["--person"], formerNames: ["--subject"], value: "ID",
+                help: "Whose readings they are, a UUID: part of a sample's identity."),
             SharedOptions.timeZone,
         ],
         examples: [
@@ -65,9 +67,9 @@ enum DecodeCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
         let channel = channelName(invocation.argument("CHANNEL") ?? "")
-        let subject = invocation.string("--subject") ?? "me"
+        let subject = invocation.string("--person") ?? "me"
         guard subject == "me" || subject == Origin.unassigned || UUIDText.isValid(subject) else {
-            throw invocation.invalid("--subject", value: subject, expected: "a UUID, me or unassigned")
+            throw invocation.invalid("--person", value: subject, expected: "a UUID, me or unassigned")
         }
         let library = try ProfileCommand.library(context)
         if channel.hasPrefix("serial:") {

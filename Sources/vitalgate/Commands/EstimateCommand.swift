@@ -14,7 +14,7 @@ enum EstimateCommand: Command {
             Many scales tell a weight and an impedance, and leave the rest to their maker's app. A published formula makes an estimate of it, with the \
             person's height, age and sex: a sample of its own, which says that it is estimated, by which formula and of what. Of one person it may be off by \
             several kilograms. Nothing is estimated unless you ask for it, here or with 'bodyComposition' of the configuration for what the hub hears. \
-            'ingest undo' takes it back.
+            'ledger undo' takes it back.
 
               foot-to-foot-2015   fat-free mass and fat, standing, of 16 to 75 years (Nutr J 2015)
               sun-2003            fat-free mass and fat, of 12 to 94 years (Sun et al. 2003)
@@ -47,7 +47,7 @@ enum EstimateCommand: Command {
             throw invocation.invalid("--to", value: invocation.string("--to") ?? "", expected: "a time behind --from")
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         let account = try BodyEstimates(store: store, subject: subject, formula: formula, zone: zone).make(
             in: from...to, now: now)
         guard account.missing.isEmpty else {

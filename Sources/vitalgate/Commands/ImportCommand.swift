@@ -31,7 +31,7 @@ enum ImportCommand: Command {
                 names: ["--profile"], value: "ID", help: "Read the files by this profile.",
                 completion: .command("vitalgate profile list --ids")),
             Option(
-                names: ["--subject"], value: "ID",
+                names: ["--person"], formerNames: ["--subject"], value: "ID",
                 help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
             SharedOptions.timeZone,
             Option(
@@ -163,7 +163,7 @@ private struct ImportRun {
     let library: ProfileLibrary
 
     func importAll(_ files: [FileArgument], into store: SampleStore) throws -> ExitCode {
-        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         let report = AccountReport(context: context, zone: zone)
         var accounts: [IngestAccount] = []
         var code = ExitCode.success
@@ -259,7 +259,7 @@ private struct ImportRun {
         }
         if account.refused > 5 {
             context.note(
-                "\(path): \(Readable.count(account.refused)) refused in all; 'vitalgate ingest show \(account.id)' lists them with their places"
+                "\(path): \(Readable.count(account.refused)) refused in all; 'vitalgate ledger show \(account.id)' lists them with their places"
             )
         }
     }

@@ -4,10 +4,10 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `ingest`: shows the ledger.
-enum IngestCommand: Command {
+/// `ledger`: shows the ledger.
+enum LedgerCommand: Command {
     static let specification = CommandSpecification(
-        name: "ingest", summary: "Show the ledger: what came in, and where every reading ended.",
+        name: "ledger", formerNames: ["ingest"], summary: "Show the ledger: what came in, and where every reading ended.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List all ingests, the latest last.",
@@ -84,15 +84,15 @@ enum IngestCommand: Command {
         let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
         let outcome =
             if undone?.kind == .migrate {
-                "'vitalgate migrate apply' makes the repair again"
+                "'vitalgate repair apply' makes the repair again"
             } else if forget {
                 "the same readings may come again"
             } else if became.withdrawn, undone?.kind != .undo {
-                "the same readings stay out until 'ingest undo \(ingest)'"
+                "the same readings stay out until 'ledger undo \(ingest)'"
             } else {
-                "'ingest undo \(ingest)' takes that back"
+                "'ledger undo \(ingest)' takes that back"
             }
-        context.note("ingest \(number) is undone\(again): \(became.text)\(told) (this is ingest \(ingest); \(outcome))")
+        context.note("ingest \(number) is undone\(again): \(became.text)\(told) (this is ledger entry \(ingest); \(outcome))")
     }
 
     /// The effect on the readings, from the ledger entry of the undo.
@@ -148,7 +148,7 @@ enum DeleteCommand: Command {
         let description = IngestDescription(
             kind: .delete, name: uuids.isEmpty ? invocation.string("--type") : nil, received: context.machine.now().microseconds)
         if !uuids.isEmpty {
-            for option in ["--type", "--where", "--from", "--to", "--subject", "--source", "--device"] {
+            for option in ["--type", "--where", "--from", "--to", "--person", "--source", "--device"] {
                 if let value = invocation.string(option) {
                     throw invocation.invalid(option, value: value, expected: "either UUIDs or conditions, not both")
                 }
@@ -170,7 +170,7 @@ enum DeleteCommand: Command {
         let store = doIt ? try context.access().openForWriting(creating: false) : try context.openForReading()
         let query = SampleQuery(
             types: types, from: range.from, to: range.to,
-            subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
+            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try context.condition(for: types, zone: zone, in: store))
         let objects = try store.countOfObjects(namedBy: query)
@@ -211,7 +211,7 @@ enum DeleteCommand: Command {
             return .success
         }
         context.note(
-            "\(Readable.count(result.count)) samples deleted\(others(objects, goes: context.invocation.flag("--with-objects"), context)) (this is ingest \(result.ingest); 'ingest undo \(result.ingest)' takes it back)"
+            "\(Readable.count(result.count)) samples deleted\(others(objects, goes: context.invocation.flag("--with-objects"), context)) (this is ledger entry \(result.ingest); 'ledger undo \(result.ingest)' takes it back)"
         )
         return .success
     }
@@ -222,7 +222,7 @@ enum RestoreCommand: Command {
     static let specification = CommandSpecification(
         name: "restore", summary: "Bring deleted samples back.",
         discussion: """
-            A correlation's samples and a workout's routes that were deleted with it come back with --with-objects; 'ingest undo' of the deletion \
+            A correlation's samples and a workout's routes that were deleted with it come back with --with-objects; 'ledger undo' of the deletion \
             takes all of it back.
             """,
         arguments: [Argument(name: "UUID", help: "Deleted samples' UUIDs.", arity: .oneOrMore)],
@@ -239,7 +239,7 @@ enum RestoreCommand: Command {
         let left =
             objects > 0 && !withObjects
             ? "; \(Readable.count(objects)) deleted with them stay so (--with-objects brings them back)" : ""
-        context.note("\(Readable.count(count)) samples restored\(left) (this is ingest \(ingest))")
+        context.note("\(Readable.count(count)) samples restored\(left) (this is ledger entry \(ingest))")
         return .success
     }
 }
@@ -276,7 +276,7 @@ enum QuarantineCommand: Command {
         let description = IngestDescription(kind: accepts ? .accept : .reject, received: context.machine.now().microseconds)
         let (ingest, count) =
             accepts ? try store.accept(numbers, description: description) : try store.reject(numbers, description: description)
-        context.note("\(Readable.count(count)) samples \(accepts ? "accepted" : "rejected") (this is ingest \(ingest))")
+        context.note("\(Readable.count(count)) samples \(accepts ? "accepted" : "rejected") (this is ledger entry \(ingest))")
         return .success
     }
 

@@ -62,7 +62,7 @@ enum MedicationsCommand: Command {
     }
 
     private static func subject(_ context: CommandContext, _ store: SampleStore) throws -> String {
-        try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
     }
 
     // MARK: Change

@@ -90,7 +90,7 @@ enum QueryCommand: Command {
         let range = try context.range(zone: zone)
         var query = SampleQuery(
             types: types, from: range.from, to: range.to,
-            subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
+            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try context.condition(for: types, zone: zone, in: store))
         if invocation.flag("--chart") { return try chart(query, range, types, store, context) }
@@ -154,7 +154,7 @@ enum QueryCommand: Command {
             SampleQuery(
                 types: types, from: range.from.map { Instant(microseconds: $0.microseconds &- day) },
                 to: range.to.map { Instant(microseconds: $0.microseconds &+ day) },
-                subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
+                subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
                 source: invocation.string("--source"), device: invocation.string("--device"),
                 where: try context.condition(for: types, zone: try context.zone(), in: store)
             ).predicate

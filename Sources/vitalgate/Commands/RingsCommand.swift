@@ -31,7 +31,7 @@ enum RingsCommand: Command {
         var range = try context.range(zone: zone)
         let isToday = range.from == nil && range.to == nil
         if isToday { range = today(context, zone) }
-        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let count = try write(store, zone, range, subject, context)
         if count == 0, context.format == .table { context.note(isToday ? "nothing of today" : "nothing of these days") }
         return .success

@@ -39,7 +39,7 @@ enum SourcesCommand: Command {
                 ],
                 examples: [
                     Example("vitalgate sources priority stepCount Watch iPhone", "The watch's steps go before the phone's."),
-                    Example("vitalgate sources priority all Ring --subject Anna", "Of all that Anna has her ring goes first."),
+                    Example("vitalgate sources priority all Ring --person Anna", "Of all that Anna has her ring goes first."),
                 ]),
         ])
 
@@ -51,7 +51,7 @@ enum SourcesCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let type = try context.invocation.argument("TYPE").map(context.type)
         let sources = try store.countingSources(
             matching: SampleQuery(types: type.map { [$0] }, subject: subject), try context.configuration().priority)
@@ -109,7 +109,7 @@ enum SourcesCommand: Command {
             throw invocation.invalid("SOURCE", value: first, expected: "no source with --clear")
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let known = try store.countingSources(matching: SampleQuery(types: type.map { [$0] }, subject: subject), [])
         for name in names where !known.contains(where: { $0.goes(by: name) }) {
             context.note("note: no samples of a source or device '\(name)' yet")
@@ -120,7 +120,7 @@ enum SourcesCommand: Command {
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let name = context.invocation.argument("TYPE")
         let type = name == "all" ? nil : try name.map(context.type)
         let orders = try store.sourceOrders().filter { order in

@@ -23,7 +23,7 @@ enum StoreCommand: Command {
                 discussion: """
                     An earlier Vitalgate stored what a source told again in another unit, as after a phone's unit was changed, beside the first. A repair, or \
                     its undoing, can move a reading to where another path told it. Without --yes each such sample is shown, with the one that stays: what was \
-                    repaired, or else came first. With --yes the other is kept as its duplicate; 'ingest undo' gives it back.
+                    repaired, or else came first. With --yes the other is kept as its duplicate; 'ledger undo' gives it back.
                     """, options: [Option(names: ["--yes"], help: "Do it without showing first.")]),
             CommandSpecification(
                 name: "prune", summary: "Remove what is older than it has to be kept.",
@@ -136,8 +136,8 @@ enum StoreCommand: Command {
         }
         try store.checkpoint()
         context.note(
-            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first (this is ingest \(ingest); "
-                + "'vitalgate ingest undo \(ingest)' takes that back)")
+            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first (this is ledger entry \(ingest); "
+                + "'vitalgate ledger undo \(ingest)' takes that back)")
         return .success
     }
 

@@ -18,7 +18,7 @@ enum TodayCommand: Command {
         let store = try context.openForReading()
         let zone = try context.zone()
         let today = RingsCommand.today(context, zone)
-        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let days = context.format == .csv ? 0 : try RingsCommand.write(store, zone, today, subject, context)
         let midnight = today.from ?? Instant(microseconds: .max)
         let came = try store.latestSamples { $0.received >= midnight && (subject == nil || $0.origin.subject == subject) }

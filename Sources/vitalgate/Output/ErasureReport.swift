@@ -4,7 +4,7 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `subjects erase`: permanently removes everything about a person, or lists it.
+/// `people erase`: permanently removes everything about a person, or lists it.
 struct ErasureReport {
     static let specification = CommandSpecification(
         name: "erase", summary: "Remove everything about a person for good.",
@@ -26,8 +26,8 @@ struct ErasureReport {
             Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate subjects erase Anna", "What there is of her."),
-            Example("vitalgate subjects erase Anna --yes", "Nothing is left of it."),
+            Example("vitalgate people erase Anna", "What there is of her."),
+            Example("vitalgate people erase Anna --yes", "Nothing is left of it."),
         ])
 
     private let context: CommandContext
@@ -149,7 +149,7 @@ struct ErasureReport {
         let isEstimated = isEstimated(subject, configuration, store)
         let (ingest, count) = try store.erase(subject, told: Set(targets.map(\.name)), at: context.machine.now())
         context.note(
-            "everything about this person is erased; samples and tombstones among it: \(Readable.count(count)) (this is ingest \(ingest))"
+            "everything about this person is erased; samples and tombstones among it: \(Readable.count(count)) (this is ledger entry \(ingest))"
         )
         if isOwn {
             context.note("me is somebody new now; programs that have the store open have to be started again")

@@ -26,7 +26,7 @@ struct PruneReport {
         if result.samples + result.tombstones == 0 {
             context.note("nothing is older than it has to be kept")
         } else if isDone {
-            context.note("\(found) removed for good (this is ingest \(result.ingest))")
+            context.note("\(found) removed for good (this is ledger entry \(result.ingest))")
         } else {
             context.note("\(found) would be removed for good; --yes does it")
         }

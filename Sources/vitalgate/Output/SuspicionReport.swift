@@ -6,7 +6,7 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// `migrate suggest`: suspicious samples with the evidence and the command that shows the repair.
+/// `repair suggest`: suspicious samples with the evidence and the command that shows the repair.
 struct SuspicionReport {
     private let context: CommandContext
 
@@ -51,7 +51,7 @@ struct SuspicionReport {
         let stretch = suspicion.stretch
         return
             "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) would fit far better in "
-            + "\(stretch.fits.code) than in \(stretch.taken.code) (confidence \(confidence(stretch))); 'vitalgate migrate suggest' tells more"
+            + "\(stretch.fits.code) than in \(stretch.taken.code) (confidence \(confidence(stretch))); 'vitalgate repair suggest' tells more"
     }
 
     /// The confidence, which is never shown as 1.
@@ -70,7 +70,7 @@ struct SuspicionReport {
         let (stretch, series) = (suspicion.stretch, suspicion.series)
         let end = Instant(microseconds: stretch.to.microseconds + 1)
         var words = [
-            "vitalgate", "migrate", "plan", "--type", series.type.id, "--source", quoted(series.source), "--subject",
+            "vitalgate", "repair", "plan", "--type", series.type.id, "--source", quoted(series.source), "--person",
             series.subject == store.subject ? "me" : series.subject, "--from", stretch.from.description, "--to", end.description,
         ]
         if !series.device.isEmpty { words += ["--device", quoted(series.device)] }
@@ -78,7 +78,7 @@ struct SuspicionReport {
     }
 
     private static func command(_ entry: Corrections.Entry) -> String {
-        "vitalgate migrate plan --correction \(quoted(entry.name))"
+        "vitalgate repair plan --correction \(quoted(entry.name))"
     }
 
     /// Quotes a word for a shell if necessary.
@@ -136,7 +136,7 @@ struct CorrectionNotices {
             for (entry, plan) in try corrections.pending(in: store) {
                 context.note(
                     "info: correction \(entry.name) is pending for \(Readable.count(plan.repaired + plan.merged, "sample")); "
-                        + "'vitalgate migrate suggest' tells more")
+                        + "'vitalgate repair suggest' tells more")
             }
             return
         }
@@ -145,7 +145,7 @@ struct CorrectionNotices {
             guard let migration else {
                 context.note(
                     "warning: correction \(entry.name) finds \(Readable.count(plan.merged, "sample")) there in the right form already, would make as many fewer, and waits: "
-                        + "'vitalgate migrate apply --correction \(entry.name) --merge'")
+                        + "'vitalgate repair apply --correction \(entry.name) --merge'")
                 continue
             }
             context.note(

@@ -16,7 +16,7 @@ def scenario(vm):
     vm.check('Anna', vm.hub('subjects', 'add', 'Anna')[0] == 0)
     vm.pair('users')
     vm.adopt('users', options=('--name', 'scale'))
-    vm.check('a code that is another one', vm.hub('devices', 'assign', 'scale', '--subject', 'me', '--user', '1', '--consent', '1')[0] == 0)
+    vm.check('a code that is another one', vm.hub('devices', 'assign', 'scale', '--person', 'me', '--user', '1', '--consent', '1')[0] == 0)
     vm.radio('measure users 1 2')
     vm.radio('measure users 2 1')
 
@@ -26,7 +26,7 @@ def scenario(vm):
     hub.stop(signal.SIGKILL)
 
     for who, user, code in (('me', '1', '2520'), ('Anna', '2', '1111')):
-        vm.check(f'{who} consents', vm.hub('devices', 'assign', 'scale', '--subject', who, '--user', user, '--consent', code)[0] == 0)
+        vm.check(f'{who} consents', vm.hub('devices', 'assign', 'scale', '--person', who, '--user', user, '--consent', code)[0] == 0)
     vm.radio('drop users')  # BlueZ keeps the link of a hub that was killed
     hub = vm.run()
     vm.check('all three are told', until(lambda: len(vm.sent('users', '2A9C')) == 3))

@@ -65,7 +65,7 @@ import Testing
             let (first, second) = (try moved(from: Self.hour), try moved(from: 0))
             let after = try test.lines()
             let error = #expect(throws: StoreError.self) { try test.undo(first) }
-            #expect(error?.description.contains("'vitalgate migrate undo \(second)' first") == true)
+            #expect(error?.description.contains("'vitalgate repair undo \(second)' first") == true)
             #expect(try test.lines() == after)
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.undo(second) == 1)

@@ -42,7 +42,7 @@ import Testing
             #expect(try test.identities() == [])
             // What is said when it comes again is what brings it back.
             let notes = try test.keep([second]).account.notes
-            #expect(notes.count == 1 && notes[0].contains("'vitalgate ingest undo 5'"), "\(notes)")
+            #expect(notes.count == 1 && notes[0].contains("'vitalgate ledger undo 5'"), "\(notes)")
             _ = try Self.undo(test, 5)
             #expect(try test.identities() == [second.sample.identity])
         }
@@ -60,7 +60,7 @@ import Testing
             _ = try Self.undo(test, 1)
             #expect(try test.identities() == [])
             let notes = try test.keep([second]).account.notes
-            #expect(notes.count == 1 && notes[0].contains("'vitalgate ingest undo \(taken)'"), "\(notes)")
+            #expect(notes.count == 1 && notes[0].contains("'vitalgate ledger undo \(taken)'"), "\(notes)")
             _ = try Self.undo(test, taken)
             #expect(try test.identities() == [second.sample.identity])
         }

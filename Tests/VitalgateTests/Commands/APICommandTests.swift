@@ -67,7 +67,7 @@ import Testing
         // What it was given is in the ledger once the service has ended.
         process.signal(SIGTERM)
         #expect(try process.wait().status == 0)
-        let ledger = try run(["clients", "ledger", "page", "--format", "ndjson"]).output
+        let ledger = try run(["clients", "log", "page", "--format", "ndjson"]).output
         #expect(ledger.contains("\"type\":\"bodyTemperature\",\"count\":"), "\(ledger)")
         #expect(!ledger.contains("heartRate"))
         #expect(try run(["clients", "forget", "page"]).status == 0)

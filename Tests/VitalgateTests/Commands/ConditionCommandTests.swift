@@ -51,9 +51,9 @@ import Testing
     }
 
     @Test func personsHaveNames() throws {
-        #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
+        #expect(try folder.vitalgate("people", "add", "Anna").status == 0)
         let anna = try folder.write("anna.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,99,/min\n")
-        #expect(try folder.vitalgate("import", anna, "--subject", "Anna").status == 0)
+        #expect(try folder.vitalgate("import", anna, "--person", "Anna").status == 0)
         let mine = try folder.write("mine.csv", "time,type,value,unit\n2026-03-30T09:00:00Z,heartRate,55,/min\n")
         #expect(try folder.vitalgate("import", mine).status == 0)
         #expect(try values("heartRate", "--where", "subject = me") == [55])

@@ -2,17 +2,17 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// `subjects erase`: shown, told to others, done, and gone on with.
+/// `people erase`: shown, told to others, done, and gone on with.
 @Suite struct EraseCommandTests {
     let folder: TestFolder
 
     init() throws {
         folder = try Household.folder()
-        try #require(try folder.vitalgate("subjects", "add", "Anna", "--id", Household.guest).status == 0)
+        try #require(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
     }
 
     private func lines(_ subject: String) throws -> [String] {
-        try folder.vitalgate("query", "all", "--subject", subject, "--format", "ndjson").lines
+        try folder.vitalgate("query", "all", "--person", subject, "--format", "ndjson").lines
     }
 
     /// Whether any file of the store has the text.
@@ -26,33 +26,33 @@ import Testing
     }
 
     @Test func itIsShownFirstAndThenDone() throws {
-        try folder.vitalgate("medications", "set", "Ibuprofen 400 mg", "--subject", "Anna")
+        try folder.vitalgate("medications", "set", "Ibuprofen 400 mg", "--person", "Anna")
         try folder.vitalgate("store", "backup", folder.path("copy.db"))
         let mine = try lines(Household.subject)
-        let shown = try folder.vitalgate("subjects", "erase", "Anna")
+        let shown = try folder.vitalgate("people", "erase", "Anna")
         #expect(shown.status == 0 && shown.output.contains("samples") && shown.output.contains("medications"), "\(shown)")
         #expect(shown.errors.contains("--yes does it") && shown.errors.contains(folder.path("copy.db")))
         #expect(try lines("Anna").count == 1)
         for word in [Household.guest, "Anna", "Ibuprofen"] { #expect(try isThere(word), "\(word)") }
-        let done = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        let done = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(done.status == 0 && done.errors.contains("is erased") && done.errors.contains("copy.db"), "\(done)")
         for word in [Household.guest, "Anna", "Ibuprofen"] { #expect(try !isThere(word), "\(word)") }
         #expect(try lines(Household.subject) == mine && lines(Household.guest).isEmpty)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
-        #expect(try folder.vitalgate("ingest", "list").output.contains("erase"))
+        #expect(try folder.vitalgate("ledger", "list").output.contains("erase"))
         // Nothing is known of them now, under their name or under what they were.
-        #expect(try folder.vitalgate("subjects", "erase", "Anna", "--yes").status == 64)
-        #expect(try folder.vitalgate("subjects", "erase", Household.guest).errors == "nothing is known of this person\n")
-        for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("subjects", "erase", word, "--yes").status == 64) }
+        #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 64)
+        #expect(try folder.vitalgate("people", "erase", Household.guest).errors == "nothing is known of this person\n")
+        for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("people", "erase", word, "--yes").status == 64) }
     }
 
     @Test func aRunningHubHasToStop() throws {
         let hub = try RunningHub.started(folder)
-        let run = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        let run = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(run.status == 75 && run.errors.contains("stop it first"), "\(run)")
         try hub.stop()
         #expect(try lines("Anna").count == 1)
-        #expect(try folder.vitalgate("subjects", "erase", "Anna", "--yes").status == 0)
+        #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 0)
     }
 
     /// One hears of the deletion; one that does not take it is waited for, or left out.
@@ -65,14 +65,14 @@ import Testing
         // Somebody has taken its folder away.
         #expect(rename(folder.path("hook"), folder.path("away")) == 0)
         try folder.write("hook", "no folder")
-        #expect(try folder.vitalgate("subjects", "erase", "Anna").errors.contains("archive would be told first"))
-        let first = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        #expect(try folder.vitalgate("people", "erase", "Anna").errors.contains("archive would be told first"))
+        let first = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(first.status == 75 && first.errors.contains("--without hook"), "\(first)")
         // Nobody reads it any more, and it is not erased yet.
         #expect(try lines("Anna").isEmpty && isThere(Household.guest))
         let archive = folder.text("archive/archive.ndjson")
         #expect(archive.contains("\"deleted\":\"\(uuid)\""), "\(archive.suffix(300))")
-        let second = try folder.vitalgate("subjects", "erase", "Anna", "--yes", "--without", "hook")
+        let second = try folder.vitalgate("people", "erase", "Anna", "--yes", "--without", "hook")
         #expect(second.status == 0, "\(second)")
         #expect(try !isThere(Household.guest) && !isThere(uuid))
         // Who was told goes on, and who was not is told that it cannot.
@@ -80,15 +80,15 @@ import Testing
         #expect(unlink(folder.path("hook")) == 0 && rename(folder.path("away"), folder.path("hook")) == 0)
         let behind = try folder.vitalgate("export", "hook", "--once")
         #expect(behind.status == 69 && behind.errors.contains("removed for good since"), "\(behind)")
-        #expect(try folder.vitalgate("subjects", "erase", "me", "--without", "nobody").status == 64)
+        #expect(try folder.vitalgate("people", "erase", "me", "--without", "nobody").status == 64)
     }
 
     /// A hub whose configuration names somebody who is not there does not start: whoever erases them is told before and behind.
     @Test func aConfigurationThatNamesThemIsNamed() throws {
         try folder.write("config.json5", "{ bodyComposition: { Anna: ['sun-2003'] } }\n")
         let words = "names this person in bodyComposition"
-        #expect(try folder.vitalgate("subjects", "erase", "Anna").errors.contains(words))
-        let run = try folder.vitalgate("subjects", "erase", "Anna", "--yes")
+        #expect(try folder.vitalgate("people", "erase", "Anna").errors.contains(words))
+        let run = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(run.status == 0 && run.errors.contains(words), "\(run)")
         let hub = try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox"))
         #expect(hub.status != 0 && hub.errors.contains("bodyComposition: there is no such person"), "\(hub)")
@@ -99,11 +99,11 @@ import Testing
         try folder.write("config.json5", "{ subject: '\(Household.subject)' }\n")
         try folder.vitalgate("import", folder.write("all.csv", Household.csv))
         func lines(_ subject: String) throws -> [String] {
-            try folder.vitalgate("query", "all", "--subject", subject, "--format", "ndjson").lines
+            try folder.vitalgate("query", "all", "--person", subject, "--format", "ndjson").lines
         }
         let guests = try lines(Household.guest)
         #expect(try lines("me").count > 5 && guests.count == 1)
-        let run = try folder.vitalgate("subjects", "erase", "me", "--yes")
+        let run = try folder.vitalgate("people", "erase", "me", "--yes")
         #expect(run.status == 0 && run.errors.contains("me is somebody new now"), "\(run)")
         #expect(run.errors.contains("the configuration file names this person's UUID"))
         #expect(try lines("me").isEmpty && lines(Household.guest) == guests)
@@ -128,7 +128,7 @@ import Testing
         for round in 0..<15 {
             for suffix in ["-wal", "-shm", "-hub"] { unlink(folder.store + suffix) }
             try folder.write("store.db", whole)
-            let run = try folder.start("subjects", "erase", Household.guest, "--yes")
+            let run = try folder.start("people", "erase", Household.guest, "--yes")
             usleep(UInt32(round) * 12_000)
             run.signal(SIGKILL)
             _ = try run.wait()
@@ -136,7 +136,7 @@ import Testing
             let left = try lines(Household.guest).count
             #expect(check == "ok\n" || (check.contains("interrupted") && left == 0), "\(check)")
             #expect(left == 0 || left == hers)
-            #expect(try folder.vitalgate("subjects", "erase", Household.guest, "--yes").status == 0)
+            #expect(try folder.vitalgate("people", "erase", Household.guest, "--yes").status == 0)
             #expect(try !isThere(Household.guest) && !isThere("Belt") && lines(Household.subject) == mine)
             #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         }

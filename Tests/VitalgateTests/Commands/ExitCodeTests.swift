@@ -14,12 +14,12 @@ import Testing
         ["query", "heartRate", "--limit", "x"], ["query", "heartRate", "--limit", "-1"],
         ["query", "heartRate", "--format", "xml"],
         ["query", "heartRate", "--sort", "height"], ["query", "heartRate", "--where", "value >"],
-        ["query", "heartRate", "--where", "bogus = 3"], ["query", "heartRate", "--subject", "bob"],
+        ["query", "heartRate", "--where", "bogus = 3"], ["query", "heartRate", "--person", "bob"],
         ["query", "heartRate", "bodyMass"], ["query", "heartRate", "--bogus"],
         ["query", "heartRate", "--time-zone", "Mars/Base"],
         ["import"], ["import", "household.csv", "--date-order", "XYZ"], ["stats", "heartRate"],
         ["stats", "heartRate", "--every", "1q"], ["stats", "all", "--every", "1d"], ["changes", "--after", "x"], ["ingest"],
-        ["ingest", "show"], ["ingest", "show", "x"], ["delete"], ["delete", "x"], ["restore"], ["store"], ["store", "backup"],
+        ["ledger", "show"], ["ledger", "show", "x"], ["delete"], ["delete", "x"], ["restore"], ["store"], ["store", "backup"],
         ["unit"],
         ["unit", "convert"], ["quarantine", "accept", "x"], ["help", "bogus"],
     ]
@@ -40,7 +40,7 @@ import Testing
         let cases: [([String], Int32)] = [
             (["query", "heartRate", "--unit", "kg"], 65), (["query", "heartRate", "--unit", "nonsense"], 65),
             (["query", "heartRate", "--where", "value > 3 kg"], 65), (["query", unknown], 65), (["delete", unknown], 65),
-            (["restore", unknown], 65), (["ingest", "show", "99"], 65), (["ingest", "undo", "99"], 65),
+            (["restore", unknown], 65), (["ledger", "show", "99"], 65), (["ledger", "undo", "99"], 65),
             (["quarantine", "accept", "99"], 65),
             (["unit", "convert", "1", "kg", "Cel"], 65), (["unit", "convert", "1", "KG", "kg"], 65),
             (["unit", "convert", "5", "mmol/L", "mg/dL"], 65),
@@ -57,7 +57,7 @@ import Testing
 
     @Test func aMissingStoreIsNoInput() throws {
         for line in [
-            ["query", "all"], ["stats", "heartRate", "--every", "1d"], ["changes"], ["ingest", "list"], ["store", "check"],
+            ["query", "all"], ["stats", "heartRate", "--every", "1d"], ["changes"], ["ledger", "list"], ["store", "check"],
             ["delete", "--type", "all", "--yes"],
         ] {
             let run = try folder.vitalgate(line, store: folder.path("none.db"))
@@ -120,7 +120,7 @@ import Testing
         let stats = try Vitalgate.run(options + ["store", "stats"], environment: Vitalgate.environment(home: folder.root))
         #expect(stats.output.contains("7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57"))
         // A name that the store knows is as good.
-        #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
+        #expect(try folder.vitalgate("people", "add", "Anna").status == 0)
         try folder.write("named.json5", "{ subject: \"Anna\" }")
         let named = ["--store", folder.store, "--config", folder.path("named.json5"), "--profiles", Repository.profiles]
         #expect(try Vitalgate.run(named + ["import", file], environment: Vitalgate.environment(home: folder.root)).status == 0)

@@ -38,7 +38,7 @@ import Testing
         #expect(try folder.vitalgate("import", file).status == 0)
         let second = try pipe.readLines(1, within: .seconds(60)).map { try JSON($0) }
         #expect(second.map { $0["start"].text } == ["2026-03-31T00:00:00.000000Z"] && second.map { $0["max"].double } == [99])
-        #expect(try folder.vitalgate("ingest", "undo", "2").status == 0)
+        #expect(try folder.vitalgate("ledger", "undo", "2").status == 0)
         let third = try pipe.readLines(1, within: .seconds(60)).map { try JSON($0) }
         #expect(third.map { $0["count"].integer } == [0] && third.map { $0["max"] == .null } == [true])
         follower.signal(SIGTERM)

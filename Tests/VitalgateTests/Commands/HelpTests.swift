@@ -27,7 +27,7 @@ import Testing
         "medications remove", "rings", "today",
         "clients", "clients list", "clients add", "clients token", "clients requires", "clients revoke", "clients forget",
         "clients grants",
-        "clients grant", "clients withdraw", "clients requests", "clients ledger",
+        "clients grant", "clients withdraw", "clients requests", "clients log",
         "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
         "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "generate devices",
         "capture", "replay",
@@ -88,7 +88,7 @@ import Testing
         ("query-newest", ["query", "heartRate", "--sort=-start", "--limit", "2", "--unit", "/s"]),
         ("stats-steps", ["stats", "stepCount", "--every", "1d", "--time-zone", "Europe/Berlin"]),
         ("stats-heart-rate", ["stats", "heartRate", "--every", "1mo", "--by-source"]),
-        ("ingest-list", ["ingest", "list"]), ("ingest-show", ["ingest", "show", "2"]),
+        ("ingest-list", ["ledger", "list"]), ("ingest-show", ["ledger", "show", "2"]),
         ("quarantine-list", ["quarantine", "list"]),
         ("store-stats", ["store", "stats"]),
     ])

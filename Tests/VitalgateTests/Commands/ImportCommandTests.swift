@@ -27,11 +27,11 @@ import Testing
         #expect(account.state == "done")
         #expect(run.status == 65)
         #expect(run.errors.contains("household.csv"))
-        let shown = try folder.vitalgate("ingest", "show", "1", "--format", "ndjson")
+        let shown = try folder.vitalgate("ledger", "show", "1", "--format", "ndjson")
         #expect(shown.output == run.output)
         #expect(shown.errors.isEmpty)
         #expect(shown.status == 0)
-        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").output == run.output)
+        #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").output == run.output)
     }
 
     @Test func countsWhatItSkips() throws {
@@ -84,14 +84,14 @@ import Testing
 
         try folder.vitalgate("import", file)
         let before = try folder.vitalgate("query", "all", "--format", "ndjson").output
-        let ledger = try folder.vitalgate("ingest", "list", "--format", "ndjson").output
+        let ledger = try folder.vitalgate("ledger", "list", "--format", "ndjson").output
         let more = try folder.write("more.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
         let again = try folder.vitalgate("import", file, more, "--dry-run", "--format", "ndjson")
         let accounts = try again.lines.map { try Account($0) }
         #expect(accounts.map(\.stored) == [0, 1])
         #expect(accounts.map(\.duplicate) == [11, 0])
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").output == before)
-        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").output == ledger)
+        #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").output == ledger)
     }
 
     @Test func findsRepeatedReadings() throws {
@@ -122,7 +122,7 @@ import Testing
         #expect(run.status == 0)
         #expect(run.errors == "\(file): local times are read in \(zone)\n")
         #expect(try Account(run.last).zone == zone)
-        #expect(try Account(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last).zone == zone)
+        #expect(try Account(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last).zone == zone)
         let sample = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
         #expect(sample["start"].text == start)
         #expect(sample["zone"].text == offset)
@@ -188,7 +188,7 @@ import Testing
     @Test(arguments: ["11111111-2222-4333-8444-555555555555", "AAAAAAAA-BBBB-4CCC-8DDD-EEEEEEEEEEEE", "unassigned"])
     func takesAnySubject(subject: String) throws {
         let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-28T07:30:00Z,heartRate,61,/min\n")
-        try folder.vitalgate("import", file, "--subject", subject)
+        try folder.vitalgate("import", file, "--person", subject)
         let sample = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
         #expect(sample["subject"].text == subject.lowercased())
     }
@@ -197,7 +197,7 @@ import Testing
         let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-28T07:30:00Z,heartRate,61,/min\n")
         try folder.vitalgate("import", file)
         #expect(try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)["subject"].text == "me")
-        #expect(try folder.vitalgate("query", "all", "--subject", "me", "--format", "ndjson").lines.count == 1)
+        #expect(try folder.vitalgate("query", "all", "--person", "me", "--format", "ndjson").lines.count == 1)
     }
 
     /// Two hubs, one person: the same readings have the same UUIDs, and one store may take in the other's file.
@@ -205,7 +205,7 @@ import Testing
         let files = VectorFilesTests.files.map { "\(Repository.files)/\($0)" }
         func uuids(_ store: String) throws -> [String] {
             try folder.vitalgate(
-                ["import"] + files + ["--subject", Household.subject, "--time-zone", "Europe/Berlin"], store: folder.path(store))
+                ["import"] + files + ["--person", Household.subject, "--time-zone", "Europe/Berlin"], store: folder.path(store))
             return try folder.vitalgate(["query", "all", "--format", "ndjson"], store: folder.path(store)).objects()
                 .compactMap { $0["uuid"].text }
         }

@@ -149,9 +149,9 @@ import Testing
             #expect(run.errors.contains("line 4: "))
             #expect(!run.errors.contains("\u{1B}"))
         }
-        let account = try Account(try folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last)
+        let account = try Account(try folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last)
         #expect(account.file?.unicodeScalars.contains { $0.properties.generalCategory == .control } == false)
-        let csv = try folder.vitalgate("ingest", "list", "--format", "csv").output
+        let csv = try folder.vitalgate("ledger", "list", "--format", "csv").output
         #expect(csv.split(separator: "\n").count == 3, "a header and a line for each")
     }
 
@@ -255,13 +255,13 @@ import Testing
         let file = try folder.write("big.csv", ProcessTests.rows(400_000))
         let program = try folder.start("import", file)
         for _ in 0..<60_000 {
-            if try !folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty { break }
+            if try !folder.vitalgate("ledger", "list", "--format", "ndjson").lines.isEmpty { break }
             usleep(1000)
         }
-        #expect(try Account(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last).state == "running")
+        #expect(try Account(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last).state == "running")
         program.signal(SIGKILL)
         _ = try program.wait()
-        #expect(try Account(folder.vitalgate("ingest", "list", "--format", "ndjson").last).state == "interrupted")
-        #expect(try Account(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last).state == "interrupted")
+        #expect(try Account(folder.vitalgate("ledger", "list", "--format", "ndjson").last).state == "interrupted")
+        #expect(try Account(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last).state == "interrupted")
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// `changes`, `delete`, `restore`, `ingest undo` and `quarantine`: what happened, in order, and how to take it back.
+/// `changes`, `delete`, `restore`, `ledger undo` and `quarantine`: what happened, in order, and how to take it back.
 @Suite struct LedgerCommandsTests {
     let folder: TestFolder
 
@@ -66,7 +66,7 @@ import Testing
         #expect(gone.output.isEmpty)
         #expect(gone.errors.contains("restore"))
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
         #expect(try Account(again.last).stored == 0)
         #expect(try uuids("bodyMass").isEmpty)
         #expect(try folder.vitalgate("restore", uuid).status == 0)
@@ -94,20 +94,20 @@ import Testing
         let before = try readings()
         try folder.vitalgate("delete", "--type", "all", "--yes")
         #expect(try content().isEmpty)
-        #expect(try folder.vitalgate("ingest", "undo", "2").status == 0)
+        #expect(try folder.vitalgate("ledger", "undo", "2").status == 0)
         #expect(try readings() == before)
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
     @Test func undoesAnImport() throws {
-        #expect(try folder.vitalgate("ingest", "undo", "1").status == 0)
+        #expect(try folder.vitalgate("ledger", "undo", "1").status == 0)
         #expect(try content().isEmpty)
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0)
         #expect(account.addsUp)
-        #expect(try Account(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last).state == "undone")
+        #expect(try Account(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last).state == "undone")
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
@@ -115,7 +115,7 @@ import Testing
     @Test func undoesAnImportWithoutATrace() throws {
         let file = try folder.write("local.csv", "time,type,value,unit\n2026-03-28T07:30:00,height,1.80,m\n")
         try folder.vitalgate("import", file, "--time-zone", "Europe/Berlin")
-        #expect(try folder.vitalgate("ingest", "undo", "2", "--forget").status == 0)
+        #expect(try folder.vitalgate("ledger", "undo", "2", "--forget").status == 0)
         let again = try folder.vitalgate("import", file, "--time-zone", "Asia/Tokyo", "--format", "ndjson")
         #expect(try Account(again.last).stored == 1)
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
@@ -140,7 +140,7 @@ import Testing
     @Test func rejectedStaysRejected() throws {
         #expect(try folder.vitalgate("quarantine", "reject", "1").status == 0)
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0)
         #expect(account.quarantined == 0)
@@ -151,10 +151,10 @@ import Testing
     /// Every line of the ledger adds up, whatever was done.
     @Test func theLedgerAddsUp() throws {
         try folder.vitalgate("delete", "--type", "heartRate", "--yes")
-        try folder.vitalgate("ingest", "undo", "2")
+        try folder.vitalgate("ledger", "undo", "2")
         try folder.vitalgate("quarantine", "accept", "1")
         try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv")
-        for line in try folder.vitalgate("ingest", "list", "--format", "ndjson").lines {
+        for line in try folder.vitalgate("ledger", "list", "--format", "ndjson").lines {
             #expect(try Account(line).addsUp, "\(line)")
         }
         #expect(try folder.vitalgate("store", "check").output == "ok\n")

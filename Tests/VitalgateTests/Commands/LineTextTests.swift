@@ -49,7 +49,7 @@ import Testing
     /// The source's name as a condition of a repair, which a store keeps as JSON.
     @Test func repairsAreEscapedAlike() throws {
         let plan = try line(
-            ["migrate", "plan", "--type", "heartRate", "--source", Self.name, "--scale", "2", "--format", "ndjson"])
+            ["repair", "plan", "--type", "heartRate", "--source", Self.name, "--scale", "2", "--format", "ndjson"])
         #expect(plan.contains(#""source":"\#(Self.escaped)""#), "\(plan)")
         #expect(plan.contains(#""matched":1,"#), "\(plan)")
     }

@@ -30,7 +30,7 @@ import Testing
             archived["isArchived"] == .boolean(true) && archived["generalForm"].text == "tablet" && archived["nickname"] == .null)
         #expect(try folder.vitalgate("medications", "list").output.contains("Insulin glargine"))
         // Of each person, and in no query.
-        #expect(try listed("--subject", Household.guest).isEmpty)
+        #expect(try listed("--person", Household.guest).isEmpty)
         #expect(!(try folder.vitalgate("query", "all", "--format", "ndjson").output.contains("Insulin")))
         #expect(try folder.vitalgate("medications", "remove", "Insulin glargine").status == 0)
         #expect(try folder.vitalgate("medications", "remove", "Insulin glargine").status == 65)
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [
         ["--form", "pill"], ["--code", "310965"], ["--code", "drugs:1"], ["--code", "rxnorm:"], ["--scheduled", "--as-needed"],
-        ["--archived", "--taken"], ["--subject", "nobody"],
+        ["--archived", "--taken"], ["--person", "nobody"],
     ])
     func whatIsWrongIsSaid(_ options: [String]) throws {
         let run = try folder.vitalgate(["medications", "set", "Aspirin"] + options)

@@ -54,8 +54,8 @@ import Testing
         #expect(run.errors.contains("2 samples deleted, among them 1 that belongs to them"))
         let left = try uuids(objects.folder)
         #expect(!left.contains(objects["route"]) && !left.contains(objects["workout"]))
-        let undone = try objects.folder.vitalgate("ingest", "list", "--format", "ndjson").objects().last?["ingest"].integer
-        #expect(try objects.folder.vitalgate("ingest", "undo", "\(undone ?? 0)").status == 0)
+        let undone = try objects.folder.vitalgate("ledger", "list", "--format", "ndjson").objects().last?["ingest"].integer
+        #expect(try objects.folder.vitalgate("ledger", "undo", "\(undone ?? 0)").status == 0)
         #expect(try uuids(objects.folder) == left.union([objects["route"], objects["workout"]]))
         let check = try objects.folder.vitalgate("store", "check", "--deep")
         #expect(check.output == "ok\n" && check.errors.contains("1 routes that a workout names are not in the store"))

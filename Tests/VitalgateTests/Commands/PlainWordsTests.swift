@@ -36,7 +36,7 @@ import Testing
     /// A stretch that ends before it begins has nothing in it, and was not meant.
     @Test(arguments: [
         ["query", "heartRate"], ["stats", "heartRate", "--every", "1d"], ["delete", "--type", "heartRate"],
-        ["delete", "--type", "heartRate", "--yes"], ["migrate", "plan", "--type", "heartRate", "--shift", "+1h"],
+        ["delete", "--type", "heartRate", "--yes"], ["repair", "plan", "--type", "heartRate", "--shift", "+1h"],
     ])
     func fromBehindTo(line: [String]) throws {
         let run = try folder.vitalgate(line + ["--from", "2026-04-02", "--to", "2026-04-01"])
@@ -85,7 +85,7 @@ import Testing
         }
         let repair = ["--type", "bodyTemperature", "--shift", "+1h"]
         // What is asked for a program has instants, which are of no zone.
-        let lines = try folder.vitalgate(["migrate", "plan", "--format", "ndjson"] + repair + tokyo).output
+        let lines = try folder.vitalgate(["repair", "plan", "--format", "ndjson"] + repair + tokyo).output
         #expect(lines.contains("\"start\":\"2026-03-28T06:31:00.000000Z\"") && lines.contains("\"zone\":\"+01:00\""), "\(lines)")
         for command in ["plan", "apply"] {
             let report = try folder.vitalgate(["migrate", command] + repair + tokyo).output
@@ -109,8 +109,8 @@ import Testing
     func unknownUnitsSuggest(type: String, typed: String, meant: String) throws {
         for command in [
             ["query", type, "--unit", typed], ["stats", type, "--every", "1d", "--unit", typed],
-            ["query", type, "--where", "value > 1 \(typed)"], ["migrate", "plan", "--type", type, "--read-as", typed],
-            ["migrate", "apply", "--type", type, "--read-as", typed, "--ambiguous"],
+            ["query", type, "--where", "value > 1 \(typed)"], ["repair", "plan", "--type", type, "--read-as", typed],
+            ["repair", "apply", "--type", type, "--read-as", typed, "--ambiguous"],
         ] {
             let run = try folder.vitalgate(command)
             #expect(run.status == 64 || run.status == 65, "\(command)")

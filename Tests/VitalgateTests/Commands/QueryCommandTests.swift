@@ -135,10 +135,10 @@ import Testing
         #expect(try values("heartRate", "--source", "file.generic-csv.Watch") == [72])
         #expect(try values("all", "--device", "Clip 3") == [600, 1000])
         #expect(try values("all", "--device", "nobody").isEmpty)
-        #expect(try values("heartRate", "--subject", "unassigned") == [72])
-        #expect(try values("bodyMass", "--subject", Household.guest).count == 1)
-        #expect(try values("bodyMass", "--subject", Household.guest.uppercased()).count == 1)
-        #expect(try values("heartRate", "--subject", Household.subject) == [61, 63, 80])
+        #expect(try values("heartRate", "--person", "unassigned") == [72])
+        #expect(try values("bodyMass", "--person", Household.guest).count == 1)
+        #expect(try values("bodyMass", "--person", Household.guest.uppercased()).count == 1)
+        #expect(try values("heartRate", "--person", Household.subject) == [61, 63, 80])
     }
 
     @Test(arguments: [
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test func readsMetadata() throws {
-        try folder.vitalgate("import", "\(Repository.files)/apple_health_0.xml", "--subject", Household.subject)
+        try folder.vitalgate("import", "\(Repository.files)/apple_health_0.xml", "--person", Household.subject)
         let meals = try folder.vitalgate(
             "query", "bloodGlucose", "--where", "metadata.bloodGlucoseMealTime = postprandial", "--format", "ndjson")
         #expect(meals.status == 0)

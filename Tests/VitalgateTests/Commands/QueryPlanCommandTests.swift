@@ -59,7 +59,7 @@ import Testing
     @Test func aFramesPressuresAreOne() throws {
         let folder = try TestFolder()
         let file = "\(Repository.root)/Examples/omron-blood-pressure.csv"
-        #expect(try folder.vitalgate("import", file, "--time-zone", "Z", "--subject", Household.subject).status == 0)
+        #expect(try folder.vitalgate("import", file, "--time-zone", "Z", "--person", Household.subject).status == 0)
         let all = try folder.vitalgate("query", "all", "--format", "ndjson").objects()
         let found = try folder.vitalgate("query", "bloodPressure", "--format", "ndjson").objects()
         #expect(found.count == all.filter { $0["type"].text == "bloodPressureSystolic" }.count && !found.isEmpty)
@@ -83,7 +83,7 @@ import Testing
     @Test func whereASampleDecidesAlone() throws {
         let folder = try Household.folder()
         let repair = try folder.vitalgate(
-            "migrate", "plan", "--type", "heartRate", "--scale", "2", "--where", "inCorrelation = *")
+            "repair", "plan", "--type", "heartRate", "--scale", "2", "--where", "inCorrelation = *")
         #expect(repair.status == 65 && repair.errors.contains("inCorrelation = UUID"), "\(repair.errors)")
     }
 }

@@ -16,40 +16,40 @@ import Testing
 
     @Test func shiftOntoTheNextHourKeepsAll() throws {
         let folder = try Self.hourly()
-        let done = try folder.vitalgate("migrate", "apply", "--type", "stepCount", "--shift", "+1h")
-        #expect(done.errors.contains("9 samples repaired (this is migration 1"))
+        let done = try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h")
+        #expect(done.errors.contains("9 samples repaired (this is repair 1"))
         #expect(try Self.count(folder) == 9)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
     }
 
     @Test func fewerReadingsWantMerge() throws {
         let folder = try Self.hourly()
-        let one = ["migrate", "apply", "--type", "stepCount", "--to", "2026-01-01T00:30:00Z", "--shift", "+1h"]
+        let one = ["repair", "apply", "--type", "stepCount", "--to", "2026-01-01T00:30:00Z", "--shift", "+1h"]
         let refused = try folder.vitalgate(one)
         #expect(refused.status == 65 && refused.errors.contains("there would be 1 fewer") && refused.errors.contains("--merge"))
         #expect(try Self.count(folder) == 9)
         let done = try folder.vitalgate(one + ["--merge"])
         #expect(done.status == 0 && done.errors.contains("0 samples repaired, 1 merged"))
         #expect(try Self.count(folder) == 8)
-        try folder.vitalgate("migrate", "undo", "1")
+        try folder.vitalgate("repair", "undo", "1")
         #expect(try Self.count(folder) == 9)
     }
 
     @Test func theListTellsWithoutJSON() throws {
         let folder = try Self.hourly()
-        try folder.vitalgate("migrate", "apply", "--type", "stepCount", "--shift", "+1h")
-        let list = try folder.vitalgate("migrate", "list").lines
+        try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h")
+        let list = try folder.vitalgate("repair", "list").lines
         #expect(list.count == 2 && list.allSatisfy { $0.count <= 80 }, "\(list)")
         #expect(list.last?.contains("moved by +1h  type stepCount") == true, "\(list)")
     }
 
     @Test func undoingTellsWhatBecameOfTheReadings() throws {
         let folder = try Self.hourly()
-        #expect(try folder.vitalgate("ingest", "undo", "1").errors.contains("ingest 1 is undone: 9 samples withdrawn"))
-        let back = try folder.vitalgate("ingest", "undo", "2").errors
+        #expect(try folder.vitalgate("ledger", "undo", "1").errors.contains("ingest 1 is undone: 9 samples withdrawn"))
+        let back = try folder.vitalgate("ledger", "undo", "2").errors
         #expect(back.contains("ingest 2 is undone, and what ingest 1 did holds again: 9 samples back as before"), "\(back)")
-        try folder.vitalgate("migrate", "apply", "--type", "stepCount", "--shift", "+1h")
-        #expect(try folder.vitalgate("ingest", "undo", "4").errors.contains("'vitalgate migrate apply' makes the repair again"))
+        try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h")
+        #expect(try folder.vitalgate("ledger", "undo", "4").errors.contains("'vitalgate repair apply' makes the repair again"))
     }
 
     @Test func undoingARejectionTells() throws {
@@ -57,7 +57,7 @@ import Testing
         _ = try folder.write("hr.csv", "time,type,value,unit,source\n2026-01-01T00:00:00Z,heartRate,0,/min,Strap\n")
         try folder.vitalgate("import", folder.path("hr.csv"))
         try folder.vitalgate("quarantine", "reject", "1")
-        #expect(try folder.vitalgate("ingest", "undo", "2").errors.contains("1 reading held again, see 'quarantine list'"))
-        #expect(try folder.vitalgate("ingest", "undo", "3").errors.contains("1 held reading judged as before"))
+        #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("1 reading held again, see 'quarantine list'"))
+        #expect(try folder.vitalgate("ledger", "undo", "3").errors.contains("1 held reading judged as before"))
     }
 }

@@ -66,7 +66,7 @@ import Testing
         #expect(try hub.stop().status == 0)
         #expect(folder.text("field.ndjson").split(separator: "\n").last?.contains(#""event":"end""#) == true)
         #expect(try folder.vitalgate("store", "check").status == 0)
-        let accounts = try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.map { try JSON($0) }
+        let accounts = try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.map { try JSON($0) }
         #expect(accounts.allSatisfy { $0["state"].text == "done" })
         #expect(accounts.count { $0["kind"].text == "live" } == 1)
         // What the hub had not committed yet was stored by the replay, and is the hub's duplicate: each is there once.
@@ -96,7 +96,7 @@ import Testing
         #expect(try folder.vitalgate("run", "--capture", file, "--simulate", "--once").status == 0)
         let other = try TestFolder()
         #expect(try other.vitalgate("replay", file, "--into", other.store).status == 0)
-        #expect(try other.vitalgate("ingest", "undo", "1").status == 0)
+        #expect(try other.vitalgate("ledger", "undo", "1").status == 0)
         #expect(try other.vitalgate("query", "all", "--format", "ndjson").lines.isEmpty)
     }
 }

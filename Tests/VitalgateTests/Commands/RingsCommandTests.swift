@@ -26,7 +26,7 @@ import Testing
         let csv = try folder.vitalgate("rings", "--from", "2020-01-01", "--to", "2020-02-01", "--format", "csv")
         #expect(csv.lines.count == 1)
         #expect(try folder.vitalgate("rings", "--from", "2026-11-20", "--to", "2026-11-19").status == 64)
-        #expect(try folder.vitalgate("rings", "--subject", "nobody").status == 64)
+        #expect(try folder.vitalgate("rings", "--person", "nobody").status == 64)
     }
 
     /// What came in today is there, whenever it was measured; the day's rings come first.
@@ -60,17 +60,17 @@ import Testing
 
     @Test func areSetAndListed() throws {
         let folder = try folder()
-        #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
-        let set = try folder.vitalgate("characteristics", "set", "biologicalSex", "F", "--subject", "Anna")
+        #expect(try folder.vitalgate("people", "add", "Anna").status == 0)
+        let set = try folder.vitalgate("characteristics", "set", "biologicalSex", "F", "--person", "Anna")
         #expect(set.status == 0 && set.output.isEmpty && !set.errors.contains("female"))
         #expect(try folder.vitalgate("characteristics", "set", "bloodType", "HKBloodTypeABNegative").status == 0)
         #expect(try folder.vitalgate("characteristics", "list", "--format", "ndjson").lines.count == 2)
-        let anna = try folder.vitalgate("characteristics", "list", "--subject", "Anna")
+        let anna = try folder.vitalgate("characteristics", "list", "--person", "Anna")
         #expect(anna.output.contains("female") && !anna.output.contains("AB-"))
         #expect(try folder.vitalgate("characteristics", "set", "bloodType", "--clear").status == 0)
         #expect(try folder.vitalgate("characteristics", "list", "--format", "ndjson").lines.count == 1)
         #expect(try folder.vitalgate("characteristics", "list", "--history", "--format", "ndjson").lines.count == 3)
-        #expect(try folder.vitalgate("characteristics", "set", "bloodType", "A+", "--subject", "unassigned").status == 65)
+        #expect(try folder.vitalgate("characteristics", "set", "bloodType", "A+", "--person", "unassigned").status == 65)
         // A copy has them, too.
         #expect(try folder.vitalgate("store", "backup", folder.path("copy.db")).status == 0)
         let copy = try folder.vitalgate(

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func describesDiscreteTypes() throws {
-        let hours = try stats("heartRate", "--every", "1h", "--subject", Household.subject)
+        let hours = try stats("heartRate", "--every", "1h", "--person", Household.subject)
         #expect(hours.count == 1)
         #expect(hours[0]["count"].integer == 3)
         #expect(hours[0]["min"].double == 61)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func choosesByTimeAndSubject() throws {
-        #expect(try stats("heartRate", "--every", "1d", "--subject", "unassigned").map { $0["count"].integer } == [1])
+        #expect(try stats("heartRate", "--every", "1d", "--person", "unassigned").map { $0["count"].integer } == [1])
         let late = try stats("heartRate", "--every", "1d", "--from", "2026-03-28T08:00:02Z")
         #expect(late.map { $0["count"].integer } == [1, 1])
         #expect(late.map { $0["subject"].text } == [Household.subject, "unassigned"], "persons are never summed up together")
@@ -83,14 +83,14 @@ import Testing
     }
 
     @Test func beginsAtTheAnchor() throws {
-        let days = try stats("heartRate", "--every", "1d", "--anchor", "2026-01-01T06:00:00Z", "--subject", "unassigned")
+        let days = try stats("heartRate", "--every", "1d", "--anchor", "2026-01-01T06:00:00Z", "--person", "unassigned")
         #expect(days.map { $0["start"].text } == ["2026-03-28T06:00:00.000000Z"])
     }
 
     @Test func weeksBeginOnMonday() throws {
-        let weeks = try stats("heartRate", "--every", "1w", "--subject", "unassigned")
+        let weeks = try stats("heartRate", "--every", "1w", "--person", "unassigned")
         #expect(weeks.map { $0["start"].text } == ["2026-03-23T00:00:00.000000Z"])
-        let months = try stats("heartRate", "--every", "1mo", "--subject", "unassigned")
+        let months = try stats("heartRate", "--every", "1mo", "--person", "unassigned")
         #expect(months.map { $0["end"].text } == ["2026-04-01T00:00:00.000000Z"])
     }
 
@@ -190,7 +190,7 @@ import Testing
         #expect(days.map { $0["count"].integer } == [0, 1, 2, 0])
         #expect(days.map { $0["sum"] == .null } == [true, false, false, true])
         let table = try folder.vitalgate(
-            "stats", "heartRate", "--every", "1d", "--empty", "--from", "2026-03-27", "--to", "2026-03-30", "--subject",
+            "stats", "heartRate", "--every", "1d", "--empty", "--from", "2026-03-27", "--to", "2026-03-30", "--person",
             Household.subject)
         #expect(table.lines.count == 4)
     }

@@ -39,7 +39,7 @@ import Testing
             let read = try Account(line)
             account = read
             #expect(read.addsUp, "\(line)", sourceLocation: sourceLocation)
-            let shown = try folder.vitalgate("ingest", "show", "\(read.ingest ?? 0)", "--format", "ndjson")
+            let shown = try folder.vitalgate("ledger", "show", "\(read.ingest ?? 0)", "--format", "ndjson")
             #expect(shown.output == run.output, sourceLocation: sourceLocation)
         }
         if let stored {
@@ -171,7 +171,7 @@ import Testing
         let (_, account) = try refuse(Self.corpus + "/values.csv", stored: 3, saying: "values.csv: line 3: ")
         #expect(account?.quarantined == 1)
         #expect(account?.refused == 17)
-        let shown = try folder.vitalgate("ingest", "show", "1").output
+        let shown = try folder.vitalgate("ledger", "show", "1").output
         // Line 18 has more columns than the header, all of them empty; line 20 is held.
         for line in [3...17, 19...19, 21...21].joined() { #expect(shown.contains("refused: line \(line): "), "line \(line)") }
         #expect(!shown.contains("7319"))
@@ -183,7 +183,7 @@ import Testing
     @Test func recordsThatAreNone() throws {
         let (_, account) = try refuse(Self.corpus + "/values.xml", stored: 2, refused: 7, saying: "values.xml: record 2: ")
         #expect(account?.quarantined == 0)
-        let shown = try folder.vitalgate("ingest", "show", "1").output
+        let shown = try folder.vitalgate("ledger", "show", "1").output
         try Snapshot.expect(
             shown.split(separator: "\n").filter { $0.hasPrefix("refused") }.joined(separator: "\n") + "\n",
             matches: "refusals-xml.txt")

@@ -20,7 +20,7 @@ import Testing
     /// Imports a text; how many were stored and how many were duplicates.
     private func importing(_ text: String) throws -> (stored: Int, duplicates: Int) {
         let run = try folder.vitalgate(
-            "import", try folder.write("record.json", text), "--subject", Household.subject, "--format", "ndjson")
+            "import", try folder.write("record.json", text), "--person", Household.subject, "--format", "ndjson")
         #expect(run.status == 0, "\(run.errors)")
         let account = try Account(run.last)
         return (account.stored, account.duplicate)

@@ -22,13 +22,13 @@ import Testing
     private func uuids(_ lines: [String]) throws -> Set<String> { Set(try lines.compactMap { try JSON($0)["uuid"].text }) }
 
     @Test func eachFormHasOrNamesEverything() throws {
-        let own = try folder.vitalgate("query", "all", "--subject", "me", "--format", "ndjson").lines
+        let own = try folder.vitalgate("query", "all", "--person", "me", "--format", "ndjson").lines
         let kinds = Set(try own.compactMap { try JSON($0)["kind"].text })
         // A new kind has to come into this store.
         #expect(kinds == Set(SampleKind.allCases.map(\.name)))
         for name in ["me.ndjson", "me.csv", "me.xml", "me.zip", "wide.csv"] {
             let form = name == "wide.csv" ? ["--format", "wide"] : []
-            let run = try folder.vitalgate(["export", "--to", folder.path(name), "--subject", "me"] + form)
+            let run = try folder.vitalgate(["export", "--to", folder.path(name), "--person", "me"] + form)
             #expect(run.status == 0, "\(run)")
             // What is there, and what it says that it leaves out, is everything.
             let numbers = run.errors.split(separator: "\n").compactMap { line -> Int? in
@@ -49,12 +49,12 @@ import Testing
 
     /// Lines have all of it: another store that reads them has the same, to the octet of each document.
     @Test func linesReadBackAreTheSame() throws {
-        try folder.vitalgate("export", "--to", folder.path("me.ndjson"), "--subject", "me")
+        try folder.vitalgate("export", "--to", folder.path("me.ndjson"), "--person", "me")
         let back = folder.path("back.db")
         try folder.write("config.json5", "{ subject: '\(ObjectStore.subject)' }\n")
         let run = try folder.vitalgate(["import", folder.path("me.ndjson")], store: back)
         #expect(run.status == 0, "\(run)")
-        let own = try folder.vitalgate(["query", "all", "--subject", "me", "--format", "ndjson"]).lines
+        let own = try folder.vitalgate(["query", "all", "--person", "me", "--format", "ndjson"]).lines
         let again = try folder.vitalgate(["query", "all", "--format", "ndjson"], store: back).lines
         #expect(try uuids(own) == uuids(again))
         for (name, uuid) in objects.uuids {

@@ -83,7 +83,7 @@ import Testing
     /// What a repair made comes with its right value and a UUID of its own.
     @Test func whatWasRepaired() throws {
         let folder = try filled()
-        #expect(try folder.vitalgate("migrate", "apply", "--type", "stepCount", "--shift", "+1h").status == 0)
+        #expect(try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h").status == 0)
         let lines = try exported(folder, "a.ndjson")
         let repaired = lines.count { $0.contains("\"repaired\":true") }
         #expect(repaired > 0)

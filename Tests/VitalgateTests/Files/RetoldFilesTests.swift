@@ -43,7 +43,7 @@ import Testing
             #expect(try Self.sum(folder) == 2.05)
         }
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
-        #expect(try folder.vitalgate("ingest", "undo", "1").status == 0)
+        #expect(try folder.vitalgate("ledger", "undo", "1").status == 0)
         let sum = try #require(try Self.sum(folder))
         #expect(abs(sum - 2.05) < 0.001)
     }
@@ -72,7 +72,7 @@ import Testing
         let anchor = try #require(try folder.vitalgate("changes").objects().last?["anchor"].text)
 
         let merged = try folder.vitalgate("store", "merge", "--yes")
-        #expect(merged.status == 0 && merged.errors.contains("'vitalgate ingest undo 3'"))
+        #expect(merged.status == 0 && merged.errors.contains("'vitalgate ledger undo 3'"))
         #expect(try Self.sum(folder) == 2.05)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         let told = try folder.vitalgate("changes", "--after", anchor).objects().compactMap { $0["deleted"].text }
@@ -81,7 +81,7 @@ import Testing
         for file in files { #expect(try Account(folder.vitalgate("import", file, "--format", "ndjson").last).stored == 0) }
         #expect(try Self.sum(folder) == 2.05)
 
-        #expect(try folder.vitalgate("ingest", "undo", "3").errors.contains("2 samples back as before"))
+        #expect(try folder.vitalgate("ledger", "undo", "3").errors.contains("2 samples back as before"))
         #expect(try Self.sum(folder) == doubled)
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }

@@ -193,7 +193,7 @@ import Testing
     /// The archive a phone makes holds what the file holds: the same UUIDs.
     @Test func theArchiveIsTheFile() throws {
         let folder = try TestFolder()
-        let subject = ["--subject", "11111111-2222-4333-8444-555555555555"]
+        let subject = ["--person", "11111111-2222-4333-8444-555555555555"]
         try folder.vitalgate(["import", "\(Repository.files)/apple_health_0.xml"] + subject)
         let again = try folder.vitalgate(["import", "\(Repository.files)/apple_health_0.zip", "--format", "ndjson"] + subject)
         let account = try Account(again.last)

@@ -79,7 +79,7 @@ import Testing
         #expect(lines.count { $0["type"].text == "heartRate" } == kills * 5)
         let check = try folder.vitalgate("store", "check")
         #expect(check.status == 0, "\(check.output)")
-        for line in try folder.vitalgate("ingest", "list", "--format", "ndjson").lines {
+        for line in try folder.vitalgate("ledger", "list", "--format", "ndjson").lines {
             let account = try JSON(line)
             let kept = ["stored", "duplicate", "quarantined", "refused"].compactMap { account[$0].integer }.reduce(0, +)
             #expect(account["read"].integer == kept, "\(line)")

@@ -92,7 +92,7 @@ import Testing
         close(descriptor)
         try hub.waitsFor("inbox/done/slow.csv.account.json")
         #expect(try hub.account("done/slow.csv")["stored"].integer == 9)
-        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.count == 2, "it was read once")
+        #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.count == 2, "it was read once")
         try hub.stop()
     }
 
@@ -105,7 +105,7 @@ import Testing
         try folder.write("inbox/.hidden.csv", Self.csv(2))
         try folder.write("inbox/download.csv.part", Self.csv(2))
         #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
-        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty)
+        #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.isEmpty)
         for name in ["link.csv", "folder.csv", "pipe.csv", ".hidden.csv", "download.csv.part"] {
             #expect(folder.exists("inbox/\(name)"), "\(name)")
         }
@@ -173,7 +173,7 @@ import Testing
         let count = 400_000
         try folder.write("big.tmp", ProcessTests.rows(count))
         #expect(rename(folder.path("big.tmp"), folder.path("inbox/big.csv")) == 0)
-        try hub.waits { try !folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty }
+        try hub.waits { try !folder.vitalgate("ledger", "list", "--format", "ndjson").lines.isEmpty }
         #expect(try hub.stop().status == 0)
         #expect(try folder.vitalgate("run", "--once", "--inbox", folder.path("inbox")).status == 0)
         #expect(folder.exists("inbox/done/big.csv.account.json"))

@@ -40,7 +40,7 @@ import Testing
         let lines = try folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.map { try JSON($0) }
         #expect(lines.compactMap { $0["value"].integer } == [60, 61, 62])
         #expect(Set(lines.compactMap { $0["device"]["key"].text }).count == 1, "one device, whatever its node is called")
-        let account = try JSON(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last)
+        let account = try JSON(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last)
         #expect((account["stored"].integer, account["refused"].integer) == (3, 3))
     }
 

@@ -36,7 +36,7 @@ import Testing
         #expect(run.status == 0)
         #expect(run.output.isEmpty)
         #expect(try folder.vitalgate("store", "check").status == 0)
-        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty, "nothing came, nothing is written")
+        #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.isEmpty, "nothing came, nothing is written")
     }
 
     @Test func onceWithNothingToReadFrom() throws {

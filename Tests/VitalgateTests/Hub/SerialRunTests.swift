@@ -44,7 +44,7 @@ import Testing
             #expect(lines.compactMap { $0["original"]["value"].text }.sorted() == ["106", "106", "131"], "time \(time)")
             #expect(lines.allSatisfy { $0["device"]["key"].text == "LifeScan/OneTouch Ultra 2/ABC12DE3Y" })
         }
-        let account = try JSON(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last)
+        let account = try JSON(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last)
         #expect(
             account["stored"].integer == 3 && account["duplicate"].integer == 6
                 && account["skipped"]["control-solution"].integer == 3)
@@ -92,7 +92,7 @@ import Testing
         ])
         let run = try process.wait()
         #expect(run.status == 0, "\(run.errors)")
-        let account = try JSON(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last)
+        let account = try JSON(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last)
         #expect(account["stored"].integer == 4 && account["refused"].integer == 1)
         #expect(account["skipped"]["noise-octets"].integer == 4 && account["skipped"]["repeated"].integer == 1)
     }

@@ -56,7 +56,7 @@ import Testing
         let hub = try start(watchdog: 200_000)
         try manager.waits(for: "READY=1")
         for _ in 1...5 { try manager.waits(for: "WATCHDOG=1") }
-        #expect(try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.isEmpty, "nothing came, nothing is written")
+        #expect(try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.isEmpty, "nothing came, nothing is written")
         hub.signal(SIGTERM)
         #expect(try hub.wait().status == 0)
     }

@@ -12,14 +12,14 @@ import Testing
     init() throws {
         folder = try TestFolder()
         scale = try Pty()
-        #expect(try folder.vitalgate("subjects", "add", "Anna", "--id", Self.anna).output == "\(Self.anna)\n")
-        #expect(try folder.vitalgate("subjects", "add", "Ben B", "--id", Self.ben.uppercased()).output == "\(Self.ben)\n")
+        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Self.anna).output == "\(Self.anna)\n")
+        #expect(try folder.vitalgate("people", "add", "Ben B", "--id", Self.ben.uppercased()).output == "\(Self.ben)\n")
         let run = try folder.vitalgate("devices", "adopt", scale.path, "--profile", "generic-lines", "--name", "scale")
         #expect(run.status == 0, "\(run.errors)")
     }
 
     private func assign(_ who: String, _ range: String) throws -> String {
-        let run = try folder.vitalgate("devices", "assign", "scale", "--subject", who, "--range", range)
+        let run = try folder.vitalgate("devices", "assign", "scale", "--person", who, "--range", range)
         #expect(run.status == 0, "\(run.errors)")
         return run.errors
     }
@@ -38,7 +38,7 @@ import Testing
     }
 
     private func values(of subject: String) throws -> [Double] {
-        try samples("--subject", subject).compactMap { $0["original"]["value"].text.flatMap(Double.init) }.sorted()
+        try samples("--person", subject).compactMap { $0["original"]["value"].text.flatMap(Double.init) }.sorted()
     }
 
     @Test func aHouseholdOfTwo() throws {
@@ -54,7 +54,7 @@ import Testing
         #expect(try values(of: "unassigned") == [15.3, 67])
         #expect(try values(of: "me") == [])
         for word in ["Anna", "Ben", "58.2", "81.5"] { #expect(!log.contains(word), "neither names nor values: \(log)") }
-        let account = try JSON(folder.vitalgate("ingest", "show", "1", "--format", "ndjson").last)
+        let account = try JSON(folder.vitalgate("ledger", "show", "1", "--format", "ndjson").last)
         #expect((account["read"].integer, account["stored"].integer) == (6, 6))
         #expect(try folder.vitalgate("store", "check", "--deep").status == 0)
     }
@@ -72,15 +72,15 @@ import Testing
     @Test func assignedLater() throws {
         _ = try assign("Anna", "50..65")
         _ = try weigh(["bodyMass=90 kg; bodyFatPercentage=20 %", "bodyMass=91 kg"], until: 3)
-        let before = try samples("--subject", "unassigned")
+        let before = try samples("--person", "unassigned")
         let measured = try #require(before.first { $0["type"].text == "bodyFatPercentage" })
         let fat = try #require(measured["uuid"].text)
         let anchor = try #require(try folder.vitalgate("changes").objects().last?["anchor"].text)
-        let run = try folder.vitalgate("devices", "assign", "--samples", fat, "--subject", "Ben B")
+        let run = try folder.vitalgate("devices", "assign", "--samples", fat, "--person", "Ben B")
         #expect(run.status == 0 && run.errors.contains("2 samples assigned"), "\(run.errors)")
         #expect(try values(of: "Ben B") == [20, 90], "the weight goes with it")
         #expect(try values(of: "unassigned") == [91])
-        let moved = try samples("--subject", "Ben B")
+        let moved = try samples("--person", "Ben B")
         #expect(
             Set(moved.compactMap { $0["start"].text }).isSubset(of: Set(before.compactMap { $0["start"].text })), "the time stays"
         )
@@ -88,11 +88,11 @@ import Testing
         #expect(changes.map { $0["deleted"].text != nil } == [true, false, true, false])
         #expect(Set(changes.compactMap { $0["uuid"].text }) == Set(moved.compactMap { $0["uuid"].text }))
         #expect(try folder.vitalgate("store", "check", "--deep").status == 0)
-        let again = try folder.vitalgate("devices", "assign", "--samples", moved[0]["uuid"].text ?? "", "--subject", "Ben B")
+        let again = try folder.vitalgate("devices", "assign", "--samples", moved[0]["uuid"].text ?? "", "--person", "Ben B")
         #expect(again.status == 0 && again.errors.contains("nothing is changed"), "\(again.errors)")
-        #expect(try folder.vitalgate("migrate", "undo", "1").status == 0)
+        #expect(try folder.vitalgate("repair", "undo", "1").status == 0)
         #expect(
-            Set(try samples("--subject", "unassigned").compactMap { $0["uuid"].text })
+            Set(try samples("--person", "unassigned").compactMap { $0["uuid"].text })
                 == Set(before.compactMap { $0["uuid"].text }))
     }
 
@@ -113,23 +113,23 @@ import Testing
         _ = try assign("Anna", "50..65")
         let listed = try JSON(folder.vitalgate("devices", "list", "--format", "ndjson").last)
         #expect((listed["subject"].text, listed["ranges"].list.first?["low"].integer) == ("unassigned", 50))
-        #expect(try folder.vitalgate("devices", "assign", "scale", "--subject", "Anna").status == 0)
+        #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "Anna").status == 0)
         _ = try weigh(["bodyMass=90 kg"], until: 1)
         #expect(try values(of: "Anna") == [90])
     }
 
     @Test func wrongWords() throws {
         for arguments in [
-            ["scale", "--subject", "Anna", "--range", "80..60"], ["scale", "--subject", "Anna", "--range", "60"],
-            ["scale", "--subject", "unassigned", "--range", "60..80"], ["--subject", "Anna"], ["scale"],
-            ["scale", "--subject", "Nobody", "--range", "60..80"],
+            ["scale", "--person", "Anna", "--range", "80..60"], ["scale", "--person", "Anna", "--range", "60"],
+            ["scale", "--person", "unassigned", "--range", "60..80"], ["--person", "Anna"], ["scale"],
+            ["scale", "--person", "Nobody", "--range", "60..80"],
         ] {
             let run = try folder.vitalgate(["devices", "assign"] + arguments)
             #expect(run.status == 64, "\(arguments): \(run.status) \(run.errors)")
             #expect(!run.errors.contains("Nobody"))
         }
-        let run = try folder.vitalgate("devices", "assign", "none", "--subject", "Anna", "--range", "60..80")
+        let run = try folder.vitalgate("devices", "assign", "none", "--person", "Anna", "--range", "60..80")
         #expect(run.status == 65)
-        #expect(try folder.vitalgate("devices", "assign", "scale", "--subject", "Anna", "--range", "60..80 cm").status == 65)
+        #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "Anna", "--range", "60..80 cm").status == 65)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         #expect(try adopt("1", "--profile", "govee-h5075").contains("a room's and nobody's"))
         // With its battery's level, which is of the device.
         _ = try adopt("2", "--profile", "aranet4")
-        #expect(try !adopt("3", "--profile", "govee-h5075", "--subject", "me").contains("nobody's"))
+        #expect(try !adopt("3", "--profile", "govee-h5075", "--person", "me").contains("nobody's"))
         _ = try adopt("4", "--profile", "sig-heart-rate")
         // It may be a scale.
         _ = try adopt("5", "--profile", "bthome-v2")

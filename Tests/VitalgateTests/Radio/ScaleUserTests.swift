@@ -6,13 +6,13 @@ import Testing
         let folder = try TestFolder()
         let scale = "C0:01:02:03:04:0A"
         #expect(try folder.vitalgate("devices", "adopt", scale, "--profile", "sig-weight-scale", "--name", "scale").status == 0)
-        #expect(try folder.vitalgate("subjects", "add", "Anna", "--id", "7f9c0000-0000-4000-8000-000000000001").status == 0)
-        let mine = try folder.vitalgate("devices", "assign", "scale", "--subject", "me", "--user", "1", "--consent", "2520")
+        #expect(try folder.vitalgate("people", "add", "Anna", "--id", "7f9c0000-0000-4000-8000-000000000001").status == 0)
+        let mine = try folder.vitalgate("devices", "assign", "scale", "--person", "me", "--user", "1", "--consent", "2520")
         #expect(mine.status == 0 && mine.errors.contains("1 of its users"), "\(mine.errors)")
-        #expect(try folder.vitalgate("devices", "assign", "scale", "--subject", "Anna", "--user", "2").status == 0)
+        #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "Anna", "--user", "2").status == 0)
         // Another person for a number; the code stays.
-        #expect(try folder.vitalgate("devices", "assign", "scale", "--subject", "Anna", "--user", "1").status == 0)
-        #expect(try folder.vitalgate("devices", "assign", "scale", "--subject", "me", "--range", "70..90").status == 0)
+        #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "Anna", "--user", "1").status == 0)
+        #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "me", "--range", "70..90").status == 0)
         let listed = try folder.vitalgate("devices", "list", "--format", "ndjson")
         let device = try #require(try listed.objects().first)
         #expect(device["subject"].text == "unassigned")
@@ -23,10 +23,10 @@ import Testing
         #expect(device["ranges"].list.count == 1)
         // The code is told to nobody.
         #expect(!listed.output.contains("2520"))
-        #expect(try folder.vitalgate("subjects", "remove", "Anna").status == 65)
-        #expect(try folder.vitalgate("devices", "assign", "scale", "--subject", "me").status == 0)
+        #expect(try folder.vitalgate("people", "remove", "Anna").status == 65)
+        #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "me").status == 0)
         #expect(try folder.vitalgate("devices", "list", "--format", "ndjson").objects().first?["users"] == .null)
-        #expect(try folder.vitalgate("subjects", "remove", "Anna").status == 0)
+        #expect(try folder.vitalgate("people", "remove", "Anna").status == 0)
     }
 
     @Test(arguments: [
@@ -38,7 +38,7 @@ import Testing
         #expect(
             try folder.vitalgate("devices", "adopt", "C0:01:02:03:04:0A", "--profile", "sig-weight-scale", "--name", "scale")
                 .status == 0)
-        let run = try folder.vitalgate(["devices", "assign", "scale", "--subject", "me"] + options)
+        let run = try folder.vitalgate(["devices", "assign", "scale", "--person", "me"] + options)
         #expect(run.status == 64, "\(run.errors)")
         #expect(!run.errors.contains("12a4") && !run.errors.contains("65536"), "\(run.errors)")
     }

@@ -53,7 +53,7 @@ import Testing
         for step in 0..<14 {
             let comment: Comment = "seed \(seed), step \(step)"
             if Int.random(in: 0..<5, using: &random) == 0, let undone = imports.randomElement(using: &random) {
-                #expect(try folder.vitalgate("ingest", "undo", "\(undone)").status == 0, comment)
+                #expect(try folder.vitalgate("ledger", "undo", "\(undone)").status == 0, comment)
                 model.undo(undone)
                 imports.removeAll { $0 == undone }
             } else {

@@ -33,7 +33,7 @@ import Testing
         return bytes
     }
 
-    static let subject = ["--subject", Household.subject]
+    static let subject = ["--person", Household.subject]
 
     /// All samples of a type, through a tool of the system: there are many.
     func samples(of type: String = "all", through tool: String, store: String? = nil) throws -> String {
@@ -53,7 +53,7 @@ import Testing
     func count(_ type: String = "all") throws -> Int? { Int(try samples(of: type, through: "wc -l").dropLast()) }
 
     func accounts() throws -> [Account] {
-        try folder.vitalgate("ingest", "list", "--format", "ndjson").lines.map { try Account($0) }
+        try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.map { try Account($0) }
     }
 
     // MARK: Side by side
@@ -152,13 +152,13 @@ import Testing
         try folder.vitalgate(["import", file] + options, store: whole)
         let length = Self.microseconds() - began
         for _ in 0..<10 {
-            let process = try folder.start("import", file, "--subject", Household.subject)
+            let process = try folder.start("import", file, "--person", Household.subject)
             // Somewhere between its start and its end, as long as a whole run took.
             let end = Self.microseconds() + Int.random(in: 0...max(length, 1000))
             while Self.microseconds() < end { poll(nil, 0, 1) }
             process.signal(SIGKILL)
             _ = try process.wait()
-            if folder.exists("store.db"), try folder.vitalgate("ingest", "list").status == 0 {
+            if folder.exists("store.db"), try folder.vitalgate("ledger", "list").status == 0 {
                 #expect(try folder.vitalgate("store", "check").output == "ok\n")
             }
         }

@@ -14,14 +14,14 @@ import Testing
         #expect(shown.errors == "4 samples and 0 tombstones would be removed for good; --yes does it\n")
         #expect(try count() == 10)
         let done = try folder.vitalgate("store", "prune", "--yes")
-        #expect(done.status == 0 && done.errors == "4 samples and 0 tombstones removed for good (this is ingest 2)\n")
+        #expect(done.status == 0 && done.errors == "4 samples and 0 tombstones removed for good (this is ledger entry 2)\n")
         #expect(try count() == 6)
         #expect(try folder.vitalgate("store", "prune", "--yes").errors == "nothing is older than it has to be kept\n")
-        #expect(try folder.vitalgate("ingest", "undo", "2").errors.contains("for good"))
+        #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("for good"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         // What comes again is refused, and everything is accounted for.
         let again = try folder.vitalgate(
-            "import", folder.path("household.csv"), "--subject", Household.subject, "--format", "ndjson")
+            "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(again.status == 65 && account.refused == 4 && account.stored == 0)
     }

@@ -26,7 +26,7 @@ enum Household {
     static func folder() throws -> TestFolder {
         let folder = try TestFolder()
         let file = try folder.write("household.csv", csv)
-        let run = try folder.vitalgate("import", file, "--subject", subject, "--format", "ndjson")
+        let run = try folder.vitalgate("import", file, "--person", subject, "--format", "ndjson")
         try #require(run.status == 65, "\(run.errors)")
         return folder
     }

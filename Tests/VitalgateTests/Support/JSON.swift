@@ -77,7 +77,7 @@ extension Vitalgate.Run {
     func objects() throws -> [JSON] { try lines.map { try JSON($0) } }
 }
 
-/// The ledger's account as `import` and `ingest show` print it.
+/// The ledger's account as `import` and `ledger show` print it.
 struct Account: Decodable, Hashable {
     var ingest: Int?
     var file: String?

@@ -110,7 +110,7 @@ import Testing
                 text += "2026-0\(day)-11T\(10 + round / 9):00:\(10 + second)Z,heartRate,\(60 + second),/min\n"
             }
             try folder.vitalgate("import", folder.write("more.csv", text))
-            if round % 7 == 3 { try folder.vitalgate("ingest", "undo", "\(round / 2 + 1)") }
+            if round % 7 == 3 { try folder.vitalgate("ledger", "undo", "\(round / 2 + 1)") }
             usleep(UInt32(round % 10) * 1500)
             exporter.signal(SIGKILL)
             _ = try exporter.wait()

@@ -38,7 +38,7 @@ enum PageCommand: Command {
             return .configuration
         }
         let store = try context.access().openForWriting(creating: false)
-        let subject = try context.invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let code = try store.makePageCode(for: subject ?? store.subject, at: context.machine.now())
         if let address = api.pageAddress {
             try context.streams.output.write("\(address)#code=\(code)\n")

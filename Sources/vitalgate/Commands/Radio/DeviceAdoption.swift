@@ -32,7 +32,7 @@ struct DeviceAdoption {
         let address = try context.bluetoothAddress()
         let stored = DeviceAssembly.storedAddress(address)
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
-        let subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let bindKey = try self.bindKey()
         var device: AdoptedDevice
         if let known = try store.adoptedDevices().first(where: { $0.address == stored }) {
@@ -55,7 +55,7 @@ struct DeviceAdoption {
                     ? Origin.unassigned : store.subject,
                 adopted: context.machine.now().microseconds)
             if subject == nil, device.subject == Origin.unassigned {
-                context.note("what it tells is a room's and nobody's; --subject makes it a person's")
+                context.note("what it tells is a room's and nobody's; --person makes it a person's")
             }
         }
         if let subject { device.subject = subject }

@@ -16,11 +16,13 @@ struct DeviceAssignment {
             measured in it. Where ranges meet, and outside of all, it is unassigned: nothing is guessed. With --user it is the scale's own number that \
             tells a person, and counts before any range; a scale that keeps its weighings for users who consent wants --consent, too. A running hub takes it up when it is sent \
             SIGHUP. Without --range all that the device measures from now on is one person's. --samples gives samples that are there \
-            to a person; 'vitalgate migrate undo' takes that back.
+            to a person; 'vitalgate repair undo' takes that back.
             """,
         arguments: [Argument(name: "ADDRESS", help: "An adopted device's address, path or name.", arity: .optional)],
         options: [
-            Option(names: ["--subject"], value: "WHO", help: "A person: a name, me, unassigned or a UUID."),
+            Option(
+                names: ["--person"], formerNames: ["--subject"], value: "WHO", help: "A person: a name, me, unassigned or a UUID."
+            ),
             Option(
                 names: ["--range"], value: "LOW..HIGH", help: "The person's weights, in kg or with a unit: '130..180 [lb_av]'."),
             Option(names: ["--user"], value: "NUMBER", help: "The number that the device itself gives the person, 1 to 254."),
@@ -32,20 +34,20 @@ struct DeviceAssignment {
             Option(names: ["--samples"], value: "UUID", help: "Give these samples to the person.", repeating: true),
         ],
         examples: [
-            Example("vitalgate devices assign scale --subject me --range 70..90", "The scale is shared; these weights are mine."),
-            Example("vitalgate devices assign scale --subject Anna --range 50..65", "And these are Anna's."),
+            Example("vitalgate devices assign scale --person me --range 70..90", "The scale is shared; these weights are mine."),
+            Example("vitalgate devices assign scale --person Anna --range 50..65", "And these are Anna's."),
             Example(
-                "vitalgate devices assign scale --subject me --user 1 --consent 2520",
+                "vitalgate devices assign scale --person me --user 1 --consent 2520",
                 "The scale tells its users apart itself, and I am its first."),
             Example(
-                "vitalgate devices assign --samples 019a0000-0000-8000-8000-000000000001 --subject Anna",
+                "vitalgate devices assign --samples 019a0000-0000-8000-8000-000000000001 --person Anna",
                 "This weighing was Anna's, too."),
         ])
 
     func run() throws -> ExitCode {
         let invocation = context.invocation
-        guard let who = invocation.string("--subject") else {
-            throw UsageError(.missingArgument("--subject"), command: "vitalgate devices assign")
+        guard let who = invocation.string("--person") else {
+            throw UsageError(.missingArgument("--person"), command: "vitalgate devices assign")
         }
         let uuids = try invocation.strings("--samples").flatMap { $0.split(separator: ",") }.map {
             try DeleteCommand.uuid(String($0), invocation)
@@ -84,7 +86,7 @@ struct DeviceAssignment {
             return .success
         }
         context.note(
-            "\(Readable.count(count)) samples assigned (this is migration \(migration); 'vitalgate migrate undo \(migration)' takes it back)"
+            "\(Readable.count(count)) samples assigned (this is repair \(migration); 'vitalgate repair undo \(migration)' takes it back)"
         )
         return .success
     }

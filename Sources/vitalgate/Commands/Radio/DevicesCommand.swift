@@ -28,7 +28,7 @@ enum DevicesCommand: Command {
                         repeating: true,
                         completion: .command("vitalgate profile list --ids")),
                     Option(
-                        names: ["--subject"], value: "ID",
+                        names: ["--person"], formerNames: ["--subject"], value: "ID",
                         help: "Whose readings they are: me (the default; a room's are nobody's), a name, unassigned or a UUID."),
                     Option(names: ["--name"], value: "TEXT", help: "What you call it."),
                     Option(

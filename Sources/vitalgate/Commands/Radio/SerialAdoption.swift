@@ -33,7 +33,7 @@ struct SerialAdoption {
                 address: stored, key: stored, profiles: profiles, name: "", subject: store.subject,
                 adopted: context.machine.now().microseconds)
         if !profiles.isEmpty { device.profiles = profiles }
-        if let subject = try context.invocation.string("--subject").map({ try StoreAccess.subject($0, in: store) }) {
+        if let subject = try context.invocation.string("--person").map({ try StoreAccess.subject($0, in: store) }) {
             device.subject = subject
         }
         if let name = context.invocation.string("--name") { device.name = name }

@@ -23,7 +23,7 @@ struct StatisticsQuestion {
             try context.instant(option: "--anchor", zone: zone) ?? StatisticsQuery.usualAnchor(of: type, interval, zone)
         var query = StatisticsQuery(
             type: type, intervals: CalendarIntervals(interval, zone: zone, anchor: anchor), from: range.from, to: range.to,
-            subject: try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) },
+            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
             bySource: invocation.flag("--by-source"), priority: try context.configuration().priority)
         query.predicate =
             SampleQuery(

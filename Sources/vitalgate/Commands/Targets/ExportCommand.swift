@@ -42,11 +42,11 @@ enum ExportCommand: Command {
         examples: [
             Example("vitalgate export archive --once", "Bring the target 'archive' up to date."),
             Example("vitalgate export --to me.csv.zst", "Everything as CSV, packed."),
-            Example("vitalgate export --to me.zip --subject me", "What the Health app's export would be."),
+            Example("vitalgate export --to me.zip --person me", "What the Health app's export would be."),
         ])
 
     /// The options that apply to files only.
-    private static let ofFiles = ["--format", "--types", "--from", "--subject", "--where", "--time-zone"]
+    private static let ofFiles = ["--format", "--types", "--from", "--person", "--where", "--time-zone"]
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
@@ -75,7 +75,7 @@ enum ExportCommand: Command {
         let store = try context.openForReading()
         let zone = try context.zone()
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
-        var subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        var subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         // An export in the Health app's format contains one person.
         if form == .appleHealth, subject == nil { subject = store.subject }
         let query = SampleQuery(

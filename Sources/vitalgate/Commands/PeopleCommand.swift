@@ -4,14 +4,15 @@ import Gateway
 import HealthModel
 import SampleStore
 
-/// `subjects`: the people whose readings are in the store.
-enum SubjectsCommand: Command {
+/// `people`: the people whose readings are in the store.
+enum PeopleCommand: Command {
     private static let person = Argument(name: "NAME", help: "A name, me or a UUID.")
 
     static let specification = CommandSpecification(
-        name: "subjects", summary: "List, add, rename and remove people, and erase all that is known of one.",
+        name: "people", formerNames: ["subjects"],
+        summary: "List, add, rename and remove people, and erase all that is known of one.",
         discussion: """
-            Samples have a person's UUID; the name is in the store only, for you, and is taken wherever --subject is. It is in no log, no sample and \
+            Samples have a person's UUID; the name is in the store only, for you, and is taken wherever --person is. It is in no log, no sample and \
             no export.
             """,
         subcommands: [
@@ -22,11 +23,11 @@ enum SubjectsCommand: Command {
                     Option(
                         names: ["--id"], value: "UUID",
                         help: "The UUID that this person has on another hub; a new one is made without it.")
-                ], examples: [Example("vitalgate subjects add Anna", "Somebody else in the household.")]),
+                ], examples: [Example("vitalgate people add Anna", "Somebody else in the household.")]),
             CommandSpecification(
                 name: "rename", summary: "Give a person another name.",
                 arguments: [person, Argument(name: "NEW", help: "The name from now on.")],
-                examples: [Example("vitalgate subjects rename me Ben", "A name for the person whose store this is.")]),
+                examples: [Example("vitalgate people rename me Ben", "A name for the person whose store this is.")]),
             CommandSpecification(
                 name: "remove", summary: "Forget a person's name.", discussion: "Their samples stay, under the UUID.",
                 arguments: [person]), ErasureReport.specification,
@@ -73,7 +74,7 @@ enum SubjectsCommand: Command {
         let persons = try store.persons()
         let subject = id?.lowercased() ?? UUIDText.random()
         guard !persons.contains(where: { $0.name == name || $0.subject == subject }) else {
-            throw StoreError(.invalid, "this person is there already; 'vitalgate subjects list' shows them")
+            throw StoreError(.invalid, "this person is there already; 'vitalgate people list' shows them")
         }
         try store.save(Person(subject: subject, name: name))
         try context.streams.output.write("\(subject)\n")
@@ -84,7 +85,7 @@ enum SubjectsCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
         guard try subject == store.subject || store.persons().contains(where: { $0.subject == subject }) else {
-            throw StoreError(.invalid, "there is no such person; 'vitalgate subjects list' shows them")
+            throw StoreError(.invalid, "there is no such person; 'vitalgate people list' shows them")
         }
         try store.save(Person(subject: subject, name: name))
     }

@@ -1,57 +1,57 @@
 import Testing
 
 /// Names are for people, and nowhere but in the store.
-@Suite struct SubjectsCommandTests {
+@Suite struct PeopleCommandTests {
     let folder: TestFolder
 
     init() throws { folder = try Household.folder() }
 
     private func names() throws -> [String] {
-        try folder.vitalgate("subjects", "list", "--format", "ndjson").lines.compactMap { try JSON($0)["name"].text }
+        try folder.vitalgate("people", "list", "--format", "ndjson").lines.compactMap { try JSON($0)["name"].text }
     }
 
     @Test func addRenameRemove() throws {
         #expect(try names() == ["me"])
-        #expect(try folder.vitalgate("subjects", "add", "Anna", "--id", Household.guest).status == 0)
-        let ben = try folder.vitalgate("subjects", "add", "Ben")
+        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
+        let ben = try folder.vitalgate("people", "add", "Ben")
         #expect(ben.status == 0 && ben.output.count == 37)
         #expect(try names() == ["me", "Anna", "Ben"])
-        #expect(try folder.vitalgate("query", "bodyMass", "--subject", "Anna", "--format", "ndjson").lines.count == 1)
-        #expect(try folder.vitalgate("subjects", "rename", "Anna", "Änne Müller").status == 0)
-        #expect(try folder.vitalgate("subjects", "rename", "me", "Carl").status == 0)
+        #expect(try folder.vitalgate("query", "bodyMass", "--person", "Anna", "--format", "ndjson").lines.count == 1)
+        #expect(try folder.vitalgate("people", "rename", "Anna", "Änne Müller").status == 0)
+        #expect(try folder.vitalgate("people", "rename", "me", "Carl").status == 0)
         #expect(try names() == ["Ben", "Carl", "Änne Müller"])
-        #expect(try folder.vitalgate("query", "bodyMass", "--subject", "Änne Müller", "--format", "ndjson").lines.count == 1)
-        #expect(try folder.vitalgate("query", "heartRate", "--subject", "Carl", "--format", "ndjson").lines.isEmpty)
-        #expect(try folder.vitalgate("subjects", "add", "Dora", "--id", Household.subject).status == 0)
-        #expect(try folder.vitalgate("query", "heartRate", "--subject", "Dora", "--format", "ndjson").lines.count == 3)
-        #expect(try folder.vitalgate("subjects", "remove", "Änne Müller").status == 0)
+        #expect(try folder.vitalgate("query", "bodyMass", "--person", "Änne Müller", "--format", "ndjson").lines.count == 1)
+        #expect(try folder.vitalgate("query", "heartRate", "--person", "Carl", "--format", "ndjson").lines.isEmpty)
+        #expect(try folder.vitalgate("people", "add", "Dora", "--id", Household.subject).status == 0)
+        #expect(try folder.vitalgate("query", "heartRate", "--person", "Dora", "--format", "ndjson").lines.count == 3)
+        #expect(try folder.vitalgate("people", "remove", "Änne Müller").status == 0)
         #expect(
-            try folder.vitalgate("query", "all", "--subject", Household.guest, "--format", "ndjson").lines.count == 1,
+            try folder.vitalgate("query", "all", "--person", Household.guest, "--format", "ndjson").lines.count == 1,
             "samples stay")
         let query = try folder.vitalgate("query", "all", "--format", "ndjson").output
         for name in ["Carl", "Anna", "Änne"] { #expect(!query.contains(name), "samples have no names") }
     }
 
     @Test func aNameIsOnePersons() throws {
-        #expect(try folder.vitalgate("subjects", "add", "Anna").status == 0)
+        #expect(try folder.vitalgate("people", "add", "Anna").status == 0)
         for arguments in [["add", "Anna"], ["rename", "me", "Anna"], ["remove", Household.guest]] {
             #expect(try folder.vitalgate(["subjects"] + arguments).status == 65, "\(arguments)")
         }
         let names = ["me", "unassigned", Household.guest, "", " x", "a\nb", String(repeating: "x", count: 201)]
         for name in names {
-            #expect(try folder.vitalgate("subjects", "add", name).status == 64, "\(name)")
-            #expect(try folder.vitalgate("subjects", "rename", "Anna", name).status == 64, "\(name)")
+            #expect(try folder.vitalgate("people", "add", name).status == 64, "\(name)")
+            #expect(try folder.vitalgate("people", "rename", "Anna", name).status == 64, "\(name)")
         }
-        let unknown = try folder.vitalgate("query", "all", "--subject", "Zoe")
+        let unknown = try folder.vitalgate("query", "all", "--person", "Zoe")
         #expect(unknown.status == 64 && !unknown.errors.contains("Zoe"), "\(unknown.errors)")
     }
 
     /// Where rows of more than one person stand in a table, it says whose they are.
     @Test func tablesShowWhoseItIs() throws {
-        #expect(try folder.vitalgate("subjects", "add", "Anna", "--id", Household.guest).status == 0)
+        #expect(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
         let all = try folder.vitalgate("query", "all").output
         for name in ["person", "Anna", "unassigned", "me"] { #expect(all.contains(name), "\(name): \(all)") }
-        let own = try folder.vitalgate("query", "heartRate", "--subject", Household.subject).output
+        let own = try folder.vitalgate("query", "heartRate", "--person", Household.subject).output
         #expect(!own.contains("person") && own.contains("Strap"))
     }
 

@@ -4,7 +4,7 @@ import HealthModel
 import SampleStore
 
 /// Writes planned and completed repairs.
-struct MigrationReport {
+struct RepairReport {
     private let context: CommandContext
     private let output: OutputBuffer
     private let line: SampleLine
@@ -162,7 +162,7 @@ struct MigrationReport {
 
     // MARK: What was done
 
-    /// Writes a list that fits the terminal. `migrate show` has the details.
+    /// Writes a list that fits the terminal. `repair show` has the details.
     func writeList(_ migrations: [Migration]) throws {
         guard context.format == .table else { return try write(migrations) }
         // Only the repair and its conditions may be truncated.

@@ -5,12 +5,12 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// `migrate`: repairs samples that were stored wrongly, and undoes repairs.
-enum MigrateCommand: Command {
-    private static let number = Argument(name: "N", help: "The migration's number.")
+/// `repair`: repairs samples that were stored wrongly, and undoes repairs.
+enum RepairCommand: Command {
+    private static let number = Argument(name: "N", help: "The repair's number.")
 
     static let specification = CommandSpecification(
-        name: "migrate", summary: "Repair samples that have a wrong unit, time or name.",
+        name: "repair", formerNames: ["migrate"], summary: "Repair samples that have a wrong unit, time or name.",
         discussion: """
             A repair never changes a sample: it makes a new one and deletes the old one, which names the new. 'plan' shows what would be done and changes \
             nothing. 'apply' does it, whole or not at all; the same repair again finds nothing to do. 'undo' gives the very same samples back.
@@ -21,26 +21,26 @@ enum MigrateCommand: Command {
                 discussion: """
                     A repair of values (--read-as, --scale) takes what is plausible only after the repair. What is plausible only as it is, is right already and \
                     stays; what could be either stays too, unless --ambiguous says that the conditions alone decide.
-                    """, options: MigrateOptions.all,
+                    """, options: RepairOptions.all,
                 examples: [
                     Example(
-                        "vitalgate migrate plan --type bodyTemperature --source Thermo --read-as '[degF]'",
+                        "vitalgate repair plan --type bodyTemperature --source Thermo --read-as '[degF]'",
                         "Degrees Fahrenheit that were taken for degrees Celsius."),
                     Example(
-                        "vitalgate migrate plan --type bodyFatPercentage --scale 0.01", "3040 % that should be 30.40 %."),
+                        "vitalgate repair plan --type bodyFatPercentage --scale 0.01", "3040 % that should be 30.40 %."),
                 ]),
             CommandSpecification(
                 name: "apply", summary: "Repair, in one step that is done whole or not begun.",
                 discussion: """
                     A repair compares only with what stands outside itself: two readings that it makes equal stay two. Where a reading is there in the right form \
                     already, the wrong one makes way for it, and there is one reading fewer: 'apply' says how many, and asks, or wants --merge.
-                    """, options: MigrateOptions.all + [MigrateOptions.merge],
+                    """, options: RepairOptions.all + [RepairOptions.merge],
                 examples: [
                     Example(
-                        "vitalgate migrate apply --type bodyMass --device S-17 --from 2026-03-01 --read-as '[lb_av]' --ambiguous",
+                        "vitalgate repair apply --type bodyMass --device S-17 --from 2026-03-01 --read-as '[lb_av]' --ambiguous",
                         "All of a scale's weights since March were pounds."),
                     Example(
-                        "vitalgate migrate apply --source Cuff --subject me --assign 7f9c0000-0000-4000-8000-000000000001",
+                        "vitalgate repair apply --source Cuff --person me --assign 7f9c0000-0000-4000-8000-000000000001",
                         "Readings that were somebody else's."),
                 ]),
             CommandSpecification(
@@ -71,7 +71,7 @@ enum MigrateCommand: Command {
         case "suggest": try SuspicionReport(context: context).run()
         case "list":
             let store = try context.openForReading()
-            try MigrationReport(context: context, me: store.subject).writeList(try store.migrations())
+            try RepairReport(context: context, me: store.subject).writeList(try store.migrations())
         default: try show(context)
         }
         return .success
@@ -79,19 +79,19 @@ enum MigrateCommand: Command {
 
     private static func plan(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let request = try MigrateOptions.request(context, store)
+        let request = try RepairOptions.request(context, store)
         let plan = try store.plan(request)
-        try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
+        try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
         context.note(
-            "nothing is changed; 'vitalgate migrate apply' with the same options does it"
+            "nothing is changed; 'vitalgate repair apply' with the same options does it"
                 + (plan.merged == 0
                     ? "" : "; with --merge, since there would be \(Readable.count(plan.merged)) fewer"))
     }
 
     private static func apply(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
-        var request = try MigrateOptions.request(context, store)
+        var request = try RepairOptions.request(context, store)
         if context.invocation.flag("--merge") { request.merging = .atMost(.max) }
         let last = try store.lastChange()
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
@@ -110,7 +110,7 @@ enum MigrateCommand: Command {
             (plan, migration) = try migrate()
         }
         try store.checkpoint()
-        try MigrationReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
+        try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
         guard let migration else {
             context.note("there is nothing to repair; nothing is changed")
             return
@@ -119,8 +119,8 @@ enum MigrateCommand: Command {
             (plan.merged == 0
                 ? "\(Readable.count(plan.repaired, "sample")) repaired"
                 : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with what was there")
-                + " (this is migration \(migration); "
-                + "'vitalgate migrate undo \(migration)' takes it back)")
+                + " (this is repair \(migration); "
+                + "'vitalgate repair undo \(migration)' takes it back)")
         try noteRetold(store, since: last, context)
     }
 
@@ -155,7 +155,8 @@ enum MigrateCommand: Command {
         ) { progress.update("\(Readable.count($0, "sample")) given back") }
         progress.finish()
         try store.checkpoint()
-        context.note("migration \(number) is undone: \(Readable.count(count, "sample")) as before (this is ingest \(ingest))")
+        context.note(
+            "migration \(number) is undone: \(Readable.count(count, "sample")) as before (this is ledger entry \(ingest))")
         try noteRetold(store, since: last, context)
     }
 
@@ -163,7 +164,7 @@ enum MigrateCommand: Command {
         let store = try context.openForReading()
         let number = try identifier(context)
         guard let migration = try store.migration(number) else { throw StoreError(.invalid, "there is no migration \(number)") }
-        let report = try MigrationReport(context: context, me: store.subject)
+        let report = try RepairReport(context: context, me: store.subject)
         guard context.invocation.flag("--pairs") else { return try report.write([migration]) }
         try report.writePairs { body in try store.forEachPair(of: number, body) }
     }

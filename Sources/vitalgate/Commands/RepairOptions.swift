@@ -4,8 +4,8 @@ import HealthModel
 import Ingestion
 import SampleStore
 
-/// The options of `migrate plan` and `migrate apply`: the samples and the repair.
-enum MigrateOptions {
+/// The options of `repair plan` and `repair apply`: the samples and the repair.
+enum RepairOptions {
     static let conditions =
         [
             Option(
@@ -47,7 +47,7 @@ enum MigrateOptions {
 
     static let correction = Option(
         names: ["--correction"], value: "PROFILE/ID",
-        help: "What a device profile says was stored wrongly; 'migrate suggest' lists them.")
+        help: "What a device profile says was stored wrongly; 'repair suggest' lists them.")
 
     static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
@@ -126,7 +126,7 @@ enum MigrateOptions {
         conditions.device = invocation.string("--device")
         conditions.sourceVersion = try range("--source-version", invocation)
         conditions.firmware = try range("--firmware", invocation)
-        conditions.subject = try invocation.string("--subject").map { try StoreAccess.subject($0, in: store) }
+        conditions.subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         (conditions.from, conditions.to) = try context.range(zone: zone)
         conditions.receivedFrom = try context.instant(option: "--received-from", zone: zone)
         conditions.receivedTo = try context.instant(option: "--received-to", zone: zone)

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// `migrate` as a person and as a program use it.
-@Suite struct MigrateCommandTests {
+@Suite struct RepairCommandTests {
     private static let csv = """
         time,type,value,unit,source
         2026-03-01T07:00:00Z,bodyTemperature,98,Cel,Thermo
@@ -15,19 +15,19 @@ import Testing
 
     private func thermometer() throws -> TestFolder {
         let folder = try TestFolder()
-        #expect(try folder.vitalgate("import", try folder.write("a.csv", Self.csv), "--subject", Household.subject).status == 0)
+        #expect(try folder.vitalgate("import", try folder.write("a.csv", Self.csv), "--person", Household.subject).status == 0)
         return folder
     }
 
     @Test("the thermometer that stored 98 for °F as 98 °C, by the command line") func theSeedCase() throws {
         let folder = try thermometer()
-        let plan = try #require(try folder.vitalgate(["migrate", "plan"] + Self.repair).objects().first)
+        let plan = try #require(try folder.vitalgate(["repair", "plan"] + Self.repair).objects().first)
         #expect(plan["matched"].integer == 3 && plan["repaired"].integer == 2 && plan["alreadyRight"].integer == 1)
         #expect(plan["migration"] == .null)
         #expect(try plan["reasons"] == JSON(#"{"plausibleAsItIs":1}"#))
         let old = try #require(try folder.vitalgate("query", "all", "--format", "ndjson").objects().first?["uuid"].text)
 
-        let run = try folder.vitalgate(["migrate", "apply"] + Self.repair)
+        let run = try folder.vitalgate(["repair", "apply"] + Self.repair)
         #expect(run.status == 0)
         #expect(try run.objects().first?["migration"].integer == 1)
         let samples = try folder.vitalgate("query", "bodyTemperature", "--format", "ndjson").objects()
@@ -39,16 +39,16 @@ import Testing
         let new = try #require(repaired["uuid"].text)
         let query = try folder.vitalgate("query", old)
         #expect(query.errors.contains("\(old) was replaced by \(new) (migration 1: read as [degF])"))
-        let again = try folder.vitalgate("import", folder.path("a.csv"), "--subject", Household.subject, "--format", "ndjson")
+        let again = try folder.vitalgate("import", folder.path("a.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0 && account.duplicate == 3 && account.addsUp)
         #expect(again.errors.contains("2 of the duplicates were repaired since"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
 
-        #expect(try folder.vitalgate("migrate", "undo", "1").status == 0)
+        #expect(try folder.vitalgate("repair", "undo", "1").status == 0)
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").objects().first?["uuid"].text == old)
-        #expect(try folder.vitalgate("migrate", "undo", "1").status == 65)
-        let list = try folder.vitalgate("migrate", "list", "--format", "ndjson").objects()
+        #expect(try folder.vitalgate("repair", "undo", "1").status == 65)
+        let list = try folder.vitalgate("repair", "list", "--format", "ndjson").objects()
         #expect(list.map { $0["state"].text } == ["undone"])
     }
 
@@ -63,14 +63,14 @@ import Testing
         let folder = try thermometer()
         let run = try folder.vitalgate(["migrate"] + arguments)
         #expect(run.status == 64 && run.errors.contains(message), "\(run.errors)")
-        #expect(try folder.vitalgate("migrate", "list").lines.count == 1)
+        #expect(try folder.vitalgate("repair", "list").lines.count == 1)
     }
 
     @Test func aUnitThatNobodyKnowsIsData() throws {
         let folder = try thermometer()
-        #expect(try folder.vitalgate("migrate", "plan", "--type", "bodyTemperature", "--read-as", "degX").status == 65)
-        #expect(try folder.vitalgate("migrate", "undo", "7").status == 65)
-        #expect(try folder.vitalgate("migrate", "show", "7").status == 65)
+        #expect(try folder.vitalgate("repair", "plan", "--type", "bodyTemperature", "--read-as", "degX").status == 65)
+        #expect(try folder.vitalgate("repair", "undo", "7").status == 65)
+        #expect(try folder.vitalgate("repair", "show", "7").status == 65)
     }
 
     /// A profile whose next version knows what the first one did wrong.
@@ -97,18 +97,18 @@ import Testing
             { id: "pounds", note: "weights were pounds", types: ["bodyMass"], readAs: "[lb_av]", ambiguous: true }
             """
         try folder.write("profiles/test-scale.json5", profile("[lb_av]", correction))
-        let suggested = try folder.vitalgate(["migrate", "suggest", "--format", "ndjson"] + options).objects()
+        let suggested = try folder.vitalgate(["repair", "suggest", "--format", "ndjson"] + options).objects()
         #expect(suggested.map { $0["correction"].text } == ["test-scale/pounds"])
         #expect(suggested.map { $0["repaired"].integer } == [2])
         // Nothing unasked.
-        #expect(try folder.vitalgate("migrate", "list").lines.count == 1)
-        #expect(try folder.vitalgate(["migrate", "apply", "--correction", "test-scale/pounds"] + options).status == 0)
+        #expect(try folder.vitalgate("repair", "list").lines.count == 1)
+        #expect(try folder.vitalgate(["repair", "apply", "--correction", "test-scale/pounds"] + options).status == 0)
         let values = try folder.vitalgate("query", "bodyMass", "--format", "ndjson").objects().compactMap { $0["value"].double }
         #expect(values == [69.989302691, 70.352176587])
         // The file, read by the right profile, brings nothing new; and nothing is pending any more.
         let again = try Account(try folder.vitalgate(["import", file, "--format", "ndjson"] + options).last)
         #expect(again.stored == 0 && again.duplicate == 2)
-        #expect(try folder.vitalgate(["migrate", "suggest"] + options).errors.contains("nothing looks wrong"))
+        #expect(try folder.vitalgate(["repair", "suggest"] + options).errors.contains("nothing looks wrong"))
     }
 
     /// Killed at any point, a repair is done or not begun.
@@ -120,14 +120,14 @@ import Testing
                 "2026-01-\(10 + index / 1440)T\(10 + index / 60 % 14):\(10 + index % 50):\(10 + index / 840 % 50)Z,bodyTemperature,\(95 + index % 8).\(index % 10),Cel\n"
                 .utf8
         }
-        try folder.vitalgate("import", try folder.write("a.csv", csv), "--subject", Household.subject)
+        try folder.vitalgate("import", try folder.write("a.csv", csv), "--person", Household.subject)
         func content() throws -> String {
             let run = try folder.vitalgate("query", "all", "--format", "ndjson")
             #expect(run.status == 0)
             return run.output
         }
         let before = try content()
-        let process = try folder.start("migrate", "apply", "--type", "bodyTemperature", "--read-as", "[degF]")
+        let process = try folder.start("repair", "apply", "--type", "bodyTemperature", "--read-as", "[degF]")
         // The log grows while the repair writes; a process that has ended writes no more.
         func size() -> Int {
             var status = stat()
@@ -137,15 +137,15 @@ import Testing
         process.signal(SIGKILL)
         _ = try process.wait()
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
-        let repairs = try folder.vitalgate("migrate", "list", "--format", "ndjson").lines.count
+        let repairs = try folder.vitalgate("repair", "list", "--format", "ndjson").lines.count
         if repairs == 0 {
             #expect(try content() == before)
         } else {
             #expect(try content() != before)
         }
         // Another run completes it, or finds nothing to do.
-        #expect(try folder.vitalgate("migrate", "apply", "--type", "bodyTemperature", "--read-as", "[degF]").status == 0)
-        #expect(try folder.vitalgate("migrate", "undo", "1").status == 0)
+        #expect(try folder.vitalgate("repair", "apply", "--type", "bodyTemperature", "--read-as", "[degF]").status == 0)
+        #expect(try folder.vitalgate("repair", "undo", "1").status == 0)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
     }
 }
