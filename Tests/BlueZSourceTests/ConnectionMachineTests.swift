@@ -392,6 +392,7 @@ struct ConnectionMachineTests {
     @Test(arguments: [
         (BusError("org.bluez.Error.NotPermitted", "Not paired"), LinkFailure.authentication),
         (BusError("org.bluez.Error.NotPermitted", "Read not permitted"), .other),
+        (BusError("org.bluez.Error.NotPermitted", "Write not permitted"), .stale),
         (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0a"), .stale),
         (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0xfe"), .procedureRunning),
         (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0x80"), .other),

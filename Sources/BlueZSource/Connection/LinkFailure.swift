@@ -28,6 +28,10 @@ enum LinkFailure: Hashable, Sendable {
         case "org.bluez.Error.NotPermitted" where text.contains("not paired"):
             // src/gatt-client.c returns this for insufficient authentication and encryption (ATT 0x05, 0x0F, 0x0C).
             self = .authentication
+        case "org.bluez.Error.NotPermitted" where text.contains("write not permitted"):
+            // ATT 0x03. A descriptor that enables notifications can be written, so something else is at its handle now. BlueZ 5.66 keeps
+            // such a table if Service Changed names only a part of what moved: it stores the new database hash with the old table.
+            self = .stale
         case "org.bluez.Error.Failed":
             if text.contains("att error: 0x01") || text.contains("att error: 0x0a") {
                 // Invalid Handle or Attribute Not Found: the table differs from the cached one.

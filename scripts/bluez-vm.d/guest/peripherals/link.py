@@ -2,7 +2,7 @@
 import asyncio
 import os
 
-from bumble import core, hci, ll
+from bumble import att, core, hci, ll
 from bumble.controller import Controller
 from bumble.link import LocalLink
 from bumble.transport import open_transport
@@ -10,6 +10,19 @@ from bumble.transport import open_transport
 from .ledger import log
 
 ADAPTER_ADDRESS = 'C0:FF:EE:00:00:01'
+
+write_value = att.Attribute.write_value
+
+
+async def write_if_permitted(attribute, bearer, value):
+    """Refuses to write what is read-only (Bluetooth Core, Vol 3, Part F, 3.4.5.1). Bumble would write it: after a sensor has moved its
+    services, BlueZ writes to the old handle of a configuration descriptor, and the UUID of the service that is there now would be lost."""
+    if not attribute.permissions & att.Attribute.WRITEABLE:
+        raise att.ATT_Error(error_code=att.ATT_WRITE_NOT_PERMITTED_ERROR, att_handle=attribute.handle)
+    await write_value(attribute, bearer, value)
+
+
+att.Attribute.write_value = write_if_permitted
 
 
 class Link(LocalLink):
