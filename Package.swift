@@ -95,11 +95,13 @@ let package = Package(
         // The store as a library, in the shape of HealthKit's.
         .target(name: "VitalStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
-        // The store's answers over HTTP.
-        .target(
-            name: "HealthAPI", dependencies: ["HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthModel", "SampleStore"]),
+        // What was the night, what is the day's total: each answer once, for commands, API and page.
+        .target(name: "HealthAnswers", dependencies: ["HealthModel", "SampleStore"]),
 
-        // Level 5: assembly.
+        // Level 5: the store's answers over HTTP, and assembly.
+        .target(
+            name: "HealthAPI",
+            dependencies: ["HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthAnswers", "HealthModel", "SampleStore"]),
         .target(
             name: "Gateway",
             dependencies: [
@@ -116,7 +118,8 @@ let package = Package(
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthModel", "VitalStore", "Wire", "HealthAPI", "HTTPServerKit",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "VitalStore", "Wire", "HealthAPI",
+                "HTTPServerKit",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),

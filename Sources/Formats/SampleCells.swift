@@ -20,10 +20,9 @@ public enum SampleCells {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
         let isAmount = sample.origin.kind == .quantity
-        let number = Int(exactly: sample.value).map { "\($0)" } ?? ""
         return [
             stored.uuid.description, sample.origin.kind.name, sample.origin.type.id,
-            isAmount ? value.description : number, isAmount ? unit.code : "",
+            isAmount ? value.description : number(of: sample), isAmount ? unit.code : "",
             sample.origin.type.caseName(of: sample.value) ?? "",
             sample.start.description,
             sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
@@ -33,6 +32,14 @@ public enum SampleCells {
             sample.received.description,
             sample.group.map(Sample.groupText) ?? "", text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
         ]
+    }
+
+    /// The number of a sample that is not an amount: a category's case, a valence, a score. Empty for kinds without one.
+    private static func number(of sample: Sample) -> String {
+        switch sample.origin.kind {
+        case .correlation, .activitySummary, .workoutRoute, .heartbeatSeries, .audiogram, .clinicalRecord, .document: ""
+        default: Int(exactly: sample.value).map { "\($0)" } ?? sample.value.description
+        }
     }
 
     /// The metadata as in a line of NDJSON.

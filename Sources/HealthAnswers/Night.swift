@@ -5,12 +5,22 @@ import HealthModel
 /// If several sources cover a moment, the one with the highest priority counts, as in statistics. If one source reports several
 /// stages, the first of ``Stage`` counts, since a stage is more specific than just asleep. Time in bed is separate and may overlap
 /// the stages.
-struct Night {
+public struct Night: Sendable {
     /// HealthKit's cases (`HKCategoryValueSleepAnalysis`) except `inBed`, in the order of a hypnogram.
-    enum Stage: Int, CaseIterable {
-        case awake, rem, core, deep, asleep
+    public enum Stage: Int, CaseIterable, Sendable {
+        /// Awake during the night.
+        case awake
+        /// REM sleep.
+        case rem
+        /// Core (light) sleep.
+        case core
+        /// Deep sleep.
+        case deep
+        /// Asleep without a stage.
+        case asleep
 
-        init?(case name: String?) {
+        /// The stage for the name of a case, or `nil` for time in bed and for other cases.
+        public init?(case name: String?) {
             switch name {
             case "awake": self = .awake
             case "asleepREM": self = .rem
@@ -21,17 +31,22 @@ struct Night {
             }
         }
 
-        var name: String { self == .rem ? "REM" : "\(self)" }
+        /// The name in English, such as `REM`.
+        public var name: String { self == .rem ? "REM" : "\(self)" }
     }
 
     /// An interval in microseconds since 1970.
-    struct Stretch: Hashable {
-        var start: Int64
-        var end: Int64
+    public struct Stretch: Hashable, Sendable {
+        /// The start.
+        public var start: Int64
+        /// The end, after the start.
+        public var end: Int64
+        /// The duration in microseconds.
+        public var length: Int64 { end - start }
     }
 
     /// One sample.
-    struct Told {
+    struct Entry: Sendable {
         var stretch: Stretch
         /// The stage, or `nil` for time in bed.
         var stage: Stage?
@@ -40,43 +55,51 @@ struct Night {
         var source: String
     }
 
-    private(set) var start: Int64
-    private(set) var end: Int64
-    private(set) var told: [Told]
+    /// The start in microseconds since 1970.
+    public private(set) var start: Int64
+    /// The end in microseconds since 1970.
+    public private(set) var end: Int64
+    private var entries: [Entry]
     /// The person's UUID.
-    let subject: String
+    public let subject: String
     /// The zone of the first sample.
-    let zone: ZoneOffset?
+    public let zone: ZoneOffset?
 
     /// A longer gap, in microseconds, separates two nights or a nap.
     static let gap: Int64 = 3 * 3_600_000_000
 
-    init(_ first: Told, subject: String, zone: ZoneOffset?) {
-        (start, end, told) = (first.stretch.start, first.stretch.end, [first])
+    init(_ first: Entry, subject: String, zone: ZoneOffset?) {
+        (start, end, entries) = (first.stretch.start, first.stretch.end, [first])
         (self.subject, self.zone) = (subject, zone)
     }
 
     /// Adds a sample that does not begin before the previous one. Returns false if it belongs to another night.
-    mutating func take(_ next: Told) -> Bool {
+    mutating func take(_ next: Entry) -> Bool {
         guard next.stretch.start <= end &+ Self.gap else { return false }
-        told.append(next)
+        entries.append(next)
         end = max(end, next.stretch.end)
         return true
     }
 
+    /// The number of samples.
+    var count: Int { entries.count }
+
+    /// The time asleep in microseconds, in any stage but awake.
+    public var asleep: Int64 { stretches().stages.filter { $0.key != .awake }.values.joined().reduce(0) { $0 + $1.length } }
+
     /// The sources, sorted by priority.
-    var sources: [String] {
+    public var sources: [String] {
         var seen: [String] = []
-        for each in told.sorted(by: { $0.rank < $1.rank }) where !seen.contains(each.source) { seen.append(each.source) }
+        for each in entries.sorted(by: { $0.rank < $1.rank }) where !seen.contains(each.source) { seen.append(each.source) }
         return seen
     }
 
     /// The intervals of each stage and of the time in bed, in order and without overlaps.
-    func stretches() -> (stages: [Stage: [Stretch]], inBed: [Stretch]) {
+    public func stretches() -> (stages: [Stage: [Stretch]], inBed: [Stretch]) {
         // The starts and ends of samples. A `nil` place is time in bed.
         var events: [(time: Int64, place: Int?, step: Int)] = []
         let count = Stage.allCases.count
-        for each in told where each.stretch.end > each.stretch.start {
+        for each in entries where each.stretch.end > each.stretch.start {
             let place = each.stage.map { each.rank * count + $0.rawValue }
             events.append((each.stretch.start, place, 1))
             events.append((each.stretch.end, place, -1))

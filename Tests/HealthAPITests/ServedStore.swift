@@ -118,7 +118,8 @@ final class ServedStore {
         Origin(subject: person, type: type, source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
     }
 
-    private func keep(_ readings: [Reading]) throws -> [SampleIdentity] {
+    @discardableResult
+    func keep(_ readings: [Reading]) throws -> [SampleIdentity] {
         let samples = try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: Self.now)
         let ingest = try store.beginIngest(IngestDescription(kind: .import, received: Self.now.microseconds))
         _ = try ingest.store(samples)

@@ -1,3 +1,4 @@
+import HealthAnswers
 import HealthModel
 import SampleStore
 
@@ -59,20 +60,54 @@ struct PageValues {
         return text
     }
 
-    /// The displayed value: a number with its unit, a category's case, or a workout's duration. Other objects show only their kind.
-    func said(by sample: Sample) -> (value: String, unit: String) {
+    /// The displayed value and its unit, if it has one: an amount, a category's case, `124/79`, a workout's duration.
+    func shown(_ sample: Sample, in store: SampleStore) throws(StoreError) -> (value: String, unit: String) {
         let type = sample.origin.type
         switch type.kind {
-        case .quantity:
-            let unit = unit(of: type)
-            guard let conversion = try? conversion(of: type, to: unit) else { return (Self.text(sample.value), "") }
-            return (Self.text(conversion(sample.value)), symbol(unit))
-        case .category:
+        case .quantity: return amount(sample.value, of: type)
+        case .category, .electrocardiogram, .visionPrescription:
             return (type.caseName(of: sample.value).map(Self.words) ?? texts("value.noted"), "")
         case .workout:
             let activity = type.caseName(of: sample.value).map(Self.words) ?? texts("value.noted")
             return (activity, duration(from: sample.start, to: sample.end))
-        default: return (texts("value.noted"), "")
+        case .correlation:
+            guard let pressure = try BloodPressure(sample, in: store) else { return (texts("value.noted"), "") }
+            let unit = unit(of: .bloodPressureSystolic)
+            return (pressure.text(try? conversion(of: .bloodPressureSystolic, to: unit)), symbol(unit))
+        case .workoutRoute, .heartbeatSeries, .audiogram: return (duration(from: sample.start, to: sample.end), "")
+        case .activitySummary, .stateOfMind, .medicationDoseEvent, .scoredAssessment, .clinicalRecord, .document:
+            return (content(of: sample) ?? texts("value.noted"), "")
+        }
+    }
+
+    /// An amount in the type's unit on the page.
+    func amount(_ value: Double, of type: SampleType) -> (value: String, unit: String) {
+        let unit = unit(of: type)
+        guard let conversion = try? conversion(of: type, to: unit) else { return (Self.text(value), "") }
+        return (Self.text(conversion(value)), symbol(unit))
+    }
+
+    /// What an object's body contains, in a few words.
+    private func content(of sample: Sample) -> String? {
+        let body = sample.body
+        switch sample.origin.kind {
+        case .activitySummary:
+            guard let energy = SampleType("activeEnergyBurned"),
+                let burned = (try? body?.decoded(as: ActivitySummary.self))?.activeEnergyBurned?.value(
+                    in: energy.canonicalUnit, of: energy)
+            else { return nil }
+            let (value, unit) = amount(burned, of: energy)
+            return "\(value) \(unit)"
+        case .stateOfMind: return (try? body?.decoded(as: StateOfMind.self))?.labels.joined(separator: ", ")
+        case .medicationDoseEvent:
+            let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
+            return [name, sample.origin.type.caseName(of: sample.value).map(Self.words) ?? ""].joined(separator: " ")
+        case .scoredAssessment:
+            let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
+            return [Self.text(sample.value), risk.map(Self.words) ?? ""].joined(separator: " ")
+        case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
+        case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
+        default: return nil
         }
     }
 

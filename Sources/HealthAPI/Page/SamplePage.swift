@@ -13,12 +13,12 @@ enum SamplePage {
         }
         let texts = call.texts
         let sample = explanation.stored.sample
-        let (name, said) = (call.values.name(of: sample.origin.type), call.values.said(by: sample))
-        func list(_ key: String, _ relations: [Explanation.Relation]) -> HTML {
+        let (name, said) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
+        func list(_ key: String, _ relations: [Explanation.Relation]) throws -> HTML {
             guard !relations.isEmpty else { return "" }
-            let lines: [HTML] = relations.map { relation in
+            let lines: [HTML] = try relations.map { relation in
                 let other = relation.other.sample
-                let told = call.values.said(by: other)
+                let told = try call.values.shown(other, in: store)
                 return """
                     <li><a href="/page/sample/\(other.identity.description)">\(told.value) \(told.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other)) \
                     <span class="note">\(texts("sample.rule", relation.rule.rawValue))</span></li>
@@ -33,11 +33,11 @@ enum SamplePage {
             <h1>\(name): \(said.value) \(said.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: sample)), \(sample.origin.source.name)</dd>
-            <dt>\(texts("sample.received"))</dt><dd>\(sample.numeral.text) \(call.values.symbol(sample.unit)), \(call.times.element(sample.received))</dd></dl>
+            <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(sample.numeral.text) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
             \(alone)
-            \(list("sample.first", explanation.first.map { [$0] } ?? []))
-            \(list("sample.witnesses", explanation.witnesses))
-            \(list("sample.linked", explanation.linked))
+            \(try list("sample.first", explanation.first.map { [$0] } ?? []))
+            \(try list("sample.witnesses", explanation.witnesses))
+            \(try list("sample.linked", explanation.linked))
             """
         return .page(PageLayout(call: call, title: name).whole(body))
     }

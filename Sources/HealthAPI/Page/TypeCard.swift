@@ -1,60 +1,80 @@
 import Formats
+import HealthAnswers
 import HealthModel
 import SampleStore
 
-/// The card of a type: the latest sample and a line for the last seven days.
+/// The card of a type: its value today and a line for the last seven days.
 struct TypeCard {
     let type: SampleType
     let latest: Sample
     /// One value a day, with today last: the sum for cumulative types, otherwise the average. Days without data are `nil`.
-    var week: [Double?] = []
+    let week: [Double?]
     /// The last night, for sleep.
-    var night: SleepNight?
+    let night: SleepNight?
 
-    /// The cards of all the person's types, sorted by name.
+    /// The displayed value and unit.
+    let value: (value: String, unit: String)
+
+    /// The cards of all the person's types, sorted by name. Two pressures of one measurement are a single card.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
-        var latest: [SampleType: StoredSample] = [:]
         let soon = call.now.microseconds + SampleRoutes.leeway
+        var latest: [SampleType: StoredSample] = [:]
         for stored in try reader.store.latestSamples(where: { $0.start.microseconds <= soon }) {
             let type = stored.sample.origin.type
+            // The rings are drawn above the cards.
+            if type.kind == .activitySummary { continue }
             if let other = latest[type], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
             latest[type] = stored
         }
+        try joinPressures(in: &latest, reader, before: Instant(microseconds: soon))
         let names = latest.keys.map { (type: $0, name: call.values.name(of: $0)) }.sorted {
             ($0.name, $0.type.id) < ($1.name, $1.type.id)
         }
-        return try names.compactMap { type, _ in
-            guard let stored = latest[type] else { return nil }
-            let night = type.id == "sleepAnalysis" ? try SleepNight(reader) : nil
-            return TypeCard(type: type, latest: stored.sample, week: try week(of: type, reader, call), night: night)
+        return try names.compactMap { type, _ in try latest[type].map { try TypeCard($0.sample, reader, call) } }
+    }
+
+    /// Replaces the systolic and the diastolic pressure by the blood pressure that contains them.
+    private static func joinPressures(in latest: inout [SampleType: StoredSample], _ reader: Reader, before soon: Instant) throws
+    {
+        guard let whole = SampleType(BloodPressure.type) else { return }
+        var query = SampleQuery(types: [whole], to: soon, descending: true, limit: 1)
+        query.derivesCorrelations = true
+        let cursor = try reader.store.samples(matching: query)
+        defer { cursor.close() }
+        guard let newest = try cursor.next() else { return }
+        latest[whole] = newest
+        for part in [SampleType.bloodPressureSystolic, .bloodPressureDiastolic] {
+            if let single = latest[part], single.sample.start <= newest.sample.start { latest[part] = nil }
         }
     }
 
-    private static func week(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> [Double?] {
-        guard type.kind == .quantity else { return [] }
-        let days = CalendarIntervals(.day, zone: call.zone)
-        let today = days.index(of: call.now)
-        var query = StatisticsQuery(
-            type: type, intervals: days, from: days.start(of: today - 6), to: days.start(of: today + 1),
-            priority: call.core.settings.priority)
-        query.subject = try call.person().subject
-        var week = [Double?](repeating: nil, count: 7)
-        for row in try reader.store.statistics(query) {
-            let index = days.index(of: row.start) - today + 6
-            if week.indices.contains(index) { week[index] = type.aggregation == .cumulative ? row.sum : row.average }
+    init(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws {
+        let type = sample.origin.type
+        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        (self.type, latest) = (type, sample)
+        week = try figures.figures(of: type, subject: call.person().subject, count: 7, through: call.now)
+        night = type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
+        if let night {
+            value = (SleepNight.text(night.length, call.values), "")
+        } else {
+            value = try Self.value(of: sample, reader, call)
         }
-        return week
+    }
+
+    /// The value of a card: for cumulative types the sum of the latest sample's day, otherwise the latest sample's own value.
+    private static func value(of sample: Sample, _ reader: Reader, _ call: PageCall) throws -> (value: String, unit: String) {
+        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        if let total = try figures.total(of: sample) { return call.values.amount(total, of: sample.origin.type) }
+        return try call.values.shown(sample, in: reader.store)
     }
 
     func html(_ call: PageCall) -> HTML {
-        let times = call.times
-        var said = call.values.said(by: latest)
-        if let night { said = (SleepNight.text(night.asleep, call.values), "") }
+        let isTotal = type.kind == .quantity && type.aggregation == .cumulative
         return """
             <li class="card" data-type="\(type.id)">
             <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
-            <p class="value"><span data-value>\(said.value)</span> <span class="unit" data-unit>\(said.unit)</span></p>
-            <p class="from"><span data-time>\(times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest))</span></p>
+            <p class="value"><span data-value>\(value.value)</span> <span class="unit" data-unit>\(value.unit)</span></p>
+            <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest))</span></p>
             \(Self.line(week))\(night?.html(call) ?? "")
             </li>
 
@@ -90,20 +110,23 @@ struct TypeCard {
     }
 
     func json(_ call: PageCall) -> JSONObject {
-        var object = Self.json(latest, call)
+        var object = Self.json(latest, value, call)
         let week = self.week.map { value in value.map { $0.isFinite ? "\($0)" : "null" } ?? "null" }
         object.set("week", raw: Array("[\(week.joined(separator: ","))]".utf8))
         return object
     }
 
-    /// The card's contents for its latest sample.
-    static func json(_ sample: Sample, _ call: PageCall) -> JSONObject {
-        let said = call.values.said(by: sample)
+    /// The contents of a card after a new sample.
+    static func json(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> JSONObject {
+        json(sample, try value(of: sample, reader, call), call)
+    }
+
+    private static func json(_ sample: Sample, _ value: (value: String, unit: String), _ call: PageCall) -> JSONObject {
         var object = JSONObject()
         object.set("type", sample.origin.type.id)
         object.set("name", call.values.name(of: sample.origin.type))
-        object.set("value", said.value)
-        object.set("unit", said.unit)
+        object.set("value", value.value)
+        object.set("unit", value.unit)
         object.set("start", sample.start.description)
         object.set("when", call.times.text(sample.start))
         object.set("source", source(of: sample))

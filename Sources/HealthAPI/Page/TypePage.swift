@@ -53,7 +53,7 @@ enum TypePage {
             <h1>\(name)</h1>
             <p id="live" class="live" role="status" hidden></p>
             \(isSummed ? try chart(of: type, usual, reader, call) : "")
-            \(type.id == "sleepAnalysis" ? try SleepNight(reader)?.html(call) ?? "" : "")
+            \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
             \(isSummed ? ranges(range, type, call) : "")
             \(figures)
             <h2>\(texts("type.latest"))</h2>
@@ -132,7 +132,7 @@ enum TypePage {
         let cursor = try reader.store.samples(matching: query)
         defer { cursor.close() }
         while let stored = try cursor.next() {
-            let said = call.values.said(by: stored.sample)
+            let said = try call.values.shown(stored.sample, in: reader.store)
             rows.append(
                 """
                 <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(call.times.element(stored.sample.start))</a></th><td>\(said.value) \(said.unit)</td>\

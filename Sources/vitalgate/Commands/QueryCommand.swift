@@ -1,5 +1,6 @@
 import CommandLineKit
 import Gateway
+import HealthAnswers
 import HealthModel
 import SampleStore
 
@@ -98,7 +99,7 @@ enum QueryCommand: Command {
         query.limit = try invocation.integer("--limit", in: 0...Int.max)
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         if invocation.flag("--explain") { return try PlanReport(context).write(query, store) }
-        var writer = SampleWriter(context: context, unit: unit, times: try context.times(), me: store.subject)
+        var writer = SampleWriter(context: context, unit: unit, times: try context.times(), store: store)
         let subjects = Set(try store.series(matching: query).map(\.subject))
         if subjects.count > 1 { writer.persons = try store.personNames() }
         let cursor = try store.samples(matching: query)
@@ -158,7 +159,7 @@ enum QueryCommand: Command {
                 source: invocation.string("--source"), device: invocation.string("--device"),
                 where: try context.condition(for: types, zone: try context.zone(), in: store)
             ).predicate
-        let reader = NightReader(store: store, priority: try context.configuration().priority)
+        let reader = NightReader(store, priority: try context.configuration().priority)
         var nights = try reader.nights(query, from: range.from, to: range.to)
         if try order(invocation) == [SampleOrder(.start, descending: true)] { nights.reverse() }
         if let limit = try invocation.integer("--limit", in: 0...Int.max) { nights.removeLast(max(0, nights.count - limit)) }

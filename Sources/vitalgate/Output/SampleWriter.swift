@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import SampleStore
 
@@ -11,6 +12,7 @@ struct SampleWriter {
     private let unit: HealthModel.Unit?
     private let times: ShownTimes
     private let me: String
+    private let store: SampleStore
     private let line: SampleLine
     private var bytes: [UInt8] = []
     private var rows: [[String]] = []
@@ -20,19 +22,23 @@ struct SampleWriter {
     /// Names by person for tables, or `nil` if all rows are of one person and need no column.
     var persons: [String: String]?
 
+    /// The index of the value's cell. The unit's cell is the next one.
+    private static let valueColumn = SampleCells.columns.firstIndex(of: "value") ?? 3
+
     /// The number of table rows that are laid out together.
     private static let tableRows = 1000
 
     /// Creates a writer.
     ///
     /// - Parameter withContent: Whether NDJSON lines include points, resources and documents.
-    init(context: CommandContext, unit: HealthModel.Unit?, times: ShownTimes, me: String, withContent: Bool = false) {
+    init(context: CommandContext, unit: HealthModel.Unit?, times: ShownTimes, store: SampleStore, withContent: Bool = false) {
         format = context.format
         output = context.streams.output
         terminal = context.streams.outputTerminal
         self.unit = unit
         self.times = times
-        self.me = me
+        self.store = store
+        me = store.subject
         line = SampleLine(me: me, withContent: withContent)
         csv = context.csv
     }
@@ -53,10 +59,15 @@ struct SampleWriter {
             if !started { csv.append(row: SampleCells.columns, to: &bytes) }
             started = true
             let shown = unit ?? sample.origin.type.canonicalUnit
-            csv.append(row: SampleCells.cells(stored, value: value, unit: shown, me: me), to: &bytes)
+            var cells = SampleCells.cells(stored, value: value, unit: shown, me: me)
+            if let (pressure, unit) = try pressure(of: sample) {
+                cells[Self.valueColumn] = pressure
+                cells[Self.valueColumn + 1] = unit.code
+            }
+            csv.append(row: cells, to: &bytes)
             if bytes.count > 32_768 { try flush() }
         case .table:
-            rows.append(row(sample, value, unit))
+            rows.append(try row(sample, value, unit))
             if rows.count >= Self.tableRows { try flush() }
         }
     }
@@ -94,13 +105,23 @@ struct SampleWriter {
         return conversion
     }
 
-    private func row(_ sample: Sample, _ value: Double, _ unit: HealthModel.Unit?) -> [String] {
+    /// The text and the unit of a blood pressure. `nil` for other samples.
+    private mutating func pressure(of sample: Sample) throws -> (text: String, unit: HealthModel.Unit)? {
+        guard let pressure = try BloodPressure(sample, in: store) else { return nil }
+        let type = SampleType.bloodPressureSystolic
+        guard let unit, let conversion = conversion(of: type) else { return (pressure.text(), type.canonicalUnit) }
+        return (pressure.text(conversion), unit)
+    }
+
+    private mutating func row(_ sample: Sample, _ value: Double, _ unit: HealthModel.Unit?) throws -> [String] {
         let device = sample.origin.device
+        let pressure = try pressure(of: sample)
+        let shownUnit = pressure?.unit ?? (sample.origin.kind == .quantity ? unit ?? sample.origin.type.canonicalUnit : nil)
         var row = [
             times.start(of: sample),
             sample.origin.type.id,
-            sample.shown ?? Readable.number(value),
-            sample.origin.kind == .quantity ? Readable.unit(unit ?? sample.origin.type.canonicalUnit) : "",
+            pressure?.text ?? sample.shown ?? Readable.number(value),
+            shownUnit.map(Readable.unit) ?? "",
             sample.origin.source.name,
             device?.name ?? device?.model ?? device?.key ?? "",
         ]

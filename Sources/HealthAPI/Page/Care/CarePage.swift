@@ -40,7 +40,7 @@ enum CarePage {
         guard !all.isEmpty else { return "<p>\(texts("care.nothingHeld"))</p>" }
         let items: [HTML] = try all.prefix(mostHeld).map { entry in
             let sample = entry.stored.sample
-            let said = call.values.said(by: sample)
+            let said = try call.values.shown(sample, in: own)
             let number = Int(entry.id)
             return """
                 <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(said.value) \(said.unit)</h3>

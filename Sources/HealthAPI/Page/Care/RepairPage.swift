@@ -140,17 +140,18 @@ enum RepairPage {
             <p>\(texts("care.plan", counts[1], counts[2]))</p>
             \(HTML.choose(!left.isEmpty, "<ul>\(left)</ul>"))
             \(RepairDrawing(plan: plan, call: call).html(movesTimes: form.kind.movesTimes))
-            \(examples(plan, call))
+            \(try examples(plan, call))
             \(repair)</section>
             """
     }
 
-    private static func examples(_ plan: MigrationPlan, _ call: PageCall) -> HTML {
+    private static func examples(_ plan: MigrationPlan, _ call: PageCall) throws -> HTML {
         guard !plan.examples.isEmpty else { return "" }
+        let store = try call.reader().store
         let texts = call.texts
-        let rows: [HTML] = plan.examples.map { example in
-            let cells: [HTML] = [example.before, example.after].map { sample in
-                let said = call.values.said(by: sample)
+        let rows: [HTML] = try plan.examples.map { example in
+            let cells: [HTML] = try [example.before, example.after].map { sample in
+                let said = try call.values.shown(sample, in: store)
                 return "<td>\(call.times.element(sample.start))</td><td>\(said.value) \(said.unit)</td>"
             }
             return "<tr><th scope=\"row\">\(call.values.name(of: example.before.origin.type))</th>\(cells)</tr>"

@@ -1,5 +1,6 @@
 import Formats
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import SampleStore
 
@@ -183,7 +184,6 @@ enum ChartData {
         let before = Instant(microseconds: frame.start.microseconds - 86_400_000_000)
         for id in ["workout", "sleepAnalysis", "medicationDoseEvent"] {
             guard let type = SampleType(id) else { continue }
-            var last: (start: Instant, end: Instant)?
             func add(_ name: String, _ start: Instant, _ end: Instant) {
                 guard end > frame.start, events.count < mostEvents else { return }
                 var object = JSONObject()
@@ -193,25 +193,20 @@ enum ChartData {
                 object.set("to", Int(end.microseconds / 1000))
                 events.append(object)
             }
-            let cursor = try reader.store.samples(
-                matching: SampleQuery(types: [type], from: before, to: frame.end, limit: 20_000))
+            let query = SampleQuery(types: [type], from: before, to: frame.end, limit: 20_000)
+            guard id != "sleepAnalysis" else {
+                let nights = NightReader(reader.store, priority: call.core.settings.priority)
+                for night in try nights.nights(query, from: frame.start, to: frame.end) where night.asleep > 0 {
+                    add(call.texts("event.sleep"), Instant(microseconds: night.start), Instant(microseconds: night.end))
+                }
+                continue
+            }
+            let cursor = try reader.store.samples(matching: query)
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
-                guard id == "sleepAnalysis" else {
-                    let name = id == "workout" ? call.values.said(by: sample).value : call.values.name(of: type)
-                    add(name, sample.start, sample.end)
-                    continue
-                }
-                guard SleepNight.isAsleep(sample) else { continue }
-                // The stages of one night are a single event.
-                if let night = last, sample.start.microseconds - night.end.microseconds < 3_600_000_000 {
-                    last = (night.start, max(night.end, sample.end))
-                } else {
-                    if let night = last { add(call.texts("event.sleep"), night.start, night.end) }
-                    last = (sample.start, sample.end)
-                }
+                let name = id == "workout" ? try call.values.shown(sample, in: reader.store).value : call.values.name(of: type)
+                add(name, sample.start, sample.end)
             }
-            if let night = last { add(call.texts("event.sleep"), night.start, night.end) }
         }
         var object = JSONObject()
         object.set("events", events)

@@ -10,7 +10,7 @@ extension ObjectPage {
         page.row("distance", Self.text(workout.totalDistance))
         try events(workout.events, of: sample)
         try activities(workout.activities, of: sample)
-        statistics(try store.workoutStatistics(of: sample))
+        statistics(try store.workoutStatistics(of: sample), workout.statistics)
         var routes: [[String]] = []
         for uuid in workout.routes.prefix(200) { routes.append([try self.sample(of: uuid).text, uuid]) }
         page.table("routes", [.init("route"), .init("uuid", .left, minimumWidth: 36)], routes)
@@ -53,35 +53,41 @@ extension ObjectPage {
         }
     }
 
-    /// The statistics of the whole workout, from its samples. Types without samples have the source's figures.
-    private mutating func statistics(_ list: [WorkoutStatistics]) {
-        let rows: [[String]] = list.map { statistics in
+    /// The statistics of the whole workout: the source's own figures first, then those of the samples in the store. The store may hold
+    /// only some of the workout's samples, so the two can differ.
+    private mutating func statistics(_ list: [WorkoutStatistics], _ own: [Workout.Statistics]) {
+        var rows: [[String]] = own.map { Self.cells($0) + ["the workout"] }
+        for statistics in list where statistics.from != .source {
             let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
             let cells: [String] = figures.map { $0.map { Readable.number($0) } ?? "" }
-            let from = statistics.from == .source ? "the source" : "\(Readable.count(statistics.count)) samples"
-            return [statistics.type] + cells + [statistics.unit.map { Readable.unit($0) } ?? "", from]
+            rows.append(
+                [statistics.type] + cells + [
+                    statistics.unit.map { Readable.unit($0) } ?? "", Readable.count(statistics.count, "sample"),
+                ])
         }
         page.table("statistics", Self.figureColumns + [.init("from")], rows)
     }
 
     /// The statistics of an activity, from the source.
     private mutating func statistics(_ title: String, _ list: [Workout.Statistics]) {
-        let rows = list.map { statistics in
-            let type = SampleType(statistics.type)
-            let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
-            var unit: HealthModel.Unit?
-            let cells: [String] = figures.map { amount in
-                guard let amount else { return "" }
-                if let type, let own = amount.value(in: type.canonicalUnit, of: type) {
-                    unit = type.canonicalUnit
-                    return Readable.number(own)
-                }
-                unit = amount.unit
-                return amount.numeral.text
+        page.table(title, Self.figureColumns, list.map(Self.cells))
+    }
+
+    /// The figures of the source, in the type's canonical unit if they can be converted.
+    private static func cells(_ statistics: Workout.Statistics) -> [String] {
+        let type = SampleType(statistics.type)
+        let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
+        var unit: HealthModel.Unit?
+        let cells: [String] = figures.map { amount in
+            guard let amount else { return "" }
+            if let type, let own = amount.value(in: type.canonicalUnit, of: type) {
+                unit = type.canonicalUnit
+                return Readable.number(own)
             }
-            return [statistics.type] + cells + [unit.map { Readable.unit($0) } ?? ""]
+            unit = amount.unit
+            return amount.numeral.text
         }
-        page.table(title, Self.figureColumns, rows)
+        return [statistics.type] + cells + [unit.map { Readable.unit($0) } ?? ""]
     }
 
     private static let figureColumns: [TextTable.Column] = [

@@ -1,4 +1,5 @@
 import CommandLineKit
+import HealthAnswers
 import HealthModel
 
 /// A night as a bar chart with one bar per stage. Each column shows the share of its time in that stage.

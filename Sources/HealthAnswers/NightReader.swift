@@ -2,10 +2,16 @@ import HealthModel
 import SampleStore
 
 /// Combines sleep samples into nights.
-struct NightReader {
-    let store: SampleStore
-    /// Source and device ids or names in the configured order, the best first.
-    let priority: [String]
+public struct NightReader {
+    private let store: SampleStore
+    private let priority: [String]
+
+    /// Creates a reader.
+    ///
+    /// - Parameter priority: Source and device ids or names in the configured order, the best first.
+    public init(_ store: SampleStore, priority: [String]) {
+        (self.store, self.priority) = (store, priority)
+    }
 
     private struct Origin: Hashable {
         var subject: String
@@ -17,7 +23,7 @@ struct NightReader {
     ///
     /// - Parameters:
     ///   - from, to: Nights that end after `from` and begin before `to` are returned. They are read completely.
-    func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws -> [Night] {
+    public func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws(StoreError) -> [Night] {
         var ranks: [Origin: Int] = [:]
         for (rank, series) in try store.seriesByPriority(matching: query, priority).enumerated() {
             ranks[Origin(subject: series.subject, source: series.source, device: series.device)] = rank
@@ -32,35 +38,38 @@ struct NightReader {
             guard stage != nil || name == "inBed" else { continue }
             let origin = Origin(
                 subject: sample.origin.subject, source: sample.origin.source.id, device: sample.origin.device?.key ?? "")
-            let told = Night.Told(
+            let entry = Night.Entry(
                 stretch: Night.Stretch(start: sample.start.microseconds, end: sample.end.microseconds), stage: stage,
                 rank: ranks[origin] ?? ranks.count, source: sample.origin.source.name)
             let subject = sample.origin.subject
             // The limit bounds the memory for implausibly long nights.
-            if open[subject]?.told.count ?? 0 < 100_000, open[subject]?.take(told) == true { continue }
+            if open[subject]?.count ?? 0 < 100_000, open[subject]?.take(entry) == true { continue }
             if let night = open[subject] { nights.append(night) }
-            open[subject] = Night(told, subject: subject, zone: sample.zone)
+            open[subject] = Night(entry, subject: subject, zone: sample.zone)
         }
         nights += open.values
         return nights.filter { night in
             night.end > from?.microseconds ?? .min && night.start < to?.microseconds ?? .max
         }.sorted { ($0.start, $0.subject) < ($1.start, $1.subject) }
     }
-}
 
-extension ObjectPage {
-    /// Adds the night that contains a sleep sample.
-    mutating func night(around sample: Sample) throws {
-        guard sample.origin.type.id == "sleepAnalysis" else { return }
-        let reach: Int64 = 18 * 3_600_000_000
+    /// A person's last night, or `nil` if no sleep was recorded. A nap after the night is not the last night.
+    ///
+    /// - Parameter before: Sleep that begins later does not count.
+    public func lastNight(of subject: String, before now: Instant) throws(StoreError) -> Night? {
+        guard let type = SampleType("sleepAnalysis") else { return nil }
+        let latest = try store.latestSamples(of: [type], subject: subject) { $0.start <= now }
+        guard let newest = latest.map(\.sample.end).max() else { return nil }
         let query = SampleQuery(
-            types: [sample.origin.type], from: Instant(microseconds: sample.start.microseconds &- reach),
-            to: Instant(microseconds: sample.end.microseconds &+ reach), subject: sample.origin.subject)
-        let nights = try NightReader(store: store, priority: priority).nights(query, from: nil, to: nil)
-        let start = sample.start.microseconds
-        guard let night = nights.first(where: { $0.start <= start && start <= $0.end }) else { return }
-        let zone = (times.isAskedFor ? nil : night.zone) ?? times.zone.offset(at: Instant(microseconds: night.start))
-        let drawing = Hypnogram(night: night, zone: zone, width: page.width - 2, isUnicode: page.isUnicode)
-        page.drawing("the night around it", drawing.lines())
+            types: [type], from: Instant(microseconds: newest.microseconds &- Self.reach), to: now, subject: subject)
+        let recent = Instant(microseconds: newest.microseconds &- Self.day)
+        return try nights(query, from: recent, to: nil).max { Self.rank($0) < Self.rank($1) }
     }
+
+    private static let day: Int64 = 86_400_000_000
+    /// The night before the last sleep began at most this long ago.
+    private static let reach = 2 * day
+
+    /// The longest sleep is the night. Time in bed counts if there is nothing else.
+    private static func rank(_ night: Night) -> (asleep: Int64, whole: Int64) { (night.asleep, night.end &- night.start) }
 }

@@ -1,0 +1,41 @@
+import HealthModel
+import SampleStore
+
+/// The two pressures of a blood pressure correlation (`HKCorrelationTypeIdentifierBloodPressure`), in mm[Hg].
+public struct BloodPressure: Hashable, Sendable {
+    /// The systolic pressure.
+    public let systolic: Double
+    /// The diastolic pressure.
+    public let diastolic: Double
+
+    /// The id of the correlation's type.
+    public static let type = "bloodPressure"
+
+    /// Reads the samples of a correlation. Returns `nil` for another type, and if one of the two is missing.
+    public init?(_ correlation: Sample, in store: SampleStore) throws(StoreError) {
+        guard correlation.origin.type.id == Self.type,
+            let objects = (try? correlation.body?.decoded(as: Correlation.self))?.objects, objects.count <= 16
+        else { return nil }
+        var found: [SampleType: Double] = [:]
+        for text in objects {
+            guard let uuid = SampleIdentity(text), let stored = try store.object(named: uuid) else { continue }
+            found[stored.sample.origin.type] = stored.sample.value
+        }
+        guard let systolic = found[.bloodPressureSystolic], let diastolic = found[.bloodPressureDiastolic]
+        else { return nil }
+        (self.systolic, self.diastolic) = (systolic, diastolic)
+    }
+
+    /// The pressures as they are written in practice, such as `124/79`, with at most one decimal.
+    ///
+    /// - Parameter conversion: The conversion from mm[Hg] to the unit of the text.
+    public func text(_ conversion: UnitConversion? = nil) -> String {
+        [systolic, diastolic].map { Self.text(conversion?($0) ?? $0) }.joined(separator: "/")
+    }
+
+    private static func text(_ value: Double) -> String {
+        guard value.isFinite, value.magnitude < 1e6 else { return "-" }
+        let tenths = Int((value * 10).rounded())
+        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+    }
+}

@@ -1,0 +1,95 @@
+import HTTPServerTesting
+import HealthModel
+import Pipeline
+import SampleStore
+import Testing
+
+@testable import HealthAPI
+
+/// What the cards of the page answer. "Now" is 2027-01-15 08:00 UTC.
+@Suite struct PageAnswerTests {
+    private let served: ServedStore
+    private static let hour = 3600
+    /// Midnight before "now".
+    private static let midnight = 1_800_000_000 - 8 * hour
+
+    init() throws {
+        let files = try PageFiles(folder: PageTests.folder)
+        served = try ServedStore { $0.page = files }
+    }
+
+    private static func reading(
+        _ name: String, _ numeral: String, from hours: Double, to end: Double? = nil, source: String = "watch",
+        group: UInt64? = nil
+    ) throws -> Reading {
+        let type = try #require(SampleType(name))
+        func instant(_ hours: Double) -> Instant {
+            Instant(microseconds: (Int64(midnight) + Int64(hours * Double(hour))) * 1_000_000)
+        }
+        return Reading(
+            origin: Origin(
+                subject: ServedStore.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
+                device: nil),
+            numeral: try Numeral(numeral), unit: type.kind == .quantity ? type.canonicalUnit : .one,
+            time: .instants(start: instant(hours), end: instant(end ?? hours), offset: .utc),
+            group: group.map { .shared($0) } ?? .none, place: Place(.line, 1))
+    }
+
+    /// The value on the card of a type.
+    private func card(_ type: String) throws -> String? {
+        let cookie = try PageTests.cookie(served)
+        let text = try #require(try served.client().get("/page/data/today", cookie)).text
+        guard let start = text.range(of: "\"type\":\"\(type)\"") else { return nil }
+        guard let value = text[start.upperBound...].range(of: "\"value\":\"") else { return nil }
+        return String(text[value.upperBound...].prefix { $0 != "\"" })
+    }
+
+    private static func stage(_ name: String) throws -> String {
+        let value = try #require(SampleType("sleepAnalysis")?.categoryValues?.value(of: name))
+        return "\(value)"
+    }
+
+    @Test func aSumIsOfTheDayAndNotOfTheLastSample() throws {
+        try served.keep([
+            Self.reading("stepCount", "500", from: -2, to: -1), Self.reading("stepCount", "785", from: 6, to: 6.5),
+            Self.reading("stepCount", "639", from: 7, to: 7.5), Self.reading("heartRate", "61", from: 7),
+        ])
+        #expect(try card("stepCount") == "1424")
+        #expect(try card("heartRate") == "61")
+    }
+
+    @Test func aSumWithoutNewSamplesIsOfTheLastDayThatHasThem() throws {
+        try served.keep([Self.reading("stepCount", "500", from: -3, to: -2), Self.reading("stepCount", "20", from: -1, to: 0)])
+        #expect(try card("stepCount") == "520")
+    }
+
+    @Test func theNightIsCombinedFromItsSources() throws {
+        let (core, deep) = (try Self.stage("asleepCore"), try Self.stage("asleepDeep"))
+        let (asleep, inBed) = (try Self.stage("asleepUnspecified"), try Self.stage("inBed"))
+        try served.keep([
+            Self.reading("sleepAnalysis", core, from: -1, to: 3), Self.reading("sleepAnalysis", deep, from: 3, to: 6),
+            Self.reading("sleepAnalysis", asleep, from: 5.5, to: 6.0 + 1.0 / 6, source: "ring"),
+            // Ends last, and has no stages.
+            Self.reading("sleepAnalysis", inBed, from: -1.5, to: 7, source: "phone"),
+        ])
+        #expect(try card("sleepAnalysis") == "7 h 10 min")
+    }
+
+    @Test func aNapIsNotTheNight() throws {
+        let core = try Self.stage("asleepCore")
+        try served.keep([
+            Self.reading("sleepAnalysis", core, from: -12, to: -5), Self.reading("sleepAnalysis", core, from: 6, to: 6.5),
+        ])
+        #expect(try card("sleepAnalysis") == "7 h 0 min")
+    }
+
+    @Test func twoPressuresOfOneFrameAreOneCard() throws {
+        try served.keep([
+            Self.reading("bloodPressureSystolic", "124", from: 7, source: "cuff", group: 7),
+            Self.reading("bloodPressureDiastolic", "79", from: 7, source: "cuff", group: 7),
+        ])
+        #expect(try card("bloodPressure") == "124/79")
+        #expect(try card("bloodPressureSystolic") == nil)
+        #expect(try card("bloodPressureDiastolic") == nil)
+    }
+}
