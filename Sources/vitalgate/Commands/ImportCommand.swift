@@ -12,13 +12,13 @@ enum ImportCommand: Command {
     static let specification = CommandSpecification(
         name: "import", summary: "Import files from health devices and apps.",
         discussion: """
-            Reads CSV, JSON, Apple Health's export.xml and the ZIP file that contains it. The format is detected from the \
-            start of the file. Importing a file twice stores nothing twice. Ambiguous dates, times and units are refused, and \
-            the message names the option that resolves them. The ledger counts every reading as stored, duplicate, quarantined \
-            or refused.
+            Reads CSV, JSON, FHIR, CDA, FIT, TCX and GPX files, SQLite databases, and Apple Health's export.xml or the ZIP \
+            file that contains it. The format is detected from the content. Importing a file twice stores nothing twice. \
+            Ambiguous dates, times and units are refused, and the message names the option that resolves them. The ledger \
+            counts every reading as stored, duplicate, quarantined or refused.
 
-            If a file is truncated, its complete readings are imported and the rest is reported. An archive with a wrong \
-            checksum is refused.
+            If a file is truncated, its complete readings are imported and the rest is reported. Truncated FIT and TCX files, \
+            and archives with a wrong checksum, are refused.
             """,
         arguments: [
             Argument(

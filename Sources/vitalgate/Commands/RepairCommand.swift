@@ -18,7 +18,7 @@ enum RepairCommand: Command {
             """,
         subcommands: [
             CommandSpecification(
-                name: "plan", summary: "Show what a repair would do.",
+                name: "plan", summary: "Show the effect of a repair without applying it.",
                 discussion: """
                     A repair of values (--read-as, --scale) changes samples that are plausible only after the repair. Samples \
                     that are plausible only as they are stay unchanged. So do samples that are plausible both ways, unless you \
