@@ -45,8 +45,8 @@ struct CommandContext {
         if let type = SampleType(name) { return type }
         throw invocation.invalid(
             "TYPE", value: name,
-            expected: (TypeSuggestion.nearest(to: name).map { "a type such as \($0)" } ?? "a type of samples")
-                + "; 'vitalgate types' lists them")
+            expected: "a type of samples (see 'vitalgate types')"
+                + (TypeSuggestion.nearest(to: name).map { "; did you mean '\($0)'?" } ?? ""))
     }
 
     /// Several types, separated by commas. The error names all unknown ones.
@@ -55,11 +55,11 @@ struct CommandContext {
         let unknown = words.filter { SampleType($0) == nil }
         if unknown.count > 1 {
             let meant = unknown.map { word in
-                TypeSuggestion.nearest(to: word).map { "\($0) for '\(word)'" } ?? "another type for '\(word)'"
+                TypeSuggestion.nearest(to: word).map { "\($0) instead of '\(word)'" } ?? "another type instead of '\(word)'"
             }
             throw invocation.invalid(
                 "TYPE", value: unknown.joined(separator: ","),
-                expected: "\(meant.joined(separator: ", ")); 'vitalgate types' lists them")
+                expected: "\(meant.joined(separator: ", ")) (see 'vitalgate types')")
         }
         return try words.map(type)
     }
@@ -70,7 +70,7 @@ struct CommandContext {
         if let from = range.from, let to = range.to, to < from, let text = invocation.string("--from") {
             throw invocation.invalid(
                 "--from", value: text,
-                expected: "a time that is not behind --to, which is '\(invocation.string("--to") ?? "")'")
+                expected: "a time no later than --to ('\(invocation.string("--to") ?? "")')")
         }
         return range
     }
@@ -91,7 +91,8 @@ struct CommandContext {
             throw invocation.invalid(
                 option, value: text,
                 expected:
-                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, now, today, yesterday, monday or -7d that exists in \(zone.identifier)"
+                    "a time such as 2026-11-20, 2026-11-20T06:30:00+01:00, now, today, yesterday, monday or -7d "
+                    + "that exists in \(zone.identifier)"
             )
         }
         return instant
@@ -137,9 +138,9 @@ enum Format: String, CaseIterable {
     case table, ndjson, csv
 
     static let safe = Option(
-        names: ["--safe"], help: "In csv for a spreadsheet: a ' before cells that it would take for formulas (= + - @).")
+        names: ["--safe"], help: "Put ' before CSV cells that a spreadsheet would read as formulas (= + - @).")
     static let option = Option(
-        names: ["--format"], value: "FORMAT", help: "table for people (the default), ndjson or csv for programs.",
+        names: ["--format"], value: "FORMAT", help: "Output format (default: table).",
         completion: .values(allCases.map(\.rawValue)))
 }
 
@@ -147,44 +148,33 @@ enum Format: String, CaseIterable {
 enum SharedOptions {
     static let timeZone = Option(
         names: ["--time-zone"], value: "ZONE",
-        help: "A zone such as Europe/Berlin or an offset such as +01:00; else the configured one, else the machine's.")
+        help: "Time zone, such as Europe/Berlin or +01:00 (default: the configured zone or the system's).")
     static let range = [
         Option(
-            names: ["--from"], value: "T", help: "The first start that counts: a date, a time, today, yesterday, monday or -7d."),
-        Option(names: ["--to"], value: "T", help: "The first start that no longer counts."),
+            names: ["--from"], value: "T", help: "Earliest start: a date, a time, today, yesterday, monday or -7d."),
+        Option(names: ["--to"], value: "T", help: "Latest start (exclusive)."),
     ]
     static let subject = Option(
-        names: ["--person"], formerNames: ["--subject"], value: "ID", help: "A person: a name, me, unassigned or a UUID.")
+        names: ["--person"], formerNames: ["--subject"], value: "ID", help: "Person: a name, me, unassigned or a UUID.")
     static let untilEOF = Option(
-        names: ["--until-eof"], help: "End when standard input does, as the hub asks of those that it starts.")
+        names: ["--until-eof"], help: "Stop when standard input ends (used by the hub).")
     static let unit = Option(names: ["--unit"], value: "CODE", help: "Show values in this unit (UCUM).")
     static let condition = Option(
         names: ["--where"], value: "EXPR",
         help:
-            "Only samples that meet a condition: comparisons of value (with a unit), metadata.KEY, source.name, activity, fhir.code … joined by and, or, not (see 'vitalgate query --help')."
+            "Only samples that match a condition, such as 'value > 38 Cel' (see 'vitalgate query --help')."
     )
     /// The syntax of conditions, for `query --help` and the manual page.
     static let conditionSyntax = """
-        A condition for --where compares a field with a value: FIELD = VALUE, and !=, <, <=, >, >=, ~ for "contains" and ^= for \
-        "begins with". = * asks whether the field is there at all, != * whether it is not; everything and nothing are conditions, too. not, and, or \
-        join comparisons, and bind in this order; parentheses group them. A number may have a unit (value > 38 Cel, value < 70 mg/dL) and is \
-        compared after conversion; without one it is in the type's own unit. A text with blanks or parentheses stands in '…' or "…"; put the \
-        whole condition in the shell's other quotes. A field that a sample does not have equals nothing. What cannot be compared, a heart rate \
-        with 38 Cel, meets neither the condition nor its contrary.
+        A condition for --where compares fields with values. The operators are =, !=, <, <=, >, >=, ~ (contains) and ^= \
+        (begins with). '= *' matches samples that have the field. Join comparisons with and, or, not and parentheses. A number \
+        may have a unit. Quote text that contains spaces or parentheses.
 
-        Fields are \(SamplePredicate.fields.joined(separator: ", ")); KEY is a metadata key such as bloodGlucoseMealTime; duration is in \
-        seconds, or with a unit (duration > 90 min); start and end take what --from takes, a day being its midnight; subject takes what \
-        --person takes; fromWorkout = UUID means what its person and source recorded during a workout, inCorrelation = UUID what a correlation names, \
-        inCorrelation = * what any does. A value of the wrong kind is an error that names its place.
-
-        Of objects that tell more than a number, fields are also \(ObjectField.names.joined(separator: ", ")). They are named as in the object's \
-        line. Of those with several values one has to meet the comparison, and != means that none equals it. SYSTEM is a system of codes: \
-        \(CodeSystems.all.map(\.name).joined(separator: ", ")); fhir.code alone takes any, and 'SYSTEM-URI|CODE' names one by its URI. NAME is a \
-        resource's own date: \(ClinicalRecord.dateNames.joined(separator: ", ")); dates are compared as far as both are told (date.onset >= \
-        2012-05). TYPE and FIGURE are a type of quantities, and sum, average, minimum or maximum.
+        Common fields are value, case, start, end, duration, type, source.name, device.model, metadata.KEY, activity and \
+        fhir.code. docs/querying.md lists all fields.
         """
     /// The help text of `--kind`.
-    static func kinds(_ words: String) -> String { "\(words): \(SampleKind.allCases.map(\.name).joined(separator: ", "))." }
+    static func kinds(_ words: String) -> String { "\(words)." }
     static let type = Argument(
-        name: "TYPE", help: "A quantity type such as heartRate, or all.", completion: .command("vitalgate types --ids"))
+        name: "TYPE", help: "Quantity type such as heartRate, or all.", completion: .command("vitalgate types --ids"))
 }

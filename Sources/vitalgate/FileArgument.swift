@@ -35,7 +35,7 @@ struct FileArgument {
 
     /// The reason why the file cannot be read, or `nil` if there is no apparent one.
     var obstacle: String? {
-        if bytes.isEmpty { return "the file's name is empty" }
+        if bytes.isEmpty { return "the file name is empty" }
         guard path != InputFile.standardInput, access(bytes.map { CChar(bitPattern: $0) } + [0], R_OK) != 0 else { return nil }
         return String(cString: strerror(errno))
     }

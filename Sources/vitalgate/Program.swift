@@ -50,16 +50,17 @@ enum Program {
 
     static let specification = CommandSpecification(
         name: "vitalgate",
-        summary: "A hub for health sensors: readings in, one clean store of samples, answers out.",
+        summary: "Collect, store and query readings from health sensors.",
         discussion: """
-            Vitalgate reads the files that health devices and apps export, keeps every reading once as a sample with HealthKit's meaning \
-            (type, value with unit, start and end, source, device, metadata), and answers questions about them.
+            Vitalgate reads health sensors and the files that health devices and apps export. It stores each reading once, as \
+            a sample with HealthKit's meaning (type, value with unit, start and end, source, device, metadata), and answers \
+            queries about the samples.
             """,
         options: [
-            Option(names: ["--store"], value: "PATH", help: "The store; made where there is none.", completion: .file),
-            Option(names: ["--config"], value: "PATH", help: "The configuration file.", completion: .file),
+            Option(names: ["--store"], value: "PATH", help: "Path to the store (created if missing).", completion: .file),
+            Option(names: ["--config"], value: "PATH", help: "Path to the configuration file.", completion: .file),
             Option(
-                names: ["--profiles"], value: "DIR", help: "Another folder of device profiles; the later one wins.",
+                names: ["--profiles"], value: "DIR", help: "Additional folder of device profiles (overrides earlier ones).",
                 repeating: true,
                 completion: .directory),
         ],
@@ -71,8 +72,8 @@ enum Program {
             }
         },
         examples: [
-            Example("vitalgate import export.zip weight.csv", "Import what your phone and your scale exported."),
-            Example("vitalgate stats heartRate --every 1d", "Average, lowest and highest heart rate by day."),
+            Example("vitalgate import export.zip weight.csv", "Import exports of a phone and a scale."),
+            Example("vitalgate stats heartRate --every 1d", "Daily average, lowest and highest heart rate."),
             Example("vitalgate query bodyMass --from 2026-01-01 --unit '[lb_av]'", "This year's weights in pounds."),
         ])
 

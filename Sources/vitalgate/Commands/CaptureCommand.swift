@@ -3,19 +3,18 @@ import CommandLineKit
 /// `capture`: runs the hub and records each frame in a file.
 enum CaptureCommand: Command {
     static let specification = CommandSpecification(
-        name: "capture", summary: "Be the hub, and write each frame to a file as it comes.",
+        name: "capture", summary: "Run the hub and record every frame in a file.",
         discussion: """
-            As 'vitalgate run --capture FILE': adopted devices are read into the store as always, since a device that hands over its \
-            memory is told so only once that is stored; and each frame is also written to FILE as a line of NDJSON, with its time, channel, device and \
-            octets, and whatever else 'vitalgate replay' needs to make the same samples of it. The file holds health readings as the devices sent \
-            them, with the devices' addresses and serial numbers: mind whom you send it to. It never holds a device's key. It is readable by \
-            its owner only. A capture that is there already becomes FILE.1; any other file is left alone. A full disk ends the capture, not the hub.
+            Same as 'vitalgate run --capture FILE'. Adopted devices are read into the store as usual, and every frame is also \
+            written to FILE as a line of NDJSON that 'vitalgate replay' can process. The file contains health readings with \
+            the addresses and serial numbers of the devices, so be careful whom you send it to. It never contains a device's \
+            key. An existing capture is renamed to FILE.1. Any other existing file is left unchanged.
             """,
-        arguments: [Argument(name: "FILE", help: "The file to write.", completion: .file)],
+        arguments: [Argument(name: "FILE", help: "File to write.", completion: .file)],
         options: RunCommand.options,
         examples: [
-            Example("vitalgate capture field.ndjson", "Read the adopted devices, and keep what they send for a report."),
-            Example("vitalgate replay field.ndjson", "See on another machine what comes of it."),
+            Example("vitalgate capture field.ndjson", "Read the adopted devices and record their frames for a report."),
+            Example("vitalgate replay field.ndjson", "Process the capture on another machine."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {

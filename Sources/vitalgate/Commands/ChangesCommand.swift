@@ -7,24 +7,29 @@ import SampleStore
 /// `changes`: additions and deletions in the order of the commits.
 enum ChangesCommand: Command {
     static let specification = CommandSpecification(
-        name: "changes", summary: "Print what was added and deleted since an anchor.",
+        name: "changes", summary: "Print samples added and deleted since an anchor.",
         discussion: """
-            One line of NDJSON for each change: an added sample as 'query' prints it, {"deleted":"UUID",…}, or {"pruned":"TYPE","before":"TIME",…} \
-            for what 'store prune' removed for good. The text "anchor" of the last \
-            line is the anchor for the next call; a reader that keeps it sees every change exactly once. An anchor is of one store: where \
-            that was put back from a backup, or is another, the command ends with status 65 and says how to begin again; so it does where samples were pruned that the reader has not seen. As long as \
-            somebody follows, the hub commits each second what devices send; with --no-hurry streams come together, every 30 seconds or \
-            what 'hub.commitEvery' of the configuration says, and a card lasts.
+            Prints one line of NDJSON for each change: an added sample as in 'query', {"deleted":"UUID",…}, or \
+            {"pruned":"TYPE","before":"TIME",…} after 'store prune'. Pass the "anchor" of the last line to --after in the next \
+            call to see every change exactly once. If the anchor belongs to another store or to a restored backup, or if \
+            samples that you have not seen were pruned, the exit status is 65 and the message explains how to start again.
+
+            With --follow, the hub commits live readings every second instead of every 30 seconds ('hub.commitEvery' in the \
+            configuration). Use --no-hurry to reduce wear of the SD card.
             """,
         options: [
-            Option(names: ["--after"], value: "ANCHOR", help: "The anchor of the last line seen; 0, the default, gives all."),
-            Option(names: ["--types"], value: "TYPES", help: "Only these types, joined by commas."),
+            Option(names: ["--after"], value: "ANCHOR", help: "Anchor of the last line seen (default: 0, all changes)."),
+            Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas."),
             Option(names: ["--follow"], help: "Wait for further changes until stopped."),
             Option(
                 names: ["--no-hurry"],
-                help: "With --follow: take what devices send when the hub writes it by itself, which spares the card."),
+                help: "With --follow: wait for the hub's regular commits."),
         ],
-        examples: [Example("vitalgate changes --after 5ba07cd5c1be4f10-90231 --types heartRate", "What came behind this anchor.")]
+        examples: [
+            Example(
+                "vitalgate changes --after 5ba07cd5c1be4f10-90231 --types heartRate",
+                "Heart rates added or deleted after this anchor.")
+        ]
     )
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -33,7 +38,7 @@ enum ChangesCommand: Command {
         guard var anchor = Anchor(after) else {
             throw invocation.invalid(
                 "--after", value: after,
-                expected: "0 or an anchor: the text \"anchor\" of the last line seen, not its \"seq\"")
+                expected: "0 or the \"anchor\" of the last line seen (not its \"seq\")")
         }
         // The store is opened first because it may have types that this version does not know.
         let store = try context.openForReading()

@@ -9,39 +9,39 @@ enum CharacteristicsCommand: Command {
     private static let types = CharacteristicType.allCases.map(\.rawValue)
 
     static let specification = CommandSpecification(
-        name: "characteristics", summary: "Show and set a person's birth date, sex, blood type …",
+        name: "characteristics", summary: "Show and set a person's birth date, sex, blood type and more.",
         discussion: """
-            They are no samples: one value holds at a time, from a day on, and those of before are kept. An import of the Health app's export sets what \
-            it tells. What was said last counts: what you set stays against an export that was made before, and an export that was made later stands \
-            against yours; the import says so. 'ledger undo' takes back what an import set.
+            Characteristics are not samples. Each has one value at a time, which applies from a day on, and earlier values are \
+            kept. An import of a Health app export sets the values that the export contains. The latest value wins: yours \
+            overrides an older export, and a newer export overrides yours. 'ledger undo' reverts the values set by an import.
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "Show what is so today, and since when.",
+                name: "list", summary: "Show today's values and their start dates.",
                 options: [
                     SharedOptions.subject,
-                    Option(names: ["--history"], help: "Everything that was ever said, with what was taken back."),
+                    Option(names: ["--history"], help: "Show all values ever set, including reverted ones."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
             CommandSpecification(
-                name: "set", summary: "Say what is so.",
+                name: "set", summary: "Set a characteristic.",
                 arguments: [
-                    Argument(name: "TYPE", help: types.joined(separator: ", ") + ".", completion: .values(types)),
+                    Argument(name: "TYPE", help: "Characteristic to set.", completion: .values(types)),
                     Argument(
                         name: "VALUE",
-                        help: "A date, A+, female, 'type II', yes, or HealthKit's name of it; left out with --clear.",
+                        help: "New value, such as 1980-05-17, A+, female, 'type II' or yes (omit with --clear).",
                         arity: .optional),
                 ],
                 options: [
                     SharedOptions.subject,
-                    Option(names: ["--from"], value: "DATE", help: "The first day on which it is so; today without it."),
-                    Option(names: ["--clear"], help: "Say that nothing is known of it."), SharedOptions.timeZone,
+                    Option(names: ["--from"], value: "DATE", help: "First day on which the value applies (default: today)."),
+                    Option(names: ["--clear"], help: "Mark the value as unknown."), SharedOptions.timeZone,
                 ],
                 examples: [
-                    Example("vitalgate characteristics set bloodType A+", "From today on."),
+                    Example("vitalgate characteristics set bloodType A+", "Blood type, from today on."),
                     Example(
                         "vitalgate characteristics set wheelchairUse yes --from 2026-03-01",
-                        "Days from then on have pushes and roll hours."),
+                        "Count pushes and roll hours from that day on."),
                 ]),
         ])
 
@@ -65,7 +65,7 @@ enum CharacteristicsCommand: Command {
         let store = try context.access().openForWriting(creating: true)
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         try store.set(type, to: value, of: subject, from: from, said: now)
-        context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared"), from \(from) on")
+        context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared") from \(from) on")
     }
 
     /// Parses the value. Error messages never contain it, since it is personal.
@@ -74,7 +74,7 @@ enum CharacteristicsCommand: Command {
     ) throws -> Characteristic? {
         let text = invocation.argument("VALUE")
         if invocation.flag("--clear") {
-            guard text == nil else { throw invocation.invalid("VALUE", value: "…", expected: "left out together with --clear") }
+            guard text == nil else { throw invocation.invalid("VALUE", value: "…", expected: "no value with --clear") }
             return nil
         }
         guard let text else { throw invocation.invalid("VALUE", value: "", expected: type.expectation + ", or --clear") }
@@ -120,7 +120,11 @@ enum CharacteristicsCommand: Command {
             }
             try TableOutput(context: context).write(header: header, rows: rows)
         case .table:
-            if entries.isEmpty { context.note("nothing is set") } else { try table(entries, isHistory, store, context) }
+            if entries.isEmpty {
+                context.note("no characteristics are set")
+            } else {
+                try table(entries, isHistory, store, context)
+            }
         }
     }
 
@@ -147,14 +151,16 @@ enum CharacteristicsCommand: Command {
         let times = try context.times()
         let names = try store.personNames()
         let isSeveral = Set(entries.map(\.subject)).count > 1 || entries.contains { $0.subject != store.subject }
-        let header = (isSeveral ? ["person"] : []) + ["characteristic", "value", "from", "by"] + (isHistory ? ["said", ""] : [])
+        let header =
+            (isSeveral ? ["person"] : []) + ["characteristic", "value", "from", "by"] + (isHistory ? ["set at", ""] : [])
         let rows = entries.map { entry in
             var row = isSeveral ? [names[entry.subject] ?? entry.subject] : []
             row += [
-                entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-", entry.ingest.map { "ingest \($0)" } ?? "you",
+                entry.type.rawValue, entry.value?.shown ?? "-", entry.from ?? "-",
+                entry.ingest.map { "ledger entry \($0)" } ?? "you",
             ]
             if isHistory {
-                row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "taken back" : ""]
+                row += [entry.said.map { times.local(Self.second(of: $0)) } ?? "-", entry.isWithdrawn ? "reverted" : ""]
             }
             return row
         }

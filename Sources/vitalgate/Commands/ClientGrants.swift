@@ -6,21 +6,22 @@ import SampleStore
 
 /// The commands for a client's grants and requests.
 enum ClientGrants {
-    static let read = Option(names: ["--read"], value: "TYPES", help: "Types to read, joined by commas.")
-    static let write = Option(names: ["--write"], value: "TYPES", help: "Types to write, joined by commas.")
+    static let read = Option(names: ["--read"], value: "TYPES", help: "Types to read, separated by commas.")
+    static let write = Option(names: ["--write"], value: "TYPES", help: "Types to write, separated by commas.")
 
     static let options = [
         read, write, SharedOptions.subject,
-        Option(names: ["--from"], value: "DATE", help: "What started earlier is not there for the client."),
+        Option(names: ["--from"], value: "DATE", help: "Earliest start of the samples that the client may read."),
         Option(
-            names: ["--objects"], value: "UUID", help: "A clinical record or document that it may read.", repeating: true),
-        Option(names: ["--future"], help: "Clinical records and documents that come later may be read as well."),
+            names: ["--objects"], value: "UUID", help: "Clinical record or document that the client may read.", repeating: true),
+        Option(names: ["--future"], help: "Also allow clinical records and documents that arrive later."),
         SharedOptions.timeZone,
     ]
 
     static let examples = [
-        Example("vitalgate clients grant grafana --read bodyMass,heartRate --from 2026-01-01", "This year's, to read."),
-        Example("vitalgate clients grant scale --write bodyMass", "To write, and to read what it wrote."),
+        Example(
+            "vitalgate clients grant grafana --read bodyMass,heartRate --from 2026-01-01", "Read access to this year's samples."),
+        Example("vitalgate clients grant scale --write bodyMass", "Write access, including reading its own samples."),
     ]
 
     /// The types of an option. Each one is named because no word selects all.
@@ -30,7 +31,7 @@ enum ClientGrants {
             guard let type = ObjectType(String(name)) else {
                 throw context.invocation.invalid(
                     option, value: String(name),
-                    expected: "types of samples or characteristics; 'vitalgate types' lists the former")
+                    expected: "a type of samples (see 'vitalgate types') or a characteristic")
             }
             return type
         }
@@ -43,7 +44,7 @@ enum ClientGrants {
     private static func chosen(_ context: CommandContext) throws -> (read: [ObjectType], write: [ObjectType]) {
         let (read, write) = (try types("--read", context), try types("--write", context))
         guard !read.isEmpty || !write.isEmpty else {
-            throw context.invocation.invalid("--read", value: "", expected: "types to read, or --write with types to write")
+            throw context.invocation.invalid("--read", value: "", expected: "types to read (or use --write)")
         }
         return (read, write)
     }
@@ -60,15 +61,15 @@ enum ClientGrants {
             return uuid
         }
         guard read.allSatisfy({ $0.isAskedByObject }) || (objects.isEmpty && !future) else {
-            throw invocation.invalid("--read", value: "", expected: "clinical types alone, together with --objects or --future")
+            throw invocation.invalid("--read", value: "", expected: "only clinical types with --objects or --future")
         }
         let isByObject = read.contains { $0.isAskedByObject }
         guard !isByObject || future || !objects.isEmpty else {
             throw invocation.invalid(
-                "--read", value: "", expected: "--objects or --future with clinical types: they are granted one by one")
+                "--read", value: "", expected: "--objects or --future, because clinical types are granted one by one")
         }
         guard !isByObject || from == nil else {
-            throw invocation.invalid("--from", value: "", expected: "left out with clinical types: they are granted one by one")
+            throw invocation.invalid("--from", value: "", expected: "no --from with clinical types, which are granted one by one")
         }
         let store = try context.access().openForWriting(creating: false)
         try change(context, store) { grant, client in

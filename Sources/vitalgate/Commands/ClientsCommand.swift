@@ -6,68 +6,71 @@ import SampleStore
 
 /// `clients`: the programs that can request health data, and their grants.
 enum ClientsCommand: Command {
-    static let client = Argument(name: "NAME", help: "The client's name.")
+    static let client = Argument(name: "NAME", help: "Name of the client.")
     static let expires = Option(
-        names: ["--expires"], value: "DATE", help: "From when on nobody is let in with it; never without it.")
+        names: ["--expires"], value: "DATE", help: "Date from which access is denied (default: never).")
     static let purpose = Option(
-        names: ["--purpose"], value: "TEXT", help: "What it wants the data for; the person reads this.")
+        names: ["--purpose"], value: "TEXT", help: "Purpose of the access, shown to the person.")
 
     static let requires = Option(
         names: ["--requires"], value: "TYPES",
-        help: "Clinical types without which it does not work: three or more, joined by commas.")
+        help: "Clinical types that the client requires (three or more, separated by commas).")
 
     static let specification = CommandSpecification(
-        name: "clients", summary: "Programs that may ask for health data, and what a person grants them.",
+        name: "clients", summary: "Manage client programs and their access to health data.",
         discussion: """
-            A client may nothing until somebody grants it something: by person and type, reading and writing apart. What it may not read looks to it as \
-            if it were not there.
+            A new client has no access. Grant access for each person and type, separately for reading and writing. Data \
+            without a grant looks to the client as if it did not exist.
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List the clients with their purposes.", options: [Format.option, Format.safe]),
+                name: "list", summary: "List clients with their purposes.", options: [Format.option, Format.safe]),
             CommandSpecification(
-                name: "add", summary: "Add a client and print its token, once.", arguments: [client],
+                name: "add", summary: "Add a client and print its token.", arguments: [client],
                 options: [
-                    purpose, Option(names: ["--policy"], value: "URL", help: "Where its privacy policy stands."), requires,
+                    purpose, Option(names: ["--policy"], value: "URL", help: "URL of the client's privacy policy."), requires,
                     expires,
                     SharedOptions.timeZone,
                 ],
-                examples: [Example("vitalgate clients add grafana --purpose 'Charts of my weight'", "A client, and its token.")]),
+                examples: [Example("vitalgate clients add grafana --purpose 'Charts of my weight'", "Add a client for Grafana.")]),
             CommandSpecification(
-                name: "token", summary: "Print a new token for a client, once.", arguments: [client],
+                name: "token", summary: "Print a new token for a client.", arguments: [client],
                 options: [
-                    Option(names: ["--revoke"], help: "The client's earlier tokens let nobody in any more."), expires,
+                    Option(names: ["--revoke"], help: "Revoke the client's earlier tokens."), expires,
                     SharedOptions.timeZone,
                 ]),
             CommandSpecification(
-                name: "requires", summary: "Set the clinical types without which a client does not work.",
+                name: "requires", summary: "Set the clinical types that a client requires.",
                 discussion: """
-                    They are three or more types that are granted object by object. A client is told that one of them was refused, and never which. \
-                    The set is fixed when the client is added or first asks with it, and only this command changes it.
-                    """, arguments: [client], options: [requires, Option(names: ["--none"], help: "It works without any.")]),
+                    A client can require three or more types that are granted object by object. It learns that one of them was \
+                    denied, but not which one. The set is fixed when the client is added or first requests it. Only this \
+                    command changes it.
+                    """, arguments: [client], options: [requires, Option(names: ["--none"], help: "Require no types.")]),
             CommandSpecification(
-                name: "revoke", summary: "Let nobody in any more with a client's tokens.", arguments: [client]),
+                name: "revoke", summary: "Revoke all tokens of a client.", arguments: [client]),
             CommandSpecification(
-                name: "forget", summary: "Forget a client with its tokens and grants; what it wrote stays.",
+                name: "forget", summary: "Remove a client with its tokens and grants.",
                 discussion: """
-                    With --delete what it wrote goes as with 'vitalgate delete': targets and readers of changes hear of it, what nobody has judged yet is \
-                    rejected, and 'ledger undo' gives all of it back.
-                    """, arguments: [client], options: [Option(names: ["--delete"], help: "Delete what it wrote, too.")],
-                examples: [Example("vitalgate clients forget scale --delete", "A program is gone, and so are its samples.")]),
+                    Samples that the client wrote are kept. With --delete they are deleted as by 'vitalgate delete': targets \
+                    and change feeds receive the deletions, its quarantined readings are rejected, and 'ledger undo' restores \
+                    everything.
+                    """, arguments: [client],
+                options: [Option(names: ["--delete"], help: "Also delete the samples that it wrote.")],
+                examples: [Example("vitalgate clients forget scale --delete", "Remove a client and its samples.")]),
             CommandSpecification(
-                name: "grants", summary: "Show what a client may.", arguments: [client], options: [Format.option, Format.safe]),
+                name: "grants", summary: "Show a client's access.", arguments: [client], options: [Format.option, Format.safe]),
             CommandSpecification(
-                name: "grant", summary: "Grant a client types to read and to write.",
+                name: "grant", summary: "Grant a client read or write access to types.",
                 discussion: "Clinical records and documents are granted one by one, with --objects, --future or both.",
                 arguments: [client], options: ClientGrants.options, examples: ClientGrants.examples),
             CommandSpecification(
-                name: "withdraw", summary: "Refuse a client types, or take them back.", arguments: [client],
+                name: "withdraw", summary: "Withdraw a client's access to types.", arguments: [client],
                 options: [ClientGrants.read, ClientGrants.write, SharedOptions.subject]),
             CommandSpecification(
-                name: "requests", summary: "Show what clients ask for and nobody answered yet.",
+                name: "requests", summary: "Show open requests for access.",
                 options: [Format.option, Format.safe]),
             CommandSpecification(
-                name: "log", formerNames: ["ledger"], summary: "Show how much a client was given, by type and day.",
+                name: "log", formerNames: ["ledger"], summary: "Show how many samples a client received, by type and day.",
                 arguments: [client],
                 options: [Format.option, Format.safe]),
         ])
@@ -79,7 +82,7 @@ enum ClientsCommand: Command {
         case "revoke":
             let store = try context.access().openForWriting(creating: false)
             let count = try store.revokeTokens(of: try client(context, store), at: context.machine.now())
-            context.note("\(count) \(count == 1 ? "token lets" : "tokens let") nobody in any more")
+            context.note("\(Readable.count(count, "token")) revoked")
         case "requires": try setRequired(context)
         case "forget": try forget(context)
         case "grants": try ClientGrants.show(context)
@@ -95,7 +98,8 @@ enum ClientsCommand: Command {
     /// The client that the argument names.
     static func client(_ context: CommandContext, _ store: SampleStore) throws -> Client {
         guard let client = try store.client(named: context.invocation.argument("NAME") ?? "") else {
-            throw StoreError(.invalid, "there is no such client; 'vitalgate clients list' shows them")
+            throw StoreError(
+                .invalid, "there is no client '\(context.invocation.argument("NAME") ?? "")' (see 'vitalgate clients list')")
         }
         return client
     }
@@ -103,7 +107,7 @@ enum ClientsCommand: Command {
     private static func add(_ context: CommandContext) throws {
         let invocation = context.invocation
         guard let purpose = invocation.string("--purpose") else {
-            throw invocation.invalid("--purpose", value: "", expected: "what the client wants the data for")
+            throw invocation.invalid("--purpose", value: "", expected: "the purpose of the access")
         }
         let expires = try context.instant(option: "--expires", zone: try context.zone())
         let now = context.machine.now()
@@ -162,8 +166,8 @@ enum ClientsCommand: Command {
         let (ingest, count) = try store.remove(client, deletingItsOwn: description)
         context.note(
             ingest == 0
-                ? "it wrote nothing that is still there"
-                : "\(Readable.count(count, "sample")) that it wrote \(count == 1 ? "is" : "are") deleted (this is ledger entry \(ingest))"
+                ? "no samples of the client are left to delete"
+                : "\(Readable.count(count, "sample")) of the client deleted (this is ledger entry \(ingest))"
         )
     }
 

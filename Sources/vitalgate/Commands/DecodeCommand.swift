@@ -9,59 +9,60 @@ import Wire
 /// `decode`: shows frames, their fields and their samples without a store.
 enum DecodeCommand: Command {
     static let specification = CommandSpecification(
-        name: "decode", summary: "Show what a frame means, without storing anything.",
+        name: "decode", summary: "Decode a frame without storing anything.",
         discussion: """
-            A channel is gatt: with a characteristic's number (2A37 alone means gatt:2A37), advert: with the number of the service whose data \
-            are advertised, advert:manufacturer: with the number of the company whose data are (advert:manufacturer alone, where the number itself \
-            holds readings), serial: with a kind of serial device, or csv. Octets are given in hexadecimal, as they were received; csv takes \
-            text: a header line and rows below it. Each frame or row prints as one object with its fields and samples. A malformed one: exit \
-            status 65, reason and place on standard error. What a serial line carried may hold several frames, and noise between them: \
-            octets that are skipped are told on standard error, and do not make the rest malformed.
+            Prints one JSON object for each frame or row, with its fields and samples. A channel is gatt:2A37 (a \
+            characteristic, or 2A37 for short), advert:FCD2 (service data), advert:manufacturer:0499 (manufacturer data), \
+            serial:CMS50 (a serial device) or csv. Give the bytes in hexadecimal as received, or for csv a header line and \
+            rows.
+
+            A malformed frame gives exit status 65, with the reason and position on standard error. Serial data may contain \
+            several frames. Bytes between them are skipped and reported.
             """,
         arguments: [
-            Argument(name: "CHANNEL", help: "gatt:2A37, advert:FCD2, serial:CMS50 … or csv."),
+            Argument(name: "CHANNEL", help: "Channel, such as gatt:2A37, advert:FCD2, serial:CMS50 or csv."),
             Argument(
-                name: "DATA", help: "The frame: text for csv; hexadecimal octets for all others. Not with --file.",
+                name: "DATA", help: "Frame in hexadecimal, or text for csv (omit with --file).",
                 arity: .optional),
         ],
         options: [
             Option(
-                names: ["--profile"], value: "ID", help: "Read it by this profile.",
+                names: ["--profile"], value: "ID", help: "Use this profile.",
                 completion: .command("vitalgate profile list --ids")),
             Option(
                 names: ["--name"], value: "TEXT",
-                help: "The name of the device that sent it, where several profiles read what comes under one number."),
+                help: "Name of the sending device, if several profiles read the channel."),
             Option(
                 names: ["--strict"],
-                help: "Refuse also bits and values that are reserved for future use, which a receiver is asked to ignore."),
+                help: "Also refuse reserved bits and values, which receivers should ignore."),
             Option(
                 names: ["--bind-key"], value: "HEX",
                 help:
-                    "The key of an encrypted advert: 16 octets. What stands here is seen in ps and in the history: - reads it from standard input."
+                    "Key of an encrypted advertisement, 16 bytes (use - to read it from standard input and hide it from ps)."
             ),
             Option(
                 names: ["--address"], value: "MAC",
-                help: "The Bluetooth address of the device that sent it, for encrypted adverts."),
+                help: "Bluetooth address of the sender, for encrypted advertisements."),
             Option(
                 names: ["--file"], value: "FILE",
-                help: "For serial channels: read what was received from this file, as it is; - is standard input.",
+                help: "File with the bytes received on a serial channel (- for standard input).",
                 completion: .file),
             Option(
                 names: ["--times"], value: "N",
-                help: "Decode the frame so many times, and print how long one takes, its readings included."),
+                help: "Decode the frame N times and print the average duration."),
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
-                help: "Whose readings they are, a UUID: part of a sample's identity."),
+                help: "UUID of the person, which is part of a sample's identity."),
             SharedOptions.timeZone,
         ],
         examples: [
             Example(
-                "vitalgate decode 2A37 16480C03", "A chest strap's notification: 72 beats a minute and one beat-to-beat interval."
+                "vitalgate decode 2A37 16480C03", "72 beats per minute and one beat-to-beat interval from a chest strap."
             ),
-            Example("vitalgate decode serial:CMS50 86524F0061", "A finger oximeter's frame: SpO2 97 %, pulse 128."),
+            Example("vitalgate decode serial:CMS50 86524F0061", "SpO2 97 % and pulse 128 from a finger oximeter."),
             Example(
                 "vitalgate decode csv $'time,type,value,unit\\n2026-11-20T06:31:00+01:00,bodyTemperature,98.60,[degF]'",
-                "One row of the generic CSV."),
+                "One row of the generic CSV format."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -76,11 +77,12 @@ enum DecodeCommand: Command {
             return try SerialDecoding(context: context, library: library, subject: subject).run(channel)
         }
         if invocation.string("--file") != nil {
-            throw invocation.invalid("--file", value: invocation.string("--file") ?? "", expected: "a serial channel beside it")
+            throw invocation.invalid(
+                "--file", value: invocation.string("--file") ?? "", expected: "no file, because only serial channels read one")
         }
         guard invocation.argument("DATA") != nil else {
             throw invocation.invalid(
-                "DATA", value: "", expected: channel == "csv" ? "text: a header line and rows" : "the frame's octets")
+                "DATA", value: "", expected: channel == "csv" ? "text: a header line and rows" : "the frame in hexadecimal")
         }
         if channel == "csv" { return try RowDecoding(context: context, library: library, subject: subject).run() }
         guard library.binaryChannels.contains(where: { $0.lowercased() == channel.lowercased() }) else {
@@ -106,7 +108,8 @@ enum DecodeCommand: Command {
         for gated in samples {
             guard let rule = gated.rule else { continue }
             context.note(
-                "vitalgate: \(place.map { "\($0): " } ?? "")\(gated.sample.origin.type.id) would be held in quarantine by \(rule): \(rule.explanation)"
+                "vitalgate: \(place.map { "\($0): " } ?? "")\(gated.sample.origin.type.id) would be quarantined by \(rule): "
+                    + rule.explanation
             )
         }
     }
@@ -134,7 +137,7 @@ private struct OctetDecoding {
         let invocation = context.invocation
         let text = invocation.argument("DATA") ?? ""
         guard let bytes = HexadecimalText.octets(text) else {
-            throw invocation.invalid("DATA", value: text, expected: "octets of two hexadecimal digits each")
+            throw invocation.invalid("DATA", value: text, expected: "bytes of two hexadecimal digits each")
         }
         var options = BinaryOptions(isStrict: invocation.flag("--strict"))
         options.secrets.bindKey = try octets("--bind-key", count: 16)
@@ -150,7 +153,7 @@ private struct OctetDecoding {
             }
         }
         if let error = decoded {
-            context.note("vitalgate: octet \(error.offset): \(error)")
+            context.note("vitalgate: byte \(error.offset): \(error)")
             return .dataError
         }
         if let times = try invocation.integer("--times", in: 1...1_000_000_000) {
@@ -196,7 +199,7 @@ private struct OctetDecoding {
         guard let text = try context.secret(option) else { return nil }
         guard let octets = HexadecimalText.octets(text), octets.count == count else {
             // The message omits the value because it may be almost a key and must not end up in a log.
-            throw context.invocation.invalid(option, value: "…", expected: "\(count) octets of two hexadecimal digits each")
+            throw context.invocation.invalid(option, value: "…", expected: "\(count) bytes of two hexadecimal digits each")
         }
         return octets
     }

@@ -42,25 +42,28 @@ struct DeviceTable {
         var text = """
             # Devices
 
-            What Vitalgate reads, maker by maker, made of the profiles (`scripts/generate`); `vitalgate profile list --devices` prints the same. A device that
-            is not here may still be read: whatever offers a service of the Bluetooth SIG's for health, or advertises BTHome, is.
+            This page lists the devices and apps whose data Vitalgate reads. It is generated from the device profiles (`scripts/generate`),
+            and `vitalgate profile list --devices` prints the same list. Other devices may work too. Vitalgate reads every device that
+            offers a health service of the Bluetooth SIG or advertises BTHome.
 
             \(summary).
 
-            How far it is proven that a model is read rightly:
+            *Proven by* shows how well the reading of a model is tested:
 
-            - *vectors of several sources*: frames or files that independent programs, or the specification's examples, read in the same way. The profile's tests hold them.
-            - *vectors of one source*: frames or files of one other program's tests, or made after its description.
-            - *read only*: a description or another program's source was read, or the model is known to speak what the profile speaks; no frame of it was seen.
+            - *vectors of several sources*: the profile's tests contain frames or files from independent programs, or from the \
+            specification's examples, that agree with each other.
+            - *vectors of one source*: the frames or files come from the tests of one other program, or were made from its description.
+            - *read only*: no frame of this model has been seen. The profile follows a description, the source code of another \
+            program, or a protocol that the model is known to use.
 
 
             """
         for kind in ProfileDevice.Kind.allCases where !rows(of: kind).isEmpty {
             text +=
-                "\n## \(kind.title)\n\n| maker | model | what comes | proven by | needs | profile |\n|---|---|---|---|---|---|\n"
+                "\n## \(kind.title)\n\n| maker | model | types | proven by | needs | profile |\n|---|---|---|---|---|---|\n"
             for row in rows(of: kind) {
                 let cells = [
-                    row.device.maker, row.model, row.types.isEmpty ? "what each line names" : row.types.joined(separator: ", "),
+                    row.device.maker, row.model, row.types.isEmpty ? "named in the file" : row.types.joined(separator: ", "),
                     row.device.proof.title, row.device.needs ?? "", "`\(row.profile.id)`",
                 ]
                 text += "| \(cells.joined(separator: " | ")) |\n"

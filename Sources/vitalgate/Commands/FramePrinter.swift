@@ -24,7 +24,8 @@ struct FramePrinter {
             rest.set("at", cutOff.offset)
             rest.set("octets", HexadecimalText.text(cutOff.octets).uppercased())
             object.set("cutOff", rest)
-            context.note("vitalgate: octet \(cutOff.offset): \(cutOff.field) is cut off; the whole values before it count")
+            context.note(
+                "vitalgate: byte \(cutOff.offset): \(cutOff.field) is cut off, so only the complete values before it are used")
         }
         var samples: [GatedSample] = []
         do throws(Refusal) {

@@ -4,12 +4,12 @@ import Glibc
 /// `generate`: files that are generated from the program's own declarations.
 enum GenerateCommand: Command {
     static let specification = CommandSpecification(
-        name: "generate", summary: "Print the shell completion, the manual page, the udev rules or the table of devices.",
+        name: "generate", summary: "Print shell completion, man page, udev rules or device list.",
         subcommands: [
-            CommandSpecification(name: "bash-completion", summary: "Completion for bash."),
-            CommandSpecification(name: "man", summary: "The manual page."),
-            CommandSpecification(name: "udev", summary: "The udev rules for the plugs that the profiles know."),
-            CommandSpecification(name: "devices", summary: "The page of devices that the profiles read, docs/devices.md."),
+            CommandSpecification(name: "bash-completion", summary: "Print the completion for bash."),
+            CommandSpecification(name: "man", summary: "Print the manual page."),
+            CommandSpecification(name: "udev", summary: "Print the udev rules for USB plugs of known devices."),
+            CommandSpecification(name: "devices", summary: "Print docs/devices.md, the list of supported devices."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -29,19 +29,20 @@ enum GenerateCommand: Command {
             .init(
                 title: "CONFIGURATION",
                 text: """
-                    None is needed. The file named by --config, else /etc/vitalgate/config.json5, else the person's own is read: JSON5, which is \
-                    JSON with comments, unquoted keys and trailing commas. An option goes before the file.
+                    The configuration is optional. Vitalgate reads the file named by --config, otherwise \
+                    /etc/vitalgate/config.json5, otherwise the user's own file. The format is JSON5, which is JSON with \
+                    comments, unquoted keys and trailing commas. Options override the file.
                     """,
                 entries: [
-                    .init("store", "The store's path, as --store."),
-                    .init("timeZone", "The zone of local times, as --time-zone; else the machine's."),
+                    .init("store", "Path to the store, as --store."),
+                    .init("timeZone", "Time zone of local times, as --time-zone (default: the system's)."),
                     .init(
                         "subject",
                         """
-                        The person's UUID, for a store that is yet to be made. Samples' UUIDs are the same on two machines where the subject \
-                        is: 'vitalgate store stats' shows it on the first.
+                        UUID of the person, for a store that does not exist yet. Use the same UUID on two machines to give \
+                        samples the same UUIDs on both. 'vitalgate store stats' shows it.
                         """),
-                    .init("profiles", "More folders of device profiles, as --profiles; the later one's count."),
+                    .init("profiles", "Additional folders of device profiles, as --profiles (later ones override earlier ones)."),
                 ],
                 listing: """
                     {
@@ -53,29 +54,32 @@ enum GenerateCommand: Command {
                     """)
         ],
         exitStatus: [
-            .init("0", "All went well."), .init("64", "The command line is wrong."),
+            .init("0", "Success."), .init("64", "The command line is invalid."),
             .init(
                 "65",
-                "Some data was refused or held in quarantine, and the rest is stored; or a profile, a unit or the store itself is wrong."
-            ), .init("66", "There is no such file or store."),
-            .init("70", "An error of the program itself; please report it."),
+                "Some data was refused or quarantined and the rest is stored, or a profile, a unit or the store is invalid."
+            ), .init("66", "A file or the store does not exist."),
+            .init("70", "Internal error (please report it)."),
             .init("74", "Reading or writing failed, or the disk is full."),
-            .init("75", "The store is in use, or the work was interrupted: run it again, and it goes on."),
-            .init("77", "Permission is missing."),
+            .init("75", "The store is in use, or the work was interrupted. Run the command again to continue."),
+            .init("77", "Permission denied."),
         ],
         files: [
-            .init("/etc/vitalgate/config.json5", "The configuration; else ~/.config/vitalgate/config.json5. None is needed."),
-            .init("/var/lib/vitalgate/store.db", "The store of a hub; else ~/.local/share/vitalgate/store.db."),
-            .init("/usr/share/vitalgate", "The device profiles that come with the program."),
+            .init("/etc/vitalgate/config.json5", "Configuration (optional, otherwise ~/.config/vitalgate/config.json5)."),
+            .init("/var/lib/vitalgate/store.db", "Store of a hub (otherwise ~/.local/share/vitalgate/store.db)."),
+            .init("/usr/share/vitalgate", "Device profiles that are installed with the program."),
             .init("/etc/vitalgate/profiles.d", "Your own device profiles."),
         ],
         environment: [
             .init(
                 "TZ",
-                "The zone of local times where neither --time-zone nor the configuration names one: a name, a zone file's path or a POSIX rule such as CET-1CEST,M3.5.0,M10.5.0/3."
+                """
+                Time zone of local times if neither --time-zone nor the configuration names one: a name, the path to a zone file or a \
+                POSIX rule such as CET-1CEST,M3.5.0,M10.5.0/3.
+                """
             ),
-            .init("HOME", "Where a person's files are; without it the account's home folder."),
-            .init("XDG_DATA_HOME, XDG_CONFIG_HOME", "Where a person's store and configuration are."),
+            .init("HOME", "Folder of the user's files (default: the account's home folder)."),
+            .init("XDG_DATA_HOME, XDG_CONFIG_HOME", "Folders of the user's store and configuration."),
         ])
 }
 

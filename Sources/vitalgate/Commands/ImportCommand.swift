@@ -10,57 +10,61 @@ import SampleStore
 /// `import`: imports files into the store.
 enum ImportCommand: Command {
     static let specification = CommandSpecification(
-        name: "import", summary: "Import files that health devices and apps exported.",
+        name: "import", summary: "Import files from health devices and apps.",
         discussion: """
-            CSV, JSON, Apple Health's export.xml or the ZIP it comes in; the file's header tells its format. A pipe is read to its end first; - is \
-            standard input. An archive whose checksum is wrong is refused whole; of any other file that breaks off, the whole readings in front of \
-            that place are taken, and it is said. Every reading ends in the ledger: \
-            stored, duplicate, quarantined or refused. Importing a file twice, or again after an interruption, stores nothing twice. Nothing is \
-            guessed: a row whose date, hour or unit is open is refused, with the option that settles it.
+            Reads CSV, JSON, FHIR, CDA, FIT, TCX and GPX files, SQLite databases, and Apple Health's export.xml or the ZIP \
+            file that contains it. The format is detected from the content. Importing a file twice stores nothing twice. \
+            Ambiguous dates, times and units are refused, and the message names the option that resolves them. The ledger \
+            counts every reading as stored, duplicate, quarantined or refused.
+
+            If a file is truncated, its complete readings are imported and the rest is reported. Truncated FIT and TCX files, \
+            and archives with a wrong checksum, are refused.
             """,
         arguments: [
-            Argument(name: "FILE", help: "Files to read; - for standard input; none with --from.", arity: .any, completion: .file)
+            Argument(
+                name: "FILE", help: "Files to import (- for standard input, none with --from).", arity: .any, completion: .file)
         ],
         options: [
             Option(
                 names: ["--from"], value: "TARGET",
                 help:
-                    "Read back what a target of the configuration has of this store, such as after an older backup was put back.",
+                    "Import the samples of this store from a configured target, such as after restoring an old backup.",
                 completion: .command("vitalgate targets list --names")),
             Option(
-                names: ["--profile"], value: "ID", help: "Read the files by this profile.",
+                names: ["--profile"], value: "ID", help: "Use this profile.",
                 completion: .command("vitalgate profile list --ids")),
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
-                help: "Whose readings they are: me (the default), a name, unassigned or a UUID."),
+                help: "Person whose readings they are: me (default), a name, unassigned or a UUID."),
             SharedOptions.timeZone,
             Option(
                 names: ["--date-order"], value: "ORDER",
-                help: "What 03-04-2026 means, where the file does not tell: DMY, MDY or YMD.",
+                help: "Order of ambiguous dates such as 03-04-2026.",
                 completion: .values(DateOrder.allCases.map(\.rawValue))),
             Option(
-                names: ["--unit"], value: "COLUMN=CODE", help: "The unit of a column whose unit the file does not say.",
+                names: ["--unit"], value: "COLUMN=CODE", help: "Unit of a column, if the file does not contain it.",
                 repeating: true),
             Option(
-                names: ["--decimal"], value: "SIGN", help: "The decimal sign, where the file does not tell: point or comma.",
+                names: ["--decimal"], value: "SIGN", help: "Decimal sign, if the file is ambiguous.",
                 completion: .values(["point", "comma"])),
             Option(
                 names: ["--exact"],
-                help: "Only the very same readings are duplicates; other paths' tellings of one measurement are stored as well."),
+                help: "Also store measurements that another path has delivered (only identical readings are duplicates)."),
             Option(
                 names: ["--keep-invalid-documents"],
-                help: "Keep a clinical document that is not as HL7's schema demands, marked as not valid; else it is refused."),
+                help: "Store clinical documents that violate HL7's schema, marked as invalid (default: refuse them)."),
             Option(
                 names: ["--whole"],
-                help: "The files are whole: store the last row of a table that ends without a line break; else it is held."),
-            Option(names: ["--no-links"], help: "Neither follow a link nor read what is no file; what the inbox uses."),
-            Option(names: ["--dry-run"], help: "Tell what would happen; store nothing."),
+                help: "Store the last row of a table even without a final line break (default: quarantine it)."),
+            Option(
+                names: ["--no-links"], help: "Refuse symbolic links and anything that is not a regular file (used by the inbox)."),
+            Option(names: ["--dry-run"], help: "Show what would be imported without storing anything."),
             Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate import ~/Downloads/export.zip", "What the Health app of a phone exported."),
-            Example("vitalgate import weight.csv --time-zone Europe/Berlin", "A file of local times."),
-            Example("unxz < week.csv.xz | vitalgate import -", "What another program writes."),
+            Example("vitalgate import ~/Downloads/export.zip", "Import an export of the Health app."),
+            Example("vitalgate import weight.csv --time-zone Europe/Berlin", "Import a file with local times."),
+            Example("unxz < week.csv.xz | vitalgate import -", "Import the output of another program."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -68,7 +72,7 @@ enum ImportCommand: Command {
         let zone = try context.zone()
         if let name = context.invocation.string("--from") {
             if let file = context.invocation.arguments("FILE").first {
-                throw context.invocation.invalid("FILE", value: file, expected: "no file together with --from")
+                throw context.invocation.invalid("FILE", value: file, expected: "no file with --from")
             }
             let lines = try TargetLines(context, target: name)
             defer { lines.remove() }
@@ -134,7 +138,7 @@ enum ImportCommand: Command {
             }
         }
         let store = try access.openForWriting(creating: folder != nil)
-        defer { run.context.note("this was a rehearsal: nothing is stored") }
+        defer { run.context.note("dry run: nothing was stored") }
         return try store.rehearse { try run.importAll(files, into: store) }
     }
 
@@ -202,7 +206,7 @@ private struct ImportRun {
         let outcome = try service.run(reading, received: received) { state in
             progress.update(
                 "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(Int(input.size))), "
-                    + "\(Readable.count(state.readings)) readings, "
+                    + "\(Readable.count(state.readings, "reading")), "
                     + Readable.rate(state.readings, inNanoseconds: Monotonic.nanoseconds() - began))
         }
         progress.finish()
@@ -212,28 +216,29 @@ private struct ImportRun {
         let unread = reading.unread.counts
         if !unread.isEmpty { context.note("\(path): not read: \(Self.list(unread))") }
         if account.read == 0, reading.isOfDatabase, !unread.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
-            context.note("\(path): the database has rows, and no profile reads any of its readings")
+            context.note("\(path): the database has rows, but no profile reads them")
             code = ImportCommand.graver(code, .dataError)
         }
         if account.read == 0, account.skipped.isEmpty, outcome.failure == nil, !outcome.isInterrupted {
-            context.note("\(path): there are no readings in it")
+            context.note("\(path): no readings found")
         }
         if account.refused > 0 { try explainRefusals(path, account, store) }
         if reading.isOfProfile, account.refused == account.read, !(try isAllTooOld(account, store)), account.read > 0,
             outcome.failure == nil
         {
             context.note(
-                "\(path): the profile \(reading.profile) reads nothing in it; --profile names another, 'vitalgate profile suggest FILE' drafts one"
+                "\(path): profile \(reading.profile) found no readings. Choose another with --profile, or draft one with "
+                    + "'vitalgate profile suggest FILE'"
             )
         }
         if account.quarantined > 0 {
             context.note(
-                "\(path): \(Readable.count(account.quarantined, "reading")) \(account.isCut ? "" : "cannot be true and ")\(account.quarantined == 1 ? "is" : "are") held: "
-                    + "'vitalgate quarantine list'"
+                "\(path): \(Readable.count(account.quarantined, "reading")) quarantined\(account.isCut ? "" : " as implausible"): "
+                    + "see 'vitalgate quarantine list'"
             )
         }
         for suspicion in outcome.suspicions.prefix(5) { context.note("\(path): warning: \(SuspicionReport.sentence(suspicion))") }
-        if outcome.isInterrupted { context.note("\(path): interrupted; run it again and it goes on where it is needed") }
+        if outcome.isInterrupted { context.note("\(path): interrupted. Run the import again to continue") }
         if account.refused > 0 || account.quarantined > 0 { code = ImportCommand.graver(code, .dataError) }
         if let failure = outcome.failure, failure.kind == .inputOutput { code = ImportCommand.graver(code, .ioError) }
         return account
@@ -259,7 +264,7 @@ private struct ImportRun {
         }
         if account.refused > 5 {
             context.note(
-                "\(path): \(Readable.count(account.refused)) refused in all; 'vitalgate ledger show \(account.id)' lists them with their places"
+                "\(path): \(Readable.count(account.refused)) refused in total. 'vitalgate ledger show \(account.id)' lists them"
             )
         }
     }

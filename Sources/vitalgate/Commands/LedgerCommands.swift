@@ -7,27 +7,31 @@ import SampleStore
 /// `ledger`: shows the ledger.
 enum LedgerCommand: Command {
     static let specification = CommandSpecification(
-        name: "ledger", formerNames: ["ingest"], summary: "Show the ledger: what came in, and where every reading ended.",
+        name: "ledger", formerNames: ["ingest"], summary: "Show the ledger of imports, live readings and changes.",
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List all ingests, the latest last.",
+                name: "list", summary: "List all entries, oldest first.",
                 options: [
-                    Option(names: ["--limit"], value: "N", help: "Only the last so many."), SharedOptions.timeZone, Format.option,
+                    Option(names: ["--limit"], value: "N", help: "Show only the last N entries."), SharedOptions.timeZone,
+                    Format.option,
                     Format.safe,
                 ]),
             CommandSpecification(
-                name: "show", summary: "Show one ingest with what it refused and assumed.",
-                arguments: [Argument(name: "N", help: "The ingest's number.")],
+                name: "show", summary: "Show one entry with its refusals and assumptions.",
+                arguments: [Argument(name: "N", help: "Number of the entry.")],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "undo", summary: "Take back what an ingest did.",
+                name: "undo", summary: "Undo an entry.",
                 discussion: """
-                    What it stored is deleted, what it deleted comes back. Deleted stays deleted: importing the same file again stores nothing. \
-                    A reading that a second file brought as well, as a duplicate, goes with the first. With --forget no trace is left, so that the file can be imported anew, in another time zone say. \
-                    While an import or the hub still adds to it, it is not undone: exit status 75.
+                    Samples that the entry stored are deleted, and samples that it deleted are restored. A deleted reading is \
+                    not stored again when you import the same file. Use --forget to leave no trace, for example to import the \
+                    file again in another time zone. If a second file contained the same reading as a duplicate, that reading \
+                    is deleted too. An entry that an import or the hub is still writing cannot be undone (exit status 75).
                     """,
-                arguments: [Argument(name: "N", help: "The ingest's number.")],
-                options: [Option(names: ["--forget"], help: "Leave no tombstones: the same readings may come again.")]),
+                arguments: [Argument(name: "N", help: "Number of the entry.")],
+                options: [
+                    Option(names: ["--forget"], help: "Leave no tombstones, so that the same readings can be imported again.")
+                ]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -53,7 +57,7 @@ enum LedgerCommand: Command {
         let store = try context.openForReading()
         let number = try number(context)
         guard let account = try store.account(of: number) else {
-            throw StoreError(.invalid, "there is no ingest \(number)")
+            throw StoreError(.invalid, "there is no ledger entry \(number)")
         }
         let report = AccountReport(context: context, zone: try context.zone())
         try report.write([account])
@@ -75,24 +79,25 @@ enum LedgerCommand: Command {
             number, forget: forget,
             description: IngestDescription(kind: .undo, name: "ingest \(number)", received: context.machine.now().microseconds))
         guard ingest > 0 else {
-            context.note("ingest \(number) left nothing to take back")
+            context.note("ledger entry \(number) has nothing to undo")
             return
         }
         let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
         // Forgotten readings can no longer be looked up.
-        let told = touches ? ", characteristics are what they were before" : ""
-        let again = undone?.kind == .undo ? undone?.name.map { ", and what \($0) did holds again" } ?? "" : ""
+        let told = touches ? ", characteristics restored" : ""
+        let again = undone?.kind == .undo ? undone?.name.map { " (\($0) applies again)" } ?? "" : ""
         let outcome =
             if undone?.kind == .migrate {
-                "'vitalgate repair apply' makes the repair again"
+                "'vitalgate repair apply' repeats the repair"
             } else if forget {
-                "the same readings may come again"
+                "the same readings can be imported again"
             } else if became.withdrawn, undone?.kind != .undo {
-                "the same readings stay out until 'ledger undo \(ingest)'"
+                "the same readings are not stored again until 'ledger undo \(ingest)'"
             } else {
-                "'ledger undo \(ingest)' takes that back"
+                "'ledger undo \(ingest)' reverts this"
             }
-        context.note("ingest \(number) is undone\(again): \(became.text)\(told) (this is ledger entry \(ingest); \(outcome))")
+        context.note(
+            "ledger entry \(number) is undone\(again): \(became.text)\(told) (this is ledger entry \(ingest), \(outcome))")
     }
 
     /// The effect on the readings, from the ledger entry of the undo.
@@ -102,12 +107,12 @@ enum LedgerCommand: Command {
         let account = try store.account(of: ingest)
         let (deleted, restored) = (account?.deleted ?? 0, account?.restored ?? 0)
         var parts: [String] = []
-        if deleted > 0 { parts.append("\(Readable.count(deleted, "sample")) withdrawn") }
-        if restored > 0 { parts.append("\(Readable.count(restored, "sample")) back as before") }
+        if deleted > 0 { parts.append("\(Readable.count(deleted, "sample")) deleted") }
+        if restored > 0 { parts.append("\(Readable.count(restored, "sample")) restored") }
         let held = try store.heldAgain(by: ingest)
-        if held > 0 { parts.append("\(Readable.count(held, "reading")) held again, see 'quarantine list'") }
-        if judgedAgain > 0 { parts.append("\(Readable.count(judgedAgain, "held reading")) judged as before") }
-        return (parts.isEmpty ? "no sample changed" : parts.joined(separator: ", "), deleted > 0)
+        if held > 0 { parts.append("\(Readable.count(held, "reading")) quarantined again (see 'quarantine list')") }
+        if judgedAgain > 0 { parts.append("\(Readable.count(judgedAgain, "quarantine decision")) restored") }
+        return (parts.isEmpty ? "no samples changed" : parts.joined(separator: ", "), deleted > 0)
     }
 }
 
@@ -116,30 +121,32 @@ enum DeleteCommand: Command {
     static let specification = CommandSpecification(
         name: "delete", summary: "Delete samples.",
         discussion: """
-            Deleted stays deleted: the same reading arriving again, from a file or a device's memory, is not stored. 'restore' is the way \
-            back. Without --yes a condition only shows how many samples it meets.
+            A deleted reading is not stored again when it arrives from a file or a device. 'vitalgate restore' brings it back. \
+            Select samples by UUID or by conditions. With conditions, the command only shows the number of matching samples \
+            unless you use --yes.
 
-            What belongs to a correlation (a blood pressure's two samples, a food's nutrients) or to a workout (its routes) stays, as in HealthKit, \
-            unless --with-objects says that it goes with it. What was recorded during a workout is no part of it here.
+            The samples of a correlation (such as the two pressures of a blood pressure) and the routes of a workout are kept, \
+            as in HealthKit, unless you use --with-objects. Samples recorded during a workout are not part of it.
             """,
-        arguments: [Argument(name: "UUID", help: "Samples' UUIDs; or none, and a type or condition.", arity: .any)],
+        arguments: [Argument(name: "UUID", help: "UUIDs of samples (or use conditions).", arity: .any)],
         options: [
             Option(
-                names: ["--type"], value: "TYPE", help: "A type of samples, or all.",
+                names: ["--type"], value: "TYPE", help: "Type of samples, or all.",
                 completion: .command("vitalgate types --ids"))
         ]
             + SharedOptions.range + [
-                SharedOptions.subject, Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
-                Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+                SharedOptions.subject, Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
+                Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
                 SharedOptions.condition, SharedOptions.timeZone,
                 Option(
                     names: ["--with-objects"],
-                    help: "Delete also what belongs to them: a correlation's samples, a workout's routes."),
-                Option(names: ["--yes"], help: "Do it without showing first."),
+                    help: "Also delete the samples of correlations and the routes of workouts."),
+                Option(names: ["--yes"], help: "Delete the matching samples (default: only count them)."),
             ],
         examples: [
             Example(
-                "vitalgate delete --type bodyMass --from 2026-11-20 --where 'value < 20 kg' --yes", "The cat on the scale.")
+                "vitalgate delete --type bodyMass --from 2026-11-20 --where 'value < 20 kg' --yes",
+                "Delete the weights of a cat on the scale.")
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -184,7 +191,8 @@ enum DeleteCommand: Command {
         while try cursor.next() != nil { count += 1 }
         if withObjects { count += objects }
         context.note(
-            "\(Readable.count(count)) samples would be deleted\(others(objects, goes: withObjects, context)); --yes does it")
+            "\(Readable.count(count, "sample")) would be deleted\(others(objects, goes: withObjects, context)). Use --yes to delete"
+        )
         return .success
     }
 
@@ -198,20 +206,22 @@ enum DeleteCommand: Command {
     /// The note on objects that belong to the deleted samples.
     private static func others(_ count: Int, goes: Bool, _ context: CommandContext) -> String {
         guard count > 0 else { return "" }
-        let names = count == 1 ? "1 that belongs to them" : "\(Readable.count(count)) that belong to them"
+        let names = count == 1 ? "1 object that belongs to them" : "\(Readable.count(count)) objects that belong to them"
         return goes
-            ? ", among them \(names)" : "; \(names) \(count == 1 ? "stays" : "stay") (--with-objects deletes that as well)"
+            ? ", including \(names)" : ", but \(names) \(count == 1 ? "is" : "are") kept (use --with-objects to delete)"
     }
 
     private static func report(
         _ result: (ingest: Int64, count: Int), _ objects: Int, _ context: CommandContext
     ) -> ExitCode {
         guard result.count > 0 else {
-            context.note("no sample meets this; nothing is deleted")
+            context.note("no samples match, nothing was deleted")
             return .success
         }
         context.note(
-            "\(Readable.count(result.count)) samples deleted\(others(objects, goes: context.invocation.flag("--with-objects"), context)) (this is ledger entry \(result.ingest); 'ledger undo \(result.ingest)' takes it back)"
+            "\(Readable.count(result.count, "sample")) deleted"
+                + others(objects, goes: context.invocation.flag("--with-objects"), context)
+                + " (this is ledger entry \(result.ingest), 'ledger undo \(result.ingest)' reverts it)"
         )
         return .success
     }
@@ -220,13 +230,13 @@ enum DeleteCommand: Command {
 /// `restore`: restores deleted samples.
 enum RestoreCommand: Command {
     static let specification = CommandSpecification(
-        name: "restore", summary: "Bring deleted samples back.",
+        name: "restore", summary: "Restore deleted samples.",
         discussion: """
-            A correlation's samples and a workout's routes that were deleted with it come back with --with-objects; 'ledger undo' of the deletion \
-            takes all of it back.
+            Use --with-objects to also restore the samples of correlations and the routes of workouts that were deleted with \
+            them. To restore everything that one command deleted, use 'vitalgate ledger undo'.
             """,
-        arguments: [Argument(name: "UUID", help: "Deleted samples' UUIDs.", arity: .oneOrMore)],
-        options: [Option(names: ["--with-objects"], help: "Bring back also what was deleted with them as theirs.")])
+        arguments: [Argument(name: "UUID", help: "UUIDs of deleted samples.", arity: .oneOrMore)],
+        options: [Option(names: ["--with-objects"], help: "Also restore the objects that were deleted with them.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let uuids = try context.invocation.arguments("UUID").map { try DeleteCommand.uuid($0, context.invocation) }
@@ -238,28 +248,29 @@ enum RestoreCommand: Command {
             description: IngestDescription(kind: .restore, received: context.machine.now().microseconds))
         let left =
             objects > 0 && !withObjects
-            ? "; \(Readable.count(objects)) deleted with them stay so (--with-objects brings them back)" : ""
-        context.note("\(Readable.count(count)) samples restored\(left) (this is ledger entry \(ingest))")
+            ? ", but \(Readable.count(objects, "object")) deleted with them \(objects == 1 ? "is" : "are") not (use --with-objects)"
+            : ""
+        context.note("\(Readable.count(count, "sample")) restored\(left) (this is ledger entry \(ingest))")
         return .success
     }
 }
 
 /// `quarantine`: shows and decides quarantined samples.
 enum QuarantineCommand: Command {
-    private static let ids = [Argument(name: "N", help: "Numbers that 'quarantine list' shows.", arity: .oneOrMore)]
+    private static let ids = [Argument(name: "N", help: "Numbers shown by 'quarantine list'.", arity: .oneOrMore)]
 
     static let specification = CommandSpecification(
-        name: "quarantine", summary: "Show and judge samples that cannot be true.",
+        name: "quarantine", summary: "Review quarantined samples.",
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List what is held, with the rule that holds it.",
+                name: "list", summary: "List quarantined samples with the rule that applied.",
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "show", summary: "Show one: the rule, what arrived, and the samples next to it in time.",
-                arguments: [Argument(name: "N", help: "A number that 'quarantine list' shows.")],
+                name: "show", summary: "Show a quarantined sample, its rule and its neighbors.",
+                arguments: [Argument(name: "N", help: "Number shown by 'quarantine list'.")],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
-            CommandSpecification(name: "accept", summary: "Store held samples: they are right.", arguments: ids),
-            CommandSpecification(name: "reject", summary: "Throw held samples out.", arguments: ids),
+            CommandSpecification(name: "accept", summary: "Store quarantined samples.", arguments: ids),
+            CommandSpecification(name: "reject", summary: "Discard quarantined samples.", arguments: ids),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -267,7 +278,7 @@ enum QuarantineCommand: Command {
         if context.invocation.path.last == "show" { return try QuarantineReport(context).show() }
         let numbers = try context.invocation.arguments("N").map { text in
             guard let number = Int64(text), number > 0 else {
-                throw context.invocation.invalid("N", value: text, expected: "a number")
+                throw context.invocation.invalid("N", value: text, expected: "a number shown by 'quarantine list'")
             }
             return number
         }
@@ -276,7 +287,7 @@ enum QuarantineCommand: Command {
         let description = IngestDescription(kind: accepts ? .accept : .reject, received: context.machine.now().microseconds)
         let (ingest, count) =
             accepts ? try store.accept(numbers, description: description) : try store.reject(numbers, description: description)
-        context.note("\(Readable.count(count)) samples \(accepts ? "accepted" : "rejected") (this is ledger entry \(ingest))")
+        context.note("\(Readable.count(count, "sample")) \(accepts ? "accepted" : "rejected") (this is ledger entry \(ingest))")
         return .success
     }
 

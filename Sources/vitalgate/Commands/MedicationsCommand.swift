@@ -7,48 +7,49 @@ import SampleStore
 /// `medications`: a person's medications and notes on them.
 enum MedicationsCommand: Command {
     private static let forms = MedicationGeneralForm.allCases.map(\.rawValue)
-    private static let name = Argument(name: "NAME", help: "As its doses name it: 'Ibuprofen 400 mg'.")
+    private static let name = Argument(name: "NAME", help: "Name as in its doses, such as 'Ibuprofen 400 mg'.")
     private static let notes = [
         SharedOptions.subject,
-        Option(names: ["--nickname"], value: "TEXT", help: "What you call it; an empty text forgets that."),
-        Option(names: ["--form"], value: "FORM", help: forms.joined(separator: ", ") + ".", completion: .values(forms)),
+        Option(names: ["--nickname"], value: "TEXT", help: "Nickname (an empty text removes it)."),
+        Option(names: ["--form"], value: "FORM", help: "Form of the medication.", completion: .values(forms)),
         Option(
             names: ["--code"], value: "SYSTEM:CODE",
-            help: "Its code, such as rxnorm:310965; given again, another one. They take the place of those of before.",
+            help: "Code, such as rxnorm:310965 (replaces all earlier codes).",
             repeating: true),
-        Option(names: ["--scheduled"], help: "It is taken by a schedule."),
-        Option(names: ["--as-needed"], help: "It is taken as needed."),
+        Option(names: ["--scheduled"], help: "Mark as taken on a schedule."),
+        Option(names: ["--as-needed"], help: "Mark as taken as needed."),
     ]
 
     static let specification = CommandSpecification(
-        name: "medications", summary: "List what a person takes, and note what it is.",
+        name: "medications", summary: "List and describe a person's medications.",
         discussion: """
-            A medication is no sample: it has a name, what it comes as, codes, a nickname, and whether it is taken by a schedule or no more. What was taken \
-            when are samples of the type medicationDoseEvent that name it: vitalgate query medicationDoseEvent --where "medication = 'NAME'".
+            A medication is not a sample. It has a name, a form, codes, a nickname, and flags for whether it is taken on a \
+            schedule and whether it is still taken. Its doses are samples of the type medicationDoseEvent: vitalgate query \
+            medicationDoseEvent --where "medication = 'NAME'".
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "Show them; archived ones only with --all.",
+                name: "list", summary: "List medications.",
                 options: [
-                    SharedOptions.subject, Option(names: ["--all"], help: "Also those that are taken no more."),
+                    SharedOptions.subject, Option(names: ["--all"], help: "Include archived medications."),
                     Format.option, Format.safe,
                 ]),
             CommandSpecification(
-                name: "set", summary: "Note a medication, or what is otherwise now.",
-                discussion: "What is not said stays as it was.",
+                name: "set", summary: "Add or change a medication.",
+                discussion: "Values without an option stay unchanged.",
                 arguments: [name],
                 options: notes + [
-                    Option(names: ["--archived"], help: "It is taken no more."),
-                    Option(names: ["--taken"], help: "It is taken again."),
+                    Option(names: ["--archived"], help: "Mark as no longer taken."),
+                    Option(names: ["--taken"], help: "Mark as taken again."),
                 ],
                 examples: [
                     Example(
                         "vitalgate medications set 'Ibuprofen 400 mg' --form tablet --code rxnorm:310965 --as-needed",
-                        "A tablet against headaches."),
-                    Example("vitalgate medications set 'Ibuprofen 400 mg' --archived", "It is taken no more."),
+                        "Add a tablet that is taken as needed."),
+                    Example("vitalgate medications set 'Ibuprofen 400 mg' --archived", "Mark as no longer taken."),
                 ]),
             CommandSpecification(
-                name: "remove", summary: "Forget a medication; its doses stay.", arguments: [name],
+                name: "remove", summary: "Remove a medication and keep its doses.", arguments: [name],
                 options: [SharedOptions.subject]),
         ])
 
@@ -93,7 +94,7 @@ enum MedicationsCommand: Command {
     /// Returns true for the first flag, false for the second one, and `nil` for neither.
     private static func choice(_ one: String, _ other: String, _ invocation: Invocation) throws -> Bool? {
         switch (invocation.flag(one), invocation.flag(other)) {
-        case (true, true): throw invocation.invalid(other, value: "", expected: "left out together with \(one)")
+        case (true, true): throw invocation.invalid(other, value: "", expected: "either \(one) or \(other), not both")
         case (true, false): true
         case (false, true): false
         case (false, false): nil
@@ -119,7 +120,7 @@ enum MedicationsCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let subject = try subject(context, store)
         guard try store.removeMedication(context.invocation.argument("NAME") ?? "", of: subject) else {
-            throw StoreError(.invalid, "there is no such medication; 'vitalgate medications list --all' shows them")
+            throw StoreError(.invalid, "the person has no such medication (see 'vitalgate medications list --all')")
         }
     }
 
@@ -134,7 +135,7 @@ enum MedicationsCommand: Command {
             return
         }
         if medications.isEmpty, context.format == .table {
-            context.note("nothing is noted")
+            context.note("no medications")
             return
         }
         let rows = medications.map { medication in

@@ -8,38 +8,41 @@ import VitalStore
 /// `observe`: notifies a program of changes.
 enum ObserveCommand: Command {
     static let specification = CommandSpecification(
-        name: "observe", summary: "Tell a command or a socket when something came or went.",
+        name: "observe", summary: "Run a command or notify a socket when samples change.",
         discussion: """
-            HealthKit wakes an app when there is something new for it; this does so for a command, which is started each time, or for a program that listens at a Unix socket. Either gets one line of \
-            JSON, the command on its standard input:
+            Starts a command for each change, or notifies a program that listens on a Unix socket. Both receive one line of \
+            JSON, the command on standard input:
 
               {"after":"5ba07cd5c1be4f10-90231","anchor":"5ba07cd5c1be4f10-90240","observer":"scale","resynchronise":false,"types":["bodyMass"]}
 
-            'vitalgate changes --after' with its "after" tells what it was. A command acknowledges by ending with status 0, a socket's program by the line ok, within a minute. What is not acknowledged \
-            comes again, after a second, two, four, and so on up to an hour, and never stops coming. How far the receiver has come is kept beside the store under NAME: stopped and started \
-            again, it goes on from there; begun for the first time, it tells of what is committed from then on. "resynchronise" is true where the store was put back from a backup: then the receiver reads \
-            everything again. It runs until it is stopped; one process at a time for each NAME. The hub runs those that the \
-            configuration has under 'observers'. What devices stream is told when the hub writes it by itself, every 30 seconds or what \
-            'hub.commitEvery' of the configuration says.
+            Read the changes with 'vitalgate changes --after' and the value of "after". Acknowledge within a minute: a command \
+            exits with status 0, and a program at the socket answers with the line ok. Otherwise the same message is sent \
+            again, after growing delays of up to an hour. Progress is stored under NAME, so an observer that is restarted \
+            continues where it stopped. If "resynchronise" is true, the store was restored from a backup and you must read \
+            everything again.
+
+            Only one process can use a NAME. The hub runs the observers in its configuration ('observers'). Live readings are \
+            reported when the hub commits them, by default every 30 seconds ('hub.commitEvery').
             """,
         arguments: [
-            Argument(name: "NAME", help: "Under which its progress is kept: letters, digits, '-', '_' and '.'."),
-            Argument(name: "COMMAND", help: "A program and its arguments, behind --; none with --socket.", arity: .any),
+            Argument(name: "NAME", help: "Name under which progress is stored (letters, digits, '-', '_' and '.')."),
+            Argument(name: "COMMAND", help: "Program and arguments, after -- (omit with --socket).", arity: .any),
         ],
         options: [
-            Option(names: ["--types"], value: "TYPES", help: "Only these types, joined by commas."),
+            Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas."),
             Option(
                 names: ["--frequency"], value: "HOW",
-                help: "At most how often: immediate (the default), hourly or daily. What comes meanwhile is told with it.",
+                help: "Maximum frequency of notifications (default: immediate).",
                 completion: .values(BackgroundDelivery.Frequency.allCases.map(\.rawValue))),
-            Option(names: ["--socket"], value: "PATH", help: "Tell the program that listens here.", completion: .file),
+            Option(names: ["--socket"], value: "PATH", help: "Unix socket of the program to notify.", completion: .file),
             SharedOptions.untilEOF,
         ],
         examples: [
             Example(
                 "vitalgate observe scale --types bodyMass -- /usr/local/bin/weighed",
-                "Run a program whenever somebody was weighed."),
-            Example("vitalgate observe panel --frequency hourly --socket /run/panel.sock", "Wake a program once an hour."),
+                "Run a program after each weighing."),
+            Example(
+                "vitalgate observe panel --frequency hourly --socket /run/panel.sock", "Notify a program at most once an hour."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -60,7 +63,7 @@ enum ObserveCommand: Command {
         let types = try invocation.string("--types").map { Set(try context.types($0)) }
         let frequency = invocation.string("--frequency").flatMap { BackgroundDelivery.Frequency(rawValue: $0) }
         guard BackgroundDelivery.isName(name) else {
-            throw invocation.invalid("NAME", value: name, expected: "letters, digits, '-', '_' and '.', 64 at most")
+            throw invocation.invalid("NAME", value: name, expected: "at most 64 letters, digits, '-', '_' and '.'")
         }
         let delivery = try BackgroundDelivery(name: name, types: types, frequency: frequency ?? .immediate, receiver: receiver)
         return try follow(delivery, of: try HealthStore(path: path), context)
@@ -90,7 +93,7 @@ enum ObserveCommand: Command {
                 context.inform("observer \(delivery.name): \(message.types.joined(separator: ", "))")
             case .event(.failed(let reason, let again)):
                 context.warn(
-                    "observer \(delivery.name): \(reason); it is told again in \(again.components.seconds) s, and misses nothing")
+                    "observer \(delivery.name): \(reason), retrying in \(again.components.seconds) s without losing changes")
             case .ended(let error?): throw error
             case .ended(nil): return .success
             }

@@ -6,30 +6,30 @@ import SampleStore
 
 /// `people`: the people whose readings are in the store.
 enum PeopleCommand: Command {
-    private static let person = Argument(name: "NAME", help: "A name, me or a UUID.")
+    private static let person = Argument(name: "NAME", help: "Name, me or a UUID.")
 
     static let specification = CommandSpecification(
         name: "people", formerNames: ["subjects"],
-        summary: "List, add, rename and remove people, and erase all that is known of one.",
+        summary: "List, add, rename, remove and erase people.",
         discussion: """
-            Samples have a person's UUID; the name is in the store only, for you, and is taken wherever --person is. It is in no log, no sample and \
-            no export.
+            Samples identify a person by UUID. The name is kept only in the store and is accepted by --person. It never \
+            appears in logs, samples or exports.
             """,
         subcommands: [
-            CommandSpecification(name: "list", summary: "List the people.", options: [Format.option, Format.safe]),
+            CommandSpecification(name: "list", summary: "List people.", options: [Format.option, Format.safe]),
             CommandSpecification(
-                name: "add", summary: "Add a person.", arguments: [Argument(name: "NAME", help: "What you call them.")],
+                name: "add", summary: "Add a person.", arguments: [Argument(name: "NAME", help: "Name of the person.")],
                 options: [
                     Option(
                         names: ["--id"], value: "UUID",
-                        help: "The UUID that this person has on another hub; a new one is made without it.")
-                ], examples: [Example("vitalgate people add Anna", "Somebody else in the household.")]),
+                        help: "UUID of this person on another hub (default: a new one).")
+                ], examples: [Example("vitalgate people add Anna", "Add another person in the household.")]),
             CommandSpecification(
-                name: "rename", summary: "Give a person another name.",
-                arguments: [person, Argument(name: "NEW", help: "The name from now on.")],
-                examples: [Example("vitalgate people rename me Ben", "A name for the person whose store this is.")]),
+                name: "rename", summary: "Rename a person.",
+                arguments: [person, Argument(name: "NEW", help: "New name.")],
+                examples: [Example("vitalgate people rename me Ben", "Name the owner of the store.")]),
             CommandSpecification(
-                name: "remove", summary: "Forget a person's name.", discussion: "Their samples stay, under the UUID.",
+                name: "remove", summary: "Remove a person's name.", discussion: "The samples are kept under the UUID.",
                 arguments: [person]), ErasureReport.specification,
         ])
 
@@ -74,7 +74,7 @@ enum PeopleCommand: Command {
         let persons = try store.persons()
         let subject = id?.lowercased() ?? UUIDText.random()
         guard !persons.contains(where: { $0.name == name || $0.subject == subject }) else {
-            throw StoreError(.invalid, "this person is there already; 'vitalgate people list' shows them")
+            throw StoreError(.invalid, "this person already exists (see 'vitalgate people list')")
         }
         try store.save(Person(subject: subject, name: name))
         try context.streams.output.write("\(subject)\n")
@@ -85,7 +85,7 @@ enum PeopleCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
         guard try subject == store.subject || store.persons().contains(where: { $0.subject == subject }) else {
-            throw StoreError(.invalid, "there is no such person; 'vitalgate people list' shows them")
+            throw StoreError(.invalid, "there is no such person (see 'vitalgate people list')")
         }
         try store.save(Person(subject: subject, name: name))
     }
@@ -99,7 +99,7 @@ enum PeopleCommand: Command {
             name.first?.isWhitespace == false, name.last?.isWhitespace == false
         else {
             throw invocation.invalid(
-                argument, value: "…", expected: "a name in one line, not me, unassigned or a UUID")
+                argument, value: "…", expected: "a name in one line, other than me, unassigned or a UUID")
         }
         return name
     }

@@ -10,61 +10,64 @@ import Profiles
 /// `profile`: the device profiles of this machine.
 enum ProfileCommand: Command {
     private static let profiles = Argument(
-        name: "PROFILE", help: "Profiles' ids, or files (a path with a slash or .json5); all profiles where none is named.",
+        name: "PROFILE", help: "Ids or files of profiles, a file with / or .json5 in its name (default: all profiles).",
         arity: .any,
         completion: .command("vitalgate profile list --ids"))
 
     static let specification = CommandSpecification(
         name: "profile", summary: "Show, check, test and draft device profiles.",
         discussion:
-            "A profile is one JSON5 file that holds everything about a device or file format; docs/profiles.md tells how to write one.",
+            "A profile is one JSON5 file that describes a device or file format. docs/profiles.md explains how to write one.",
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List the profiles and where they lie.",
+                name: "list", summary: "List profiles and their files.",
                 options: [
-                    Option(names: ["--ids"], help: "Only the ids, one a line."),
+                    Option(names: ["--ids"], help: "Print only the ids, one per line."),
                     Option(
                         names: ["--devices"],
-                        help: "The makers and models that they read, what comes of each, and how far that is proven."),
+                        help: "List makers and models with their types, and how well each is tested."),
                     Format.option, Format.safe,
                 ],
-                examples: [Example("vitalgate profile list --devices", "Whether yours is among them.")]),
+                examples: [Example("vitalgate profile list --devices", "Check whether your device is supported.")]),
             CommandSpecification(
-                name: "show", summary: "Print a profile's file, and its rules for duplicates.",
-                arguments: [Argument(name: "ID", help: "Its id.", completion: .command("vitalgate profile list --ids"))]),
+                name: "show", summary: "Print a profile and its duplicate rules.",
+                arguments: [
+                    Argument(name: "ID", help: "Id of the profile.", completion: .command("vitalgate profile list --ids"))
+                ]),
             CommandSpecification(
-                name: "check", summary: "Check profile files; each problem with its key.",
+                name: "check", summary: "Check profile files and report each problem with its key.",
                 arguments: [
                     Argument(
-                        name: "FILE", help: "Profile files; all profiles of this machine where none is named.", arity: .any,
+                        name: "FILE", help: "Profile files (default: all profiles on this machine).", arity: .any,
                         completion: .file)
                 ]),
             CommandSpecification(
-                name: "test", summary: "Run profiles' vectors.",
+                name: "test", summary: "Run the test vectors of profiles.",
                 discussion: """
-                    What differs from a vector is shown in the vector's own form: - is what must come and does not, + is what comes and \
-                    must not.
+                    Differences are shown in the form of the vector. A line with - is expected but missing, and a line with + \
+                    is unexpected.
                     """, arguments: [profiles],
-                examples: [Example("vitalgate profile test profiles/my-scale.json5", "A draft, before it is put anywhere.")]),
+                examples: [Example("vitalgate profile test profiles/my-scale.json5", "Test a draft before you install it.")]),
             CommandSpecification(
-                name: "suggest", summary: "Draft a profile for a CSV file that no profile reads, or of what a device sent.",
+                name: "suggest", summary: "Draft a profile from a CSV file or a capture.",
                 discussion: """
-                    What could not be seen in the file is marked in the draft, for a person to confirm. Nothing is guessed silently. With --capture \
-                    FILE is what 'vitalgate capture' or 'devices request' wrote: what is the same in all frames of a channel is a mark in the draft, what \
-                    differs a field without a meaning yet, whose values are not shown.
+                    Anything that cannot be determined from the file is marked in the draft for you to confirm. With \
+                    --capture, FILE is the output of 'vitalgate capture' or 'vitalgate devices request'. Bytes that are the \
+                    same in all frames of a channel become a condition in the draft. The others become fields without a \
+                    meaning, and their values are not shown.
                     """,
-                arguments: [Argument(name: "FILE", help: "The file.", completion: .file)],
+                arguments: [Argument(name: "FILE", help: "CSV file or capture.", completion: .file)],
                 options: [
-                    Option(names: ["--id"], value: "ID", help: "The new profile's id."),
-                    Option(names: ["--capture"], help: "FILE is a capture."),
+                    Option(names: ["--id"], value: "ID", help: "Id of the new profile."),
+                    Option(names: ["--capture"], help: "Read FILE as a capture."),
                     Option(
                         names: ["--device"], value: "NAME",
-                        help: "Of a capture with several devices: the one that is meant, by name or address."),
+                        help: "Name or address of the device, if the capture contains several."),
                 ],
                 examples: [
                     Example(
-                        "vitalgate profile suggest new-scale.csv > new-scale.json5", "Then edit, check and test it."),
-                    Example("vitalgate profile suggest --capture field.ndjson", "Draft the layout of what a device sends."),
+                        "vitalgate profile suggest new-scale.csv > new-scale.json5", "Draft a profile to edit, check and test."),
+                    Example("vitalgate profile suggest --capture field.ndjson", "Draft the layout of a device's frames."),
                 ]),
         ])
 
@@ -87,7 +90,7 @@ enum ProfileCommand: Command {
     /// Loads the profiles and reports those that cannot be loaded.
     static func library(_ context: CommandContext) throws -> ProfileLibrary {
         let (library, problems) = try folders(context).load()
-        for problem in problems { context.note("vitalgate: profile left out: \(problem)") }
+        for problem in problems { context.note("vitalgate: profile ignored: \(problem)") }
         return library
     }
 
@@ -159,10 +162,10 @@ enum ProfileCommand: Command {
     private static func duplicateRules(of profile: Profile) -> String {
         let types = profile.types
         guard !types.isEmpty else {
-            return "// Types are named by the file; 'vitalgate types' shows by which rule each is compared with other paths.\n"
+            return "// The file names the types. 'vitalgate types --format ndjson' shows the duplicate rule of each type.\n"
         }
         let rules = types.map { "//     \($0.id): \(DuplicateRule.of($0, lasting: true).rawValue)\n" }
-        return "// Compared with readings of other paths by these rules (docs/duplicates.md):\n" + rules.joined()
+        return "// Duplicate rules for readings from other paths (docs/duplicates.md):\n" + rules.joined()
     }
 
     private static func check(_ context: CommandContext) throws -> ExitCode {
@@ -221,7 +224,7 @@ enum ProfileCommand: Command {
         let head = try TextFileHead.read(path: path)
         let suggestion = ProfileSuggestion(firstLines: head.text, id: id)
         guard suggestion.hasHeader else {
-            throw SourceError(.malformed, "\(path): its first line is no header: a profile needs the columns' names")
+            throw SourceError(.malformed, "\(path): the first line is not a header with column names, which a profile needs")
         }
         try context.streams.output.write(suggestion.json5)
         return .success

@@ -9,46 +9,39 @@ enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
         discussion: """
-            Samples come by start time, or as --sort says: by any field of a condition, several joined by commas, with - before one for its \
-            highest first. What does not have a field comes last. A UUID in place of a type prints that sample, or what became of it; \
-            'vitalgate show' tells all of it.
-
-            bloodPressure lists stored correlations and those that a cuff's frames make: the two pressures of one frame, which nobody stored \
-            as one. Of all types at once it takes --kind correlation to see these.
-
-            --explain with a type prints how the query is answered in place of the samples: which series are read, which stretches of their \
-            starts, what is asked of each sample there, and how many were read for how many that meet it.
+            Samples are sorted by start time unless you use --sort. A UUID instead of a type prints that sample, or what \
+            happened to it. 'vitalgate show' prints it completely.
 
             \(SharedOptions.conditionSyntax)
             """,
         arguments: [
             Argument(
                 name: "TYPE",
-                help: "A type such as heartRate or sleepAnalysis, several joined by commas, all, or a sample's UUID.",
+                help: "Type such as heartRate, several separated by commas, all, or a sample's UUID.",
                 completion: .command("vitalgate types --ids"))
         ],
         options: SharedOptions.range + [
             SharedOptions.subject,
-            Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
-            Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+            Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
+            Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
             Option(
-                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Of all types only those of a kind"),
+                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of this kind"),
                 completion: .values(SampleKind.allCases.map(\.name))),
             SharedOptions.unit, SharedOptions.condition,
             Option(
                 names: ["--sort"], value: "ORDER",
-                help: "start (oldest first, the default), -start (newest first), or other fields: -value, type,-end.",
+                help: "Sort by start (default) or by other fields, separated by commas (- for descending order).",
                 completion: .suggestions(["start", "-start", "end", "-end", "value", "-value", "duration", "-duration", "type"])),
-            Option(names: ["--limit"], value: "N", help: "At most so many samples."),
+            Option(names: ["--limit"], value: "N", help: "Maximum number of samples."),
             Option(
                 names: ["--explain"],
                 help:
-                    "Print the plan and what was read for it; of a UUID what it is, by which rule other paths' readings were taken for it, and its witnesses."
+                    "Print the query plan instead of samples, or for a UUID its identity and duplicates."
             ),
             Option(
                 names: ["--chart"],
                 help:
-                    "Of sleepAnalysis: draw each night as bars, each moment once: of several sources the first by the configuration's priority, as in 'stats'."
+                    "Draw the nights of sleepAnalysis as charts."
             ),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
@@ -56,15 +49,13 @@ enum QueryCommand: Command {
             Example("vitalgate query bodyTemperature --from -7d --where 'value > 38 Cel'", "Fevers of the last week."),
             Example(
                 "vitalgate query heartRate --where \"value > 100 and (source.name = 'My watch' or device.model ~ HR)\"",
-                "Fast hearts, as two devices saw them."),
-            Example("vitalgate query sleepAnalysis --from -7d --where 'case = asleepDeep'", "Deep sleep of the last week."),
-            Example("vitalgate query heartRate --from -30d --sort -value --limit 10", "The ten fastest hearts of a month."),
-            Example("vitalgate query heartRate --from -1d --where 'value > 100' --explain", "What is read for that."),
-            Example("vitalgate query sleepAnalysis --chart --from -7d", "The nights of the last week, drawn."),
+                "High heart rates from two devices."),
+            Example("vitalgate query heartRate --from -30d --sort -value --limit 10", "The ten highest heart rates of a month."),
+            Example("vitalgate query sleepAnalysis --chart --from -7d", "Charts of the last week's nights."),
             Example(
                 "vitalgate query all --where 'fhir.resourceType = \"Immunization\" and fhir.code.cvx = 94'",
-                "Vaccinations with MMRV, as health records tell them."),
-            Example("vitalgate query all --format ndjson", "Everything, for a program."),
+                "MMRV vaccinations from health records."),
+            Example("vitalgate query all --format ndjson", "All samples, for another program."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -127,7 +118,7 @@ enum QueryCommand: Command {
                     throw invocation.invalid(
                         "--sort", value: word,
                         expected:
-                            "a field of a condition such as start, end, value, duration, type or source.name, with - for the highest first"
+                            "a field such as start, end, value, duration, type or source.name, with - for descending order"
                     )
                 }
                 return order
@@ -143,11 +134,11 @@ enum QueryCommand: Command {
         let invocation = context.invocation
         guard let types, types.count == 1, types.first?.id == "sleepAnalysis" else {
             throw invocation.invalid(
-                "TYPE", value: invocation.argument("TYPE") ?? "", expected: "sleepAnalysis, which --chart draws")
+                "TYPE", value: invocation.argument("TYPE") ?? "", expected: "sleepAnalysis, the only type that --chart draws")
         }
         if context.format != .table {
             throw invocation.invalid(
-                "--format", value: context.format.rawValue, expected: "no format with --chart, which draws for people")
+                "--format", value: context.format.rawValue, expected: "no --format with --chart")
         }
         let day: Int64 = 86_400_000_000
         var query = query

@@ -7,58 +7,62 @@ import SampleStore
 
 /// `repair`: repairs samples that were stored wrongly, and undoes repairs.
 enum RepairCommand: Command {
-    private static let number = Argument(name: "N", help: "The repair's number.")
+    private static let number = Argument(name: "N", help: "Number of the repair.")
 
     static let specification = CommandSpecification(
-        name: "repair", formerNames: ["migrate"], summary: "Repair samples that have a wrong unit, time or name.",
+        name: "repair", formerNames: ["migrate"], summary: "Repair samples with a wrong unit, time, person or type.",
         discussion: """
-            A repair never changes a sample: it makes a new one and deletes the old one, which names the new. 'plan' shows what would be done and changes \
-            nothing. 'apply' does it, whole or not at all; the same repair again finds nothing to do. 'undo' gives the very same samples back.
+            A repair never changes a sample. It stores a new sample and deletes the old one. 'plan' shows the result without \
+            changing anything. 'apply' makes the repair completely or not at all, and changes nothing when you run it again. \
+            'undo' restores the original samples.
             """,
         subcommands: [
             CommandSpecification(
-                name: "plan", summary: "Show what a repair would do.",
+                name: "plan", summary: "Show the effect of a repair without applying it.",
                 discussion: """
-                    A repair of values (--read-as, --scale) takes what is plausible only after the repair. What is plausible only as it is, is right already and \
-                    stays; what could be either stays too, unless --ambiguous says that the conditions alone decide.
+                    A repair of values (--read-as, --scale) changes samples that are plausible only after the repair. Samples \
+                    that are plausible only as they are stay unchanged. So do samples that are plausible both ways, unless you \
+                    use --ambiguous.
                     """, options: RepairOptions.all,
                 examples: [
                     Example(
                         "vitalgate repair plan --type bodyTemperature --source Thermo --read-as '[degF]'",
-                        "Degrees Fahrenheit that were taken for degrees Celsius."),
+                        "Read numbers as degrees Fahrenheit instead of Celsius."),
                     Example(
-                        "vitalgate repair plan --type bodyFatPercentage --scale 0.01", "3040 % that should be 30.40 %."),
+                        "vitalgate repair plan --type bodyFatPercentage --scale 0.01", "Change 3040 % to 30.40 %."),
                 ]),
             CommandSpecification(
-                name: "apply", summary: "Repair, in one step that is done whole or not begun.",
+                name: "apply", summary: "Apply a repair completely or not at all.",
                 discussion: """
-                    A repair compares only with what stands outside itself: two readings that it makes equal stay two. Where a reading is there in the right form \
-                    already, the wrong one makes way for it, and there is one reading fewer: 'apply' says how many, and asks, or wants --merge.
+                    If a correct copy of a reading already exists, the repair removes the wrong one. 'apply' then shows how \
+                    many samples are removed and asks for confirmation, or requires --merge without a terminal. If a \
+                    repair makes two readings equal, both are kept.
                     """, options: RepairOptions.all + [RepairOptions.merge],
                 examples: [
                     Example(
                         "vitalgate repair apply --type bodyMass --device S-17 --from 2026-03-01 --read-as '[lb_av]' --ambiguous",
-                        "All of a scale's weights since March were pounds."),
+                        "Read all of a scale's weights since March as pounds."),
                     Example(
                         "vitalgate repair apply --source Cuff --person me --assign 7f9c0000-0000-4000-8000-000000000001",
-                        "Readings that were somebody else's."),
+                        "Assign your readings to another person."),
                 ]),
             CommandSpecification(
-                name: "undo", summary: "Take a repair back: the same samples as before, with the same UUIDs.", arguments: [number]
+                name: "undo", summary: "Undo a repair and restore the original samples.", arguments: [number]
             ),
             CommandSpecification(
-                name: "suggest", summary: "Look for what should be repaired. Nothing is changed.",
+                name: "suggest", summary: "Suggest repairs without changing anything.",
                 discussion: """
-                    Shows the corrections of device profiles that are not applied yet, and stretches of a series whose numbers fit a person's readings, or \
-                    anybody's, far better in another unit. A fever or a hypo is no such stretch. Each comes with the command that shows what its repair would do.
+                    Shows corrections from device profiles that are not applied yet, and parts of a series whose values fit \
+                    far better in another unit. A fever or a low blood glucose is not reported. Each suggestion comes with its \
+                    'repair plan' command.
                     """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "list", summary: "List the repairs that were made.",
+                name: "list", summary: "List applied repairs.",
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "show", summary: "Show one repair; with --pairs also which sample became which.", arguments: [number],
+                name: "show", summary: "Show one repair.", arguments: [number],
                 options: [
-                    Option(names: ["--pairs"], help: "A line for each sample: its old UUID and its new one."),
+                    Option(names: ["--pairs"], help: "List the old and new UUID of each sample."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
         ])
@@ -84,9 +88,9 @@ enum RepairCommand: Command {
         try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
         context.note(
-            "nothing is changed; 'vitalgate repair apply' with the same options does it"
+            "nothing was changed. To repair, run 'vitalgate repair apply' with the same options"
                 + (plan.merged == 0
-                    ? "" : "; with --merge, since there would be \(Readable.count(plan.merged)) fewer"))
+                    ? "" : " and --merge (correct copies of \(Readable.count(plan.merged, "sample")) already exist)"))
     }
 
     private static func apply(_ context: CommandContext) throws {
@@ -112,15 +116,15 @@ enum RepairCommand: Command {
         try store.checkpoint()
         try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: migration)
         guard let migration else {
-            context.note("there is nothing to repair; nothing is changed")
+            context.note("there is nothing to repair")
             return
         }
         context.note(
             (plan.merged == 0
                 ? "\(Readable.count(plan.repaired, "sample")) repaired"
-                : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with what was there")
-                + " (this is repair \(migration); "
-                + "'vitalgate repair undo \(migration)' takes it back)")
+                : "\(Readable.count(plan.repaired, "sample")) repaired, \(Readable.count(plan.merged)) merged with existing copies")
+                + " (this is repair \(migration), "
+                + "'vitalgate repair undo \(migration)' reverts it)")
         try noteRetold(store, since: last, context)
     }
 
@@ -129,15 +133,15 @@ enum RepairCommand: Command {
         let count = try store.retoldOverPaths(since: last)
         guard count > 0 else { return }
         context.note(
-            "\(Readable.count(count)) of them \(count == 1 ? "is" : "are") told over another path as well, and counted twice: "
+            "\(Readable.count(count)) of them \(count == 1 ? "is" : "are") also stored from another path, and counted twice: "
                 + "'vitalgate store merge' shows \(count == 1 ? "it" : "them")")
     }
 
     /// Asks the user whether duplicates may be merged.
     private static func allows(_ plan: MigrationPlan, _ context: CommandContext) -> Bool {
         context.note(
-            "the same reading as \(Readable.count(plan.merged)) of \(Readable.count(plan.matched)) is there in the right form already, so that there would be "
-                + "\(Readable.count(plan.merged)) fewer. Go on (y/n)?")
+            "correct copies of \(Readable.count(plan.merged)) of \(Readable.count(plan.matched, "sample")) already exist. "
+                + "The repair would remove \(Readable.count(plan.merged, "sample")). Continue (y/n)?")
         return ["y", "yes"].contains((readLine() ?? "").lowercased())
     }
 
@@ -152,18 +156,18 @@ enum RepairCommand: Command {
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let (ingest, count) = try store.undoMigration(
             number, at: context.machine.now(), owner: ProcessIdentity.current()
-        ) { progress.update("\(Readable.count($0, "sample")) given back") }
+        ) { progress.update("\(Readable.count($0, "sample")) restored") }
         progress.finish()
         try store.checkpoint()
         context.note(
-            "migration \(number) is undone: \(Readable.count(count, "sample")) as before (this is ledger entry \(ingest))")
+            "repair \(number) is undone: \(Readable.count(count, "sample")) restored (this is ledger entry \(ingest))")
         try noteRetold(store, since: last, context)
     }
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let number = try identifier(context)
-        guard let migration = try store.migration(number) else { throw StoreError(.invalid, "there is no migration \(number)") }
+        guard let migration = try store.migration(number) else { throw StoreError(.invalid, "there is no repair \(number)") }
         let report = try RepairReport(context: context, me: store.subject)
         guard context.invocation.flag("--pairs") else { return try report.write([migration]) }
         try report.writePairs { body in try store.forEachPair(of: number, body) }

@@ -9,45 +9,46 @@ enum RepairOptions {
     static let conditions =
         [
             Option(
-                names: ["--type"], value: "TYPE", help: "A quantity type, or several joined by commas.",
+                names: ["--type"], value: "TYPE", help: "Quantity type, or several separated by commas.",
                 completion: .command("vitalgate types --ids")),
-            Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
+            Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
             Option(
                 names: ["--source-version"], value: "RANGE",
-                help: "Versions of the source: 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
-            Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
-            Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as --source-version."),
+                help: "Versions of the source, such as 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
+            Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
+            Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as in --source-version."),
             SharedOptions.subject,
         ] + SharedOptions.range + [
-            Option(names: ["--received-from"], value: "T", help: "The first time of receipt that counts."),
-            Option(names: ["--received-to"], value: "T", help: "The first time of receipt that no longer counts."),
+            Option(names: ["--received-from"], value: "T", help: "Earliest time of receipt."),
+            Option(names: ["--received-to"], value: "T", help: "Latest time of receipt (exclusive)."),
             SharedOptions.condition,
         ]
 
     static let repairs = [
-        Option(names: ["--read-as"], value: "UNIT", help: "Read the numbers as received in this unit (UCUM): [degF]."),
-        Option(names: ["--scale"], value: "FACTOR", help: "Multiply the numbers as received: 0.01."),
-        Option(names: ["--shift"], value: "TIME", help: "Move start and end: +1h, -5h30min, +90s."),
+        Option(names: ["--read-as"], value: "UNIT", help: "Read the received numbers in this unit (UCUM), such as [degF]."),
+        Option(names: ["--scale"], value: "FACTOR", help: "Multiply the received numbers by this factor, such as 0.01."),
+        Option(names: ["--shift"], value: "TIME", help: "Move start and end, such as +1h, -5h30min or +90s."),
         Option(
-            names: ["--move-zone"], value: "ZONE", help: "Keep the local time, and take it in this zone: Europe/Berlin or +01:00."
+            names: ["--move-zone"], value: "ZONE",
+            help: "Keep the local time but read it in this zone, such as Europe/Berlin or +01:00."
         ),
-        Option(names: ["--assign"], value: "ID", help: "Another person's: a name, me, unassigned or a UUID."),
+        Option(names: ["--assign"], value: "ID", help: "Assign to another person: a name, me, unassigned or a UUID."),
         Option(
-            names: ["--set-type"], value: "TYPE", help: "Another quantity type: bodyFatMass.",
+            names: ["--set-type"], value: "TYPE", help: "Change to another quantity type, such as bodyFatMass.",
             completion: .command("vitalgate types --ids")),
     ]
 
     static let ambiguous = Option(
         names: ["--ambiguous"],
-        help: "Repair also what could be right as it is: the conditions alone decide.")
+        help: "Also repair samples that could be correct as they are.")
 
     static let merge = Option(
         names: ["--merge"],
-        help: "Go on where the same reading is there in the right form already, so that there is one fewer.")
+        help: "Remove wrong samples if a correct copy already exists.")
 
     static let correction = Option(
         names: ["--correction"], value: "PROFILE/ID",
-        help: "What a device profile says was stored wrongly; 'repair suggest' lists them.")
+        help: "Apply a correction from a device profile ('repair suggest' lists them).")
 
     static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 
@@ -60,7 +61,7 @@ enum RepairOptions {
         guard given.count == 1, let name = given.first, let text = invocation.string(name) else {
             let names = repairs.map { $0.names[0] }.joined(separator: ", ")
             if given.count > 1, let second = invocation.string(given[1]) {
-                throw invocation.invalid(given[1], value: second, expected: "one repair only, beside \(given[0])")
+                throw invocation.invalid(given[1], value: second, expected: "only one repair, and \(given[0]) is already given")
             }
             throw UsageError(.missingArgument("one of \(names)"), command: command)
         }

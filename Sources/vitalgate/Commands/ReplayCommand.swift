@@ -11,33 +11,34 @@ import SampleStore
 /// `replay`: processes a capture like live frames.
 enum ReplayCommand: Command {
     static let specification = CommandSpecification(
-        name: "replay", summary: "Send a capture through the hub's whole way again.",
+        name: "replay", summary: "Process a capture as the hub processes live frames.",
         discussion: """
-            Reads what 'vitalgate capture' wrote, and takes each frame as the hub did, by the clock that the hub had: the same samples with the same \
-            UUIDs, times and metadata, on any machine and however often. Without --into the samples are printed, one line of NDJSON each, by start \
-            time, and nothing is kept. With --into they are stored, as one entry of the ledger; what the store has already is a duplicate. \
-            Of FILE's older half, FILE.1, nothing need be said. A line that is damaged refuses the file as a whole, before anything is stored; a last line that \
-            is cut is refused alone. A capture holds no keys: sealed advertisements are opened with the key of the device that is adopted in \
-            the store.
+            Reads a file from 'vitalgate capture' and processes each frame by the recorded clock. The samples, with their \
+            UUIDs, times and metadata, are the same on every machine. By default they are printed as NDJSON, sorted by start \
+            time. With --into they are stored as one ledger entry, and existing samples are duplicates. FILE.1, the older half \
+            of a capture, is read too. A damaged capture is refused. For encrypted advertisements, adopt the device with its \
+            key in the store.
 
-            What 'btmon -w' records, and the Bluetooth HCI snoop log of an Android bug report (btsnoop), is read too: of the devices that are adopted \
-            in the store and those that --device names, by the services that they were seen to have. Local times are read in --time-zone.
+            Recordings of 'btmon -w' and the Bluetooth HCI snoop log of an Android bug report (btsnoop) are read too, for \
+            devices that are adopted in the store or named with --device. Local times are read in --time-zone.
             """,
-        arguments: [Argument(name: "FILE", help: "The capture.", completion: .file)],
+        arguments: [Argument(name: "FILE", help: "Capture or btsnoop file.", completion: .file)],
         options: [
             Option(
-                names: ["--into"], value: "STORE", help: "Store the samples there; made where there is none.", completion: .file),
+                names: ["--into"], value: "STORE", help: "Store the samples in this store (created if missing).",
+                completion: .file),
             Option(
                 names: ["--device"], value: "ADDRESS",
                 help:
-                    "Of a btsnoop file: read this device as if it were adopted; ADDRESS=PROFILE,PROFILE by these profiles.",
+                    "Device to read from a btsnoop file (ADDRESS=PROFILE,PROFILE selects the profiles).",
                 repeating: true),
             RadioOptions.verbose, SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate replay field.ndjson", "The samples that come of a capture."),
-            Example("vitalgate replay field.ndjson --into copy.db", "Into a store of its own, to be queried."),
-            Example("vitalgate replay btsnoop_hci.log --device C0:01:02:03:04:01", "What a phone heard of one device."),
+            Example("vitalgate replay field.ndjson", "Print the samples of a capture."),
+            Example("vitalgate replay field.ndjson --into copy.db", "Import a capture into a separate store."),
+            Example(
+                "vitalgate replay btsnoop_hci.log --device C0:01:02:03:04:01", "Read one device from a phone's Bluetooth log."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -84,8 +85,9 @@ enum ReplayCommand: Command {
         }
         try context.streams.output.write(bytes)
         context.note(
-            "\(Readable.count(account.read, "reading")), of which \(account.duplicate) duplicates, \(account.quarantined) held as they came and "
-                + "\(account.refused) refused; \(Readable.count(printed, "sample")) in the end, and nothing is kept")
+            "\(Readable.count(account.read, "reading")) (\(Readable.count(account.duplicate, "duplicate")), "
+                + "\(account.quarantined) quarantined, \(account.refused) refused): \(Readable.count(printed, "sample")) printed, nothing was stored"
+        )
         return code
     }
 
@@ -153,7 +155,7 @@ enum ReplayCommand: Command {
         }
         if account.quarantined > 0 {
             context.note(
-                "\(name): \(Readable.count(account.quarantined, "reading")) held as they came, as on the hub that recorded them")
+                "\(name): \(Readable.count(account.quarantined, "reading")) quarantined, as on the hub that recorded the capture")
         }
         if account.state == "interrupted" { return (account, .tryAgain) }
         return (account, account.refused > 0 ? .dataError : .success)

@@ -7,22 +7,21 @@ import SampleStore
 /// `rings`: shows daily activity rings.
 enum RingsCommand: Command {
     static let specification = CommandSpecification(
-        name: "rings", summary: "Show a day's rings: move, exercise, stand.",
+        name: "rings", summary: "Show daily activity rings (move, exercise, stand).",
         discussion: """
-            A day whose summary an export told is shown as it was told. Of any other day the rings come from samples: active energy (or move minutes, \
-            where the characteristic activityMoveMode says so), exercise minutes, and the hours in which the person stood. Where several sources tell \
-            of the same time, one counts, as in 'stats'. No goal is guessed. On days on which the person uses a wheelchair (see 'characteristics') \
-            pushes count where steps count for others, and roll hours where stand hours do. Days go from midnight to midnight in the time zone. \
-            Without --from and --to it is today.
+            Shows today's rings unless you use --from or --to. If an export contains a summary of the day, it is shown \
+            unchanged. Otherwise the rings are computed from samples: active energy or move minutes, exercise minutes, and \
+            stand hours. If several sources cover the same time, one counts, as in 'stats'. Goals are never guessed. On days \
+            of wheelchair use (see 'characteristics'), pushes and roll hours replace steps and stand hours.
             """,
         options: [
-            Option(names: ["--from"], value: "T", help: "The first day: a date, today, yesterday, monday or -7d."),
-            Option(names: ["--to"], value: "T", help: "The first time whose day no longer counts."),
+            Option(names: ["--from"], value: "T", help: "First day: a date, today, yesterday, monday or -7d."),
+            Option(names: ["--to"], value: "T", help: "End of the range (exclusive)."),
             SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate rings", "How far is today?"),
-            Example("vitalgate rings --from -7d", "The last week, a row a day."),
+            Example("vitalgate rings", "Today's rings."),
+            Example("vitalgate rings --from -7d", "One row for each day of the last week."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -33,7 +32,7 @@ enum RingsCommand: Command {
         if isToday { range = today(context, zone) }
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let count = try write(store, zone, range, subject, context)
-        if count == 0, context.format == .table { context.note(isToday ? "nothing of today" : "nothing of these days") }
+        if count == 0, context.format == .table { context.note(isToday ? "no rings for today" : "no rings for these days") }
         return .success
     }
 

@@ -64,12 +64,12 @@ struct SerialDecoding {
         let invocation = context.invocation
         let text = invocation.argument("DATA")
         if let file = invocation.string("--file") {
-            guard text == nil else { throw invocation.invalid("DATA", value: text ?? "", expected: "nothing beside --file") }
-            guard !file.isEmpty else { throw invocation.invalid("--file", value: file, expected: "a file's name") }
+            guard text == nil else { throw invocation.invalid("DATA", value: text ?? "", expected: "no data with --file") }
+            guard !file.isEmpty else { throw invocation.invalid("--file", value: file, expected: "a file name") }
             return nil
         }
         guard let text, let octets = HexadecimalText.octets(text) else {
-            throw invocation.invalid("DATA", value: text ?? "", expected: "octets of two hexadecimal digits each, or --file FILE")
+            throw invocation.invalid("DATA", value: text ?? "", expected: "bytes of two hexadecimal digits each, or --file FILE")
         }
         return octets
     }
@@ -132,13 +132,13 @@ private final class DecodedStream {
     private func refuse(_ error: FrameError, octets: Int? = nil) {
         notes += 1
         guard notes <= Self.maximumNotes else { return }
-        let count = octets.map { $0 == 1 ? " (1 octet skipped)" : " (\($0) octets skipped)" } ?? ""
-        printer.context.note("vitalgate: octet \(error.offset): \(error)\(count)")
+        let count = octets.map { $0 == 1 ? " (1 byte skipped)" : " (\($0) bytes skipped)" } ?? ""
+        printer.context.note("vitalgate: byte \(error.offset): \(error)\(count)")
     }
 
     func end(at offset: Int) -> ExitCode {
-        if offset == 0 { printer.context.note("vitalgate: octet 0: truncated: the frame is missing or cut off") }
-        if notes > Self.maximumNotes { printer.context.note("vitalgate: \(notes - Self.maximumNotes) more places like these") }
+        if offset == 0 { printer.context.note("vitalgate: byte 0: truncated: the frame is missing or cut off") }
+        if notes > Self.maximumNotes { printer.context.note("vitalgate: \(notes - Self.maximumNotes) more errors like these") }
         if let lastSkip, lastSkip.offset + lastSkip.count == offset { isMalformed = true }
         return frames > 0 && !isMalformed ? .success : .dataError
     }

@@ -6,17 +6,17 @@ import SampleStore
 /// `show`: prints one object completely.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
-        name: "show", summary: "Show one sample whole, or what it carries.",
+        name: "show", summary: "Show one sample completely, or its content.",
         discussion: """
-            For a person it is a page: a workout with its laps, a health record with its codes, an ECG with its trace. With --format ndjson it is the \
-            sample's line with all that it carries: points, a resource, a document. --raw gives the resource (FHIR JSON) or the document (CDA XML) \
-            itself, octet for octet as it came, and nothing else. --points gives the locations of a route, the beats of a heartbeat series or the \
-            voltages of an ECG, one a line.
+            By default the output is a readable page: a workout with its laps, a health record with its codes, an ECG with its \
+            trace. --format ndjson prints the sample as one line with all its content. --raw prints the original bytes of a \
+            clinical record (FHIR JSON) or document (CDA XML). --points prints the locations of a route, the beats of a \
+            heartbeat series or the voltages of an ECG, one per line.
             """,
-        arguments: [Argument(name: "UUID", help: "The sample's UUID, as 'query --format ndjson' prints it.")],
+        arguments: [Argument(name: "UUID", help: "UUID of the sample, as printed by 'query --format ndjson'.")],
         options: [
-            Option(names: ["--raw"], help: "Only the octets of a clinical record or document, as they came."),
-            Option(names: ["--points"], help: "Only the points of a series: lines of NDJSON, or with --format csv a table."),
+            Option(names: ["--raw"], help: "Print only the original bytes of a clinical record or document."),
+            Option(names: ["--points"], help: "Print only the points of a series, as NDJSON or with --format csv."),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
@@ -30,10 +30,10 @@ enum ShowCommand: Command {
         let invocation = context.invocation
         let uuid = try DeleteCommand.uuid(invocation.argument("UUID") ?? "", invocation)
         let (raw, points) = (invocation.flag("--raw"), invocation.flag("--points"))
-        if raw, points { throw invocation.invalid("--points", value: "--raw", expected: "one of them") }
+        if raw, points { throw invocation.invalid("--points", value: "--raw", expected: "either --raw or --points, not both") }
         if raw, let format = invocation.string("--format") {
             throw invocation.invalid(
-                "--format", value: format, expected: "no format with --raw, which gives the octets as they came")
+                "--format", value: format, expected: "no --format with --raw, which prints the original bytes")
         }
         let store = try context.openForReading()
         guard let stored = try store.shown(uuid) else {
@@ -57,11 +57,12 @@ enum ShowCommand: Command {
     private static func writeRaw(_ sample: Sample, _ context: CommandContext) throws -> ExitCode {
         let kind = sample.origin.kind
         guard kind == .clinicalRecord || kind == .document else {
-            context.note("vitalgate: --raw is for clinical records and documents; \(sample.identity) is of the kind \(kind.name)")
+            context.note(
+                "vitalgate: --raw requires a clinical record or document, but \(sample.identity) has the kind \(kind.name)")
             return .dataError
         }
         guard let content = sample.body?.content else {
-            context.note("vitalgate: \(sample.identity) has no octets of its own: what it was read from did not bring them")
+            context.note("vitalgate: \(sample.identity) has no original bytes, because its source did not contain them")
             return .dataError
         }
         guard try isWhole(content, sample, context) else { return .dataError }
@@ -79,7 +80,7 @@ enum ShowCommand: Command {
             return true
         } catch {
             guard error == .damaged else { throw error }
-            context.note("vitalgate: \(sample.identity): \(error); 'vitalgate store check --deep' tells more")
+            context.note("vitalgate: \(sample.identity): \(error). Run 'vitalgate store check --deep' for details")
             return false
         }
     }

@@ -7,39 +7,39 @@ import SampleStore
 /// `sources`: lists sources and sets their priority.
 enum SourcesCommand: Command {
     static let specification = CommandSpecification(
-        name: "sources", summary: "List sources, and say which counts where several tell of the same time.",
+        name: "sources", summary: "List sources and set their priority.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the sources of samples.",
-                discussion: "Of a type they stand in the order in which they count in statistics, the first one first.",
+                discussion: "With TYPE, the sources are in order of priority in statistics, highest first.",
                 arguments: [
                     Argument(
-                        name: "TYPE", help: "A quantity type or a category.", arity: .optional,
+                        name: "TYPE", help: "Quantity or category type.", arity: .optional,
                         completion: .command("vitalgate types --ids"))
                 ],
                 options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
-                examples: [Example("vitalgate sources list stepCount", "Which of watch and phone counts.")]),
+                examples: [Example("vitalgate sources list stepCount", "Compare the priority of watch and phone.")]),
             CommandSpecification(
-                name: "priority", summary: "Say which sources count first, or show what was said.",
+                name: "priority", summary: "Set or show the priority of sources.",
                 discussion: """
-                    At each moment the first source with data counts, and what others tell of it does not. What is said of a type goes before \
-                    what is said of all, and of a person before what is said of everybody. Sources that nobody names follow: what is \
-                    worn first, a phone last. Nothing is changed in the samples.
+                    At each moment, only the first source with data counts. An order for one type overrides an order for all \
+                    types, and an order for one person overrides an order for everyone. Sources that are not in an order come \
+                    last, worn devices before phones. Samples are not changed.
                     """,
                 arguments: [
                     Argument(
-                        name: "TYPE", help: "A quantity type or a category, or all; without one, what was said is shown.",
+                        name: "TYPE", help: "Quantity or category type, or all (default: show the current orders).",
                         arity: .optional, completion: .command("vitalgate types --ids")),
                     Argument(
-                        name: "SOURCE", help: "Sources or devices by name or id, the best first.", arity: .any),
+                        name: "SOURCE", help: "Names or ids of sources or devices, highest priority first.", arity: .any),
                 ],
                 options: [
-                    SharedOptions.subject, Option(names: ["--clear"], help: "Forget what was said of the type."),
+                    SharedOptions.subject, Option(names: ["--clear"], help: "Remove the order of the type."),
                     Format.option, Format.safe,
                 ],
                 examples: [
-                    Example("vitalgate sources priority stepCount Watch iPhone", "The watch's steps go before the phone's."),
-                    Example("vitalgate sources priority all Ring --person Anna", "Of all that Anna has her ring goes first."),
+                    Example("vitalgate sources priority stepCount Watch iPhone", "Prefer the watch's steps to the phone's."),
+                    Example("vitalgate sources priority all Ring --person Anna", "Prefer Anna's ring for all types."),
                 ]),
         ])
 
@@ -112,7 +112,7 @@ enum SourcesCommand: Command {
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let known = try store.countingSources(matching: SampleQuery(types: type.map { [$0] }, subject: subject), [])
         for name in names where !known.contains(where: { $0.goes(by: name) }) {
-            context.note("note: no samples of a source or device '\(name)' yet")
+            context.note("note: no samples from a source or device named '\(name)' yet")
         }
         try store.set(SourceOrder(subject: subject, type: type, names: names))
         return .success
@@ -138,7 +138,7 @@ enum SourcesCommand: Command {
             return
         }
         if orders.isEmpty, context.format == .table {
-            context.note("nothing was said; 'vitalgate sources list TYPE' shows what counts")
+            context.note("no order is set. 'vitalgate sources list TYPE' shows the default order")
         }
         let persons = try store.personNames()
         let rows = orders.map { order in

@@ -10,54 +10,59 @@ enum StoreCommand: Command {
         subcommands: [
             CommandSpecification(
                 name: "check", summary: "Verify the file, the ledger's sums and every sample's UUID.",
-                discussion: "Exit status 65 where something is wrong; each finding is a line.",
+                discussion: "Prints one line for each problem. The exit status is 65 if there are any.",
                 options: [
                     Option(
                         names: ["--deep"],
                         help:
-                            "Verify also repairs, tombstones and the change log, entry by entry, and the bodies of all objects; takes some minutes for millions."
+                            "Also verify repairs, tombstones, change log and object bodies (takes minutes for millions of samples)."
                     )
                 ]),
             CommandSpecification(
-                name: "merge", summary: "Make one of readings that are there twice.",
+                name: "merge", summary: "Merge duplicate samples.",
                 discussion: """
-                    An earlier Vitalgate stored what a source told again in another unit, as after a phone's unit was changed, beside the first. A repair, or \
-                    its undoing, can move a reading to where another path told it. Without --yes each such sample is shown, with the one that stays: what was \
-                    repaired, or else came first. With --yes the other is kept as its duplicate; 'ledger undo' gives it back.
-                    """, options: [Option(names: ["--yes"], help: "Do it without showing first.")]),
+                    Finds readings that are stored twice: in two units from the same source (by an earlier version), or from \
+                    two paths after a repair. By default each duplicate is shown with the sample that is kept, which is the \
+                    repaired or else the earlier one. --yes merges them. 'ledger undo' reverts this.
+                    """, options: [Option(names: ["--yes"], help: "Merge the samples (default: only show them).")]),
             CommandSpecification(
-                name: "prune", summary: "Remove what is older than it has to be kept.",
+                name: "prune", summary: "Remove samples older than their retention period.",
                 discussion: """
-                    What ended before the earliest permitted date of its type is removed for good, with its tombstones: no 'undo' brings it back, and the \
-                    same reading arriving again is refused. The dates follow from 'retention' of the configuration, by type or for all others \
-                    (retention: { heartRate: "90d", all: "10y" }), or are said by --type and --before. This is no deletion: targets keep what they have, and \
-                    what one of them has not been told yet stays until it has. Without --yes it only says how much would go.
+                    Permanently removes samples that ended before the earliest date of their type, and their tombstones. They \
+                    cannot be restored, and the same readings are refused when they arrive again. The dates come from \
+                    'retention' in the configuration, such as retention: { heartRate: "90d", all: "10y" }, or from --type and \
+                    --before. Without --yes the command only shows how many samples would be removed.
 
-                    Samples that a repair made, and those that it replaced, stay as long as the repair could be undone.
+                    Targets keep their copies. Samples are kept until every target has received them, and until their repair \
+                    can no longer be undone.
                     """,
                 options: [
                     Option(
                         names: ["--type"], value: "TYPE", help: "Only this type.", completion: .command("vitalgate types --ids")),
-                    Option(names: ["--before"], value: "T", help: "With --type: the earliest end that stays."),
-                    Option(names: ["--yes"], help: "Do it without showing first."), SharedOptions.timeZone,
+                    Option(names: ["--before"], value: "T", help: "With --type: earliest end time to keep."),
+                    Option(names: ["--yes"], help: "Remove the samples (default: only count them)."), SharedOptions.timeZone,
                 ],
                 examples: [
-                    Example("vitalgate store prune --type heartRate --before -90d --yes", "Heart rates of the last 90 days stay.")
+                    Example(
+                        "vitalgate store prune --type heartRate --before -90d --yes", "Keep only the last 90 days of heart rates."
+                    )
                 ]),
             CommandSpecification(
-                name: "backup", summary: "Copy the store as it is at this moment, while writing goes on.",
-                arguments: [Argument(name: "FILE", help: "The copy; it must not exist yet.", completion: .file)]),
+                name: "backup", summary: "Copy the store while it is in use.",
+                arguments: [Argument(name: "FILE", help: "Path of the copy (must not exist yet).", completion: .file)]),
             CommandSpecification(
-                name: "adopt", summary: "Give a copied store an identity of its own.",
+                name: "adopt", summary: "Give a copied store its own identity.",
                 discussion: """
-                    A store has a name of its own, by which targets know whose readings they have. A copy has the same name, as on a card that was cloned, and a target refuses the second one that comes. By default this \
-                    command gives the copy another name: it is a hub of its own from now on, and tells its targets everything. Its readings have the same UUIDs, so that no target has them twice.
+                    Targets recognize a store by its identity. A copy, such as a cloned SD card, has the same identity, so \
+                    targets refuse the second one. By default this command gives the copy a new identity. The copy then sends \
+                    all samples to its targets, which recognize existing ones by their UUIDs.
 
-                    With --moved the store stays who it is: it has come to this machine, or to this path, and goes on here. The other one is refused from then on.
+                    With --moved the store keeps its identity, and continues on this machine or at this path. The other copy \
+                    is refused from then on.
                     """,
-                options: [Option(names: ["--moved"], help: "It is the same store, at another place.")]),
+                options: [Option(names: ["--moved"], help: "Keep the identity, because the store was moved.")]),
             CommandSpecification(
-                name: "stats", summary: "Show size, bytes a sample, and the series.", options: [Format.option, Format.safe]),
+                name: "stats", summary: "Show size, bytes per sample, and series.", options: [Format.option, Format.safe]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -81,12 +86,13 @@ enum StoreCommand: Command {
         let holder = context.machine.holder(ofStore: store.path)
         if context.invocation.flag("--moved") {
             try store.confirm(holder: holder.id)
-            context.note("this store feeds its targets from \(holder.name) from now on")
+            context.note("the store now sends to its targets from \(holder.name)")
         } else {
             let before = store.identifier.prefix(8)
             let name = try store.adoptIdentity()
             context.note(
-                "this store was \(before), and is \(name.filter { $0 != "-" }.prefix(8)) from now on; its targets are told everything. A hub or an export that has it open has to be started again"
+                "the identity of the store changed from \(before) to \(name.filter { $0 != "-" }.prefix(8)). "
+                    + "It will send all samples to its targets. Restart any hub or export that has it open"
             )
         }
         return .success
@@ -116,14 +122,16 @@ enum StoreCommand: Command {
         guard context.invocation.flag("--yes") else {
             let retellings = try context.openForReading().retellings()
             for retelling in retellings {
-                let words = retelling.isLeft ? "tells again, and is left since others are compared with it:" : "tells again"
+                let words =
+                    retelling.isLeft ? "is kept because others were compared with it, but is a duplicate of" : "is a duplicate of"
                 try context.streams.output.write("\(retelling.uuid) \(words) \(retelling.first)\n")
             }
             let count = retellings.count { !$0.isLeft }
             context.note(
                 count == 0
                     ? "there is nothing to merge"
-                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates") of the first; with --yes \(count == 1 ? "it does" : "they do"). Nothing is changed"
+                    : "\(Readable.count(count, "sample")) would become \(count == 1 ? "a duplicate" : "duplicates") of the first. "
+                        + "Nothing was changed. Use --yes to merge"
             )
             return .success
         }
@@ -136,8 +144,8 @@ enum StoreCommand: Command {
         }
         try store.checkpoint()
         context.note(
-            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first (this is ledger entry \(ingest); "
-                + "'vitalgate ledger undo \(ingest)' takes that back)")
+            "\(Readable.count(count, "sample")) became \(count == 1 ? "a duplicate" : "duplicates") of the first "
+                + "(this is ledger entry \(ingest), 'vitalgate ledger undo \(ingest)' reverts it)")
         return .success
     }
 
@@ -177,11 +185,11 @@ enum StoreCommand: Command {
             try output.write(
                 """
                 store        \(summary.path)
-                size         \(Readable.bytes(summary.bytes)), \(Readable.number((perSample * 10).rounded() / 10)) bytes a sample
+                size         \(Readable.bytes(summary.bytes)), \(Readable.number((perSample * 10).rounded() / 10)) bytes per sample
                 samples      \(Readable.count(summary.samples)), \(Readable.count(summary.deleted)) deleted, \
                 \(Readable.count(summary.quarantined)) in quarantine
-                ingests      \(Readable.count(summary.ingests)), last change \(summary.lastChange)
-                subject      \(summary.subject) (me), schema \(summary.schema)
+                ledger       \(Readable.count(summary.ingests)) entries, last change \(summary.lastChange)
+                person       \(summary.subject) (me), schema \(summary.schema)
 
 
                 """)

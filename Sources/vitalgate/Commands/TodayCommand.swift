@@ -7,12 +7,13 @@ import SampleStore
 /// `today`: shows the day's rings and its new samples.
 enum TodayCommand: Command {
     static let specification = CommandSpecification(
-        name: "today", summary: "Show today's rings, and what came in since midnight.",
+        name: "today", summary: "Show today's rings and new samples.",
         discussion: """
-            Of each type the latest sample that came in is shown. Rings and samples share no columns: csv has the samples alone.
+            Shows the rings of the day, and the latest sample of each type that arrived since midnight. CSV output contains \
+            only the samples.
             """,
         options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
-        examples: [Example("vitalgate today", "What came in since midnight.")])
+        examples: [Example("vitalgate today", "Today's rings and new samples.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
@@ -32,7 +33,7 @@ enum TodayCommand: Command {
             ($0.sample.origin.type.id, $0.sample.origin.subject) < ($1.sample.origin.type.id, $1.sample.origin.subject)
         }
         if sorted.isEmpty, context.format == .table {
-            if days == 0 { context.note("nothing came in today") }
+            if days == 0 { context.note("no samples arrived today") }
             return .success
         }
         if days > 0, context.format == .table { try context.streams.output.write("\n") }

@@ -10,19 +10,21 @@ enum UnitCommand: Command {
             CommandSpecification(
                 name: "convert", summary: "Convert a value.",
                 discussion:
-                    "Units are UCUM codes ('[degF]', 'mg/dL', 'mm[Hg]', '/min'); with --dialect healthkit both are HealthKit's strings.",
+                    "Units are UCUM codes ('[degF]', 'mg/dL', 'mm[Hg]', '/min'), or HealthKit unit strings with --dialect healthkit.",
                 arguments: [
-                    Argument(name: "VALUE", help: "A number."), Argument(name: "FROM", help: "Its unit."),
-                    Argument(name: "TO", help: "The unit to convert to."),
+                    Argument(name: "VALUE", help: "Number to convert."), Argument(name: "FROM", help: "Unit of the number."),
+                    Argument(name: "TO", help: "Unit to convert to."),
                 ],
                 options: [
                     Option(
-                        names: ["--molar-mass"], value: "G/MOL", help: "Grams per mole, between mass and amount of substance."),
+                        names: ["--molar-mass"], value: "G/MOL",
+                        help: "Molar mass in g/mol, to convert between mass and amount of substance."),
                     Option(
-                        names: ["--type"], value: "TYPE", help: "A quantity type that tells the substance, such as bloodGlucose.",
+                        names: ["--type"], value: "TYPE",
+                        help: "Quantity type that identifies the substance, such as bloodGlucose.",
                         completion: .command("vitalgate types --ids")),
                     Option(
-                        names: ["--dialect"], value: "DIALECT", help: "ucum (the default) or healthkit.",
+                        names: ["--dialect"], value: "DIALECT", help: "Notation of units (default: ucum).",
                         completion: .values(["ucum", "healthkit"])),
                     Format.option,
                 ],
@@ -54,7 +56,9 @@ enum UnitCommand: Command {
             return .dataError
         }
         let value = try from.conversion(to: to, molarMass: molarMass).convert(numeral)
-        guard value.isFinite else { throw invocation.invalid("VALUE", value: text, expected: "a number within a Double's range") }
+        guard value.isFinite else {
+            throw invocation.invalid("VALUE", value: text, expected: "a number whose result fits a Double")
+        }
         let code = invocation.string("--dialect") == "healthkit" ? invocation.argument("TO") ?? to.code : to.code
         switch context.format {
         case .ndjson:
@@ -82,14 +86,14 @@ enum TypesCommand: Command {
     static let specification = CommandSpecification(
         name: "types", summary: "List the types of samples.",
         discussion: """
-            Most are HealthKit's; those marked own are Vitalgate's, for what sensors measure and HealthKit has no type for. A quantity is a number with a \
-            unit, a category one of the cases that are listed with it, a workout one of the activities; all other kinds are objects that tell more than \
-            a number.
+            Most types are HealthKit's. Types marked 'own' are Vitalgate's, for measurements that HealthKit has no type for. A \
+            quantity is a number with a unit, a category one of the listed cases, and a workout one of the listed activities. \
+            All other kinds are objects with several fields.
             """,
         options: [
-            Option(names: ["--ids"], help: "Only the ids, one a line."),
+            Option(names: ["--ids"], help: "Print only the ids, one per line."),
             Option(
-                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of a kind"),
+                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of this kind"),
                 completion: .values(SampleKind.allCases.map(\.name))),
             Format.option, Format.safe,
         ])

@@ -68,6 +68,6 @@ import Testing
         #expect(try values("all", "--where", "not value > 38 Cel") == [37])
         #expect(try values("all", "--where", "value != 38.5 Cel") == [37])
         let deleted = try folder.vitalgate("delete", "--where", "not value > 38 Cel", "--yes")
-        #expect(deleted.errors.hasPrefix("1 samples deleted"))
+        #expect(deleted.errors.hasPrefix("1 sample deleted (this is ledger entry"))
     }
 }

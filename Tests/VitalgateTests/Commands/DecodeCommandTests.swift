@@ -35,7 +35,7 @@ import Testing
     @Test func namesWhatWasCutOff() throws {
         let run = try folder.vitalgate("decode", "2A37", "16480C03FF", "--person", Household.subject)
         #expect(run.status == 0)
-        #expect(run.errors.contains("octet 4: rr_intervals is cut off"))
+        #expect(run.errors.contains("byte 4: rr_intervals is cut off"))
         let object = try JSON(run.last)
         #expect(object["fields"]["heart_rate"]["value"].double == 72)
         #expect(object["cutOff"]["field"].text == "rr_intervals" && object["cutOff"]["octets"].text == "FF")
@@ -47,7 +47,7 @@ import Testing
         #expect(samples.map { $0["type"].text } == ["heartRate", "heartbeatInterval"])
         let strict = try folder.vitalgate("decode", "2A37", "16480C03FF", "--strict")
         #expect(strict.status == 65 && strict.lines.isEmpty)
-        #expect(strict.errors.contains("octet 4: truncated: rr_intervals is missing or cut off"))
+        #expect(strict.errors.contains("byte 4: truncated: rr_intervals is missing or cut off"))
         // A field that is no list takes the frame with it.
         #expect(try folder.vitalgate("decode", "2A37", "184801").status == 65)
     }
@@ -72,14 +72,14 @@ import Testing
         #expect(try JSON(frame.last)["fields"] != .null)
         #expect(
             frame.errors
-                == "vitalgate: bodyTemperature would be held in quarantine by impossible-value: outside what physics or the type's definition allows\n"
+                == "vitalgate: bodyTemperature would be quarantined by impossible-value: outside what physics or the type's definition allows\n"
         )
         let rows =
             "time,type,value,unit\n2026-11-20T06:31:00Z,bodyTemperature,-300,degC\n2026-11-20T06:31:01Z,heartRate,61,/min\n"
         let run = try folder.vitalgate("decode", "csv", rows)
         #expect(run.status == 0)
         #expect(run.lines.count == 2)
-        #expect(run.errors.hasPrefix("vitalgate: line 2: bodyTemperature would be held in quarantine by impossible-value: "))
+        #expect(run.errors.hasPrefix("vitalgate: line 2: bodyTemperature would be quarantined by impossible-value: "))
         #expect(run.errors.split(separator: "\n").count == 1)
         let imported = try folder.vitalgate("import", try folder.write("rows.csv", rows), "--format", "ndjson")
         #expect(imported.status == 65)

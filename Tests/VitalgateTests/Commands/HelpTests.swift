@@ -78,7 +78,7 @@ import Testing
         text.replacing(folder.root, with: "FOLDER")
             .replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/#, with: "YYYY-MM-DD hh:mm:ss")
             .replacing(#/hh:mm:ss [+-]\d\d:\d\d/#, with: "hh:mm:ss +hh:mm")
-            .replacing(#/subject +[0-9a-f-]{36}/#, with: "subject      UUID")
+            .replacing(#/person +[0-9a-f-]{36}/#, with: "person       UUID")
             .replacing(#/schema \d+/#, with: "schema N")
             .replacing(#/size +.*/#, with: "size         SIZE")
     }

@@ -11,13 +11,13 @@ import Testing
         let objects = try ObjectStore.filled()
         let all = try uuids(objects.folder)
         let run = try objects.folder.vitalgate("delete", objects["pressure"])
-        #expect(run.errors.contains("1 samples deleted; 2 that belong to them stay"))
+        #expect(run.errors.contains("1 sample deleted, but 2 objects that belong to them are kept"))
         #expect(try uuids(objects.folder) == all.subtracting([objects["pressure"]]))
-        #expect(try objects.folder.vitalgate("restore", objects["pressure"]).errors.contains("1 samples restored (this"))
+        #expect(try objects.folder.vitalgate("restore", objects["pressure"]).errors.contains("1 sample restored (this"))
         #expect(try uuids(objects.folder) == all)
         // One of a query's own is not told twice.
         let both = try objects.folder.vitalgate("delete", objects["pressure"], objects["systolic"])
-        #expect(both.errors.contains("2 samples deleted; 1 that belongs to them stays"))
+        #expect(both.errors.contains("2 samples deleted, but 1 object that belongs to them is kept"))
     }
 
     @Test func objectsGoAndComeBack() throws {
@@ -25,17 +25,18 @@ import Testing
         let all = try uuids(objects.folder)
         let three = Set([objects["pressure"], objects["systolic"], objects["diastolic"]])
         let preview = try objects.folder.vitalgate("delete", "--type", "bloodPressure", "--with-objects")
-        #expect(preview.errors.contains("3 samples would be deleted, among them 2 that belong to them"))
+        #expect(preview.errors.contains("3 samples would be deleted, including 2 objects that belong to them"))
         #expect(try uuids(objects.folder) == all)
         #expect(
             try objects.folder.vitalgate("delete", "--type", "bloodPressure", "--with-objects", "--yes").errors
-                .contains("3 samples deleted, among them 2"))
+                .contains("3 samples deleted, including 2"))
         #expect(try uuids(objects.folder) == all.subtracting(three))
         let alone = try objects.folder.vitalgate("restore", objects["pressure"])
-        #expect(alone.errors.contains("1 samples restored; 2 deleted with them stay so"))
+        #expect(alone.errors.contains("1 sample restored, but 2 objects deleted with them are not"))
         #expect(try objects.folder.vitalgate("delete", objects["pressure"]).status == 0)
         // They were deleted by another change than the correlation now: they come back by their own UUIDs, or by undoing it.
-        #expect(try objects.folder.vitalgate("restore", objects["pressure"], "--with-objects").errors.contains("1 samples"))
+        #expect(
+            try objects.folder.vitalgate("restore", objects["pressure"], "--with-objects").errors.contains("1 sample restored"))
         #expect(try objects.folder.vitalgate("restore", objects["systolic"], objects["diastolic"]).status == 0)
         #expect(try uuids(objects.folder) == all)
         #expect(try objects.folder.vitalgate("delete", objects["pressure"], "--with-objects").status == 0)

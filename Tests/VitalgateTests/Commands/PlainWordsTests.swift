@@ -16,7 +16,7 @@ import Testing
     func unknownTypesSuggest(typed: String, meant: String) throws {
         let run = try folder.vitalgate("query", typed)
         #expect(run.status == 64)
-        #expect(run.errors.contains("such as \(meant);"), "\(run.errors)")
+        #expect(run.errors.contains("did you mean '\(meant)'?"), "\(run.errors)")
     }
 
     /// Of several types each unknown one is named, with what was probably meant.
@@ -48,7 +48,7 @@ import Testing
     @Test func anEmptyFileName() throws {
         let run = try folder.vitalgate("import", "")
         #expect(run.status == 66)
-        #expect(run.errors.contains("the file's name is empty"), "\(run.errors)")
+        #expect(run.errors.contains("the file name is empty"), "\(run.errors)")
     }
 
     @Test func unitsAsTablesPrintThem() throws {

@@ -75,7 +75,7 @@ import Testing
         // By a condition, a half goes, and the whole with it.
         let gone = try folder.vitalgate(
             "delete", "--where", "inCorrelation = \(uuid) and type = bloodPressureDiastolic", "--yes")
-        #expect(gone.status == 0 && gone.errors.hasPrefix("1 samples deleted"), "\(gone.errors)")
+        #expect(gone.status == 0 && gone.errors.hasPrefix("1 sample deleted (this is ledger entry"), "\(gone.errors)")
         #expect(try folder.vitalgate("query", "bloodPressure", "--format", "ndjson").objects().count == found.count - 1)
         #expect(try folder.vitalgate("show", uuid).status == 65)
     }

@@ -45,11 +45,11 @@ import Testing
 
     @Test func undoingTellsWhatBecameOfTheReadings() throws {
         let folder = try Self.hourly()
-        #expect(try folder.vitalgate("ledger", "undo", "1").errors.contains("ingest 1 is undone: 9 samples withdrawn"))
+        #expect(try folder.vitalgate("ledger", "undo", "1").errors.contains("ledger entry 1 is undone: 9 samples deleted"))
         let back = try folder.vitalgate("ledger", "undo", "2").errors
-        #expect(back.contains("ingest 2 is undone, and what ingest 1 did holds again: 9 samples back as before"), "\(back)")
+        #expect(back.contains("ledger entry 2 is undone (ingest 1 applies again): 9 samples restored"), "\(back)")
         try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h")
-        #expect(try folder.vitalgate("ledger", "undo", "4").errors.contains("'vitalgate repair apply' makes the repair again"))
+        #expect(try folder.vitalgate("ledger", "undo", "4").errors.contains("'vitalgate repair apply' repeats the repair"))
     }
 
     @Test func undoingARejectionTells() throws {
@@ -57,7 +57,8 @@ import Testing
         _ = try folder.write("hr.csv", "time,type,value,unit,source\n2026-01-01T00:00:00Z,heartRate,0,/min,Strap\n")
         try folder.vitalgate("import", folder.path("hr.csv"))
         try folder.vitalgate("quarantine", "reject", "1")
-        #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("1 reading held again, see 'quarantine list'"))
-        #expect(try folder.vitalgate("ledger", "undo", "3").errors.contains("1 held reading judged as before"))
+        #expect(
+            try folder.vitalgate("ledger", "undo", "2").errors.contains("1 reading quarantined again (see 'quarantine list')"))
+        #expect(try folder.vitalgate("ledger", "undo", "3").errors.contains("1 quarantine decision restored"))
     }
 }

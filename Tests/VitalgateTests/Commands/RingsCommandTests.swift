@@ -22,7 +22,7 @@ import Testing
     @Test func ofADayWithoutAnything() throws {
         let folder = try folder()
         let run = try folder.vitalgate("rings", "--from", "2020-01-01", "--to", "2020-02-01")
-        #expect(run.status == 0 && run.output.isEmpty && run.errors == "nothing of these days\n")
+        #expect(run.status == 0 && run.output.isEmpty && run.errors == "no rings for these days\n")
         let csv = try folder.vitalgate("rings", "--from", "2020-01-01", "--to", "2020-02-01", "--format", "csv")
         #expect(csv.lines.count == 1)
         #expect(try folder.vitalgate("rings", "--from", "2026-11-20", "--to", "2026-11-19").status == 64)

@@ -40,7 +40,7 @@ import Testing
                 #expect(run.errors.contains("skipped"))
             default:
                 #expect(run.status == 65 && run.output.isEmpty, "\(hex)")
-                #expect(run.errors.hasPrefix("vitalgate: octet "), "\(hex): \(run.errors)")
+                #expect(run.errors.hasPrefix("vitalgate: byte "), "\(hex): \(run.errors)")
             }
         }
     }
@@ -50,8 +50,8 @@ import Testing
         let run = try folder.vitalgate("decode", "serial:NoninASCII", "--file", try folder.write("line.txt", whole))
         #expect(run.status == 65 && run.lines.count == 2)
         #expect(try run.lines.map { try JSON($0)["place"].text } == ["byte 0", "byte 36"])
-        #expect(run.errors.contains("octet 25: spo2 is not written as the format says"))
-        #expect(run.errors.contains("octet 60: truncated: the frame is missing or cut off (7 octets skipped)"))
+        #expect(run.errors.contains("byte 25: spo2 is not written as the format says"))
+        #expect(run.errors.contains("byte 60: truncated: the frame is missing or cut off (7 bytes skipped)"))
         let good = try folder.vitalgate(
             "decode", "serial:NoninASCII", "--file", try folder.write("good.txt", String(whole.prefix(17))))
         #expect(good.status == 0 && good.errors.isEmpty && good.lines.count == 1)

@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         (["plan"], "one of --read-as"), (["plan", "--read-as", "[degF]"], "--type"), (["plan", "--shift", "+1h"], "a condition"),
         (["apply", "--type", "heartRate", "--scale", "0"], "other than 0 and 1"),
-        (["apply", "--type", "heartRate", "--scale", "2", "--shift", "+1h"], "one repair only"),
+        (["apply", "--type", "heartRate", "--scale", "2", "--shift", "+1h"], "only one repair"),
         (["plan", "--type", "heartRate", "--shift", "soon"], "a time such as +1h"), (["undo", "x"], "N"),
         (["plan", "--correction", "none/such"], "corrections"),
     ])
