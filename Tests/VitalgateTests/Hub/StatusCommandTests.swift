@@ -106,7 +106,7 @@ import Testing
         for follower in followers {
             let run = try follower.wait()
             #expect(run.status == 69)
-            #expect(run.errors == "vitalgate: the hub has ended\n")
+            #expect(run.errors == "vitalgate: the hub has stopped\n")
         }
         sleeper.signal(SIGKILL)
     }
@@ -143,7 +143,7 @@ import Testing
             environment: Vitalgate.environment(home: folder.root, environment)
         ).wait()
         #expect(second.status == 0)
-        #expect(second.errors.contains("warning: the status cannot be asked for"), "\(second.errors)")
+        #expect(second.errors.contains("warning: 'vitalgate status' cannot reach this hub"), "\(second.errors)")
         #expect(try folder.vitalgate(["status"], environment: environment).status == 0)
         #expect(try hub.stop().status == 0)
     }
