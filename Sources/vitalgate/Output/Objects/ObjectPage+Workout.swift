@@ -6,7 +6,8 @@ import SampleStore
 extension ObjectPage {
     mutating func show(_ workout: Workout, of sample: Sample) throws {
         let seconds = workout.seconds(from: sample.start, to: sample.end)
-        page.row("duration", Readable.clock(seconds) + (workout.duration == nil ? ", pauses left out" : ", as the source says"))
+        page.row(
+            "duration", Readable.clock(seconds) + (workout.duration == nil ? ", without pauses" : ", as reported by the source"))
         page.row("distance", Self.text(workout.totalDistance))
         try events(workout.events, of: sample)
         try activities(workout.activities, of: sample)
@@ -34,7 +35,7 @@ extension ObjectPage {
                 timeOfDay(event.start, of: sample), length > 0 ? Readable.clock(Double(length) / 1e6) : "",
             ])
         }
-        page.table(title, [.init("event"), .init("after", .right), .init("at"), .init("lasting", .right)], rows)
+        page.table(title, [.init("event"), .init("after", .right), .init("at"), .init("duration", .right)], rows)
     }
 
     private mutating func activities(_ activities: [Workout.Activity], of sample: Sample) throws {
@@ -58,7 +59,7 @@ extension ObjectPage {
         let rows: [[String]] = list.map { statistics in
             let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
             let cells: [String] = figures.map { $0.map { Readable.number($0) } ?? "" }
-            let from = statistics.from == .source ? "the source" : "\(Readable.count(statistics.count)) samples"
+            let from = statistics.from == .source ? "the source" : Readable.count(statistics.count, "sample")
             return [statistics.type] + cells + [statistics.unit.map { Readable.unit($0) } ?? "", from]
         }
         page.table("statistics", Self.figureColumns + [.init("from")], rows)
