@@ -16,7 +16,7 @@ struct AbsenceNote {
         case .live: return .success
         case .deleted(_, let replacement?): context.note("vitalgate: " + (try explain(uuid, replacedBy: replacement)))
         case .deleted(_, nil):
-            context.note("vitalgate: \(uuid) is deleted; restore it with 'vitalgate restore \(uuid)'")
+            context.note("vitalgate: \(uuid) is deleted (restore it with 'vitalgate restore \(uuid)')")
         case nil: context.note("vitalgate: no sample has the UUID \(uuid)")
         }
         return .dataError

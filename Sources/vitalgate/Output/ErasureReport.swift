@@ -11,7 +11,7 @@ struct ErasureReport {
         discussion: """
             Erases samples of every kind, tombstones, quarantined readings, duplicates, repairs, characteristics, medications, devices, \
             grants, sessions and the name, and rewrites the file so that no bytes remain. This cannot be undone, but importing the same \
-            file again restores its data. Without --yes, the command only shows what would be erased.
+            file again restores its data. The command only shows the counts unless you use --yes.
 
             Targets delete their copies first. If a target does not answer, nothing is erased yet and the exit status is 75. Run the \
             command again to continue. Clients that follow changes and could read the data have to start again. Stop the hub first. \
@@ -26,7 +26,7 @@ struct ErasureReport {
             Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate people erase Anna", "Show what would be erased."),
+            Example("vitalgate people erase Anna", "Show the data that would be erased."),
             Example("vitalgate people erase Anna --yes", "Erase it."),
         ])
 
@@ -71,7 +71,7 @@ struct ErasureReport {
             context.note("the target \(target.name) would delete its copy first")
         }
         nameCopies(of: store, subject, configuration, isEstimated: isEstimated(subject, configuration, store))
-        context.note("all of it would be permanently erased; confirm with --yes")
+        context.note("all of it would be permanently erased (confirm with --yes)")
         return .success
     }
 
@@ -79,7 +79,7 @@ struct ErasureReport {
         let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
         guard subject != Origin.unassigned else {
             throw context.invocation.invalid(
-                "NAME", value: Origin.unassigned, expected: "a person; use 'vitalgate delete' for unassigned samples")
+                "NAME", value: Origin.unassigned, expected: "a person (use 'vitalgate delete' for unassigned samples)")
         }
         return subject
     }
@@ -152,7 +152,7 @@ struct ErasureReport {
             "all data of this person is erased (samples and tombstones: \(Readable.count(count)), ledger entry \(ingest))"
         )
         if isOwn {
-            context.note("'me' is a new, unknown person now; restart programs that have the store open")
+            context.note("'me' is a new, unknown person now: restart programs that have the store open")
         }
         let isUnresolved = (try? configuration.estimates(in: store)) == nil
         nameCopies(of: store, subject, configuration, isEstimated: isEstimated && isUnresolved)

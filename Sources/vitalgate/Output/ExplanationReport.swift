@@ -57,7 +57,7 @@ struct ExplanationReport {
         }
         for link in explanation.linked {
             text +=
-                "  \(link.other.uuid) from another device matches by rule \(link.rule.rawValue); both are kept\n    \(told(link.other))\n"
+                "  \(link.other.uuid) from another device matches by rule \(link.rule.rawValue) (both kept)\n    \(told(link.other))\n"
         }
         return text
     }
@@ -69,7 +69,7 @@ struct ExplanationReport {
         switch try store.lookup(explanation.stored.uuid) {
         case .live: return "stored by ledger entry \(explanation.stored.ingest)"
         case .deleted(_, let replacement?): return "replaced by \(replacement)"
-        default: return "deleted; restore it with 'vitalgate restore \(explanation.stored.uuid)'"
+        default: return "deleted (restore it with 'vitalgate restore \(explanation.stored.uuid)')"
         }
     }
 

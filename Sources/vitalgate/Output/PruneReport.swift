@@ -28,7 +28,7 @@ struct PruneReport {
         } else if isDone {
             context.note("\(found) permanently removed (ledger entry \(result.ingest))")
         } else {
-            context.note("\(found) would be permanently removed; confirm with --yes")
+            context.note("\(found) would be permanently removed (confirm with --yes)")
         }
         if result.waiting > 0 {
             context.note("\(Readable.count(result.waiting)) more are kept until every target has received them")

@@ -51,8 +51,8 @@ struct SuspicionReport {
         let stretch = suspicion.stretch
         return
             "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) "
-            + "fit \(stretch.fits.code) far better than \(stretch.taken.code) (confidence \(confidence(stretch))); "
-            + "see 'vitalgate repair suggest'"
+            + "fit \(stretch.fits.code) far better than \(stretch.taken.code) (confidence \(confidence(stretch)), "
+            + "see 'vitalgate repair suggest')"
     }
 
     /// The confidence, which is never shown as 1.
@@ -136,8 +136,8 @@ struct CorrectionNotices {
         guard try context.configuration().appliesCorrections else {
             for (entry, plan) in try corrections.pending(in: store) {
                 context.note(
-                    "info: correction \(entry.name) is pending for \(Readable.count(plan.repaired + plan.merged, "sample")); "
-                        + "see 'vitalgate repair suggest'")
+                    "info: correction \(entry.name) is pending for \(Readable.count(plan.repaired + plan.merged, "sample")) "
+                        + "(see 'vitalgate repair suggest')")
             }
             return
         }
@@ -146,7 +146,7 @@ struct CorrectionNotices {
             guard let migration else {
                 context.note(
                     "warning: correction \(entry.name) is not applied: \(Readable.count(plan.merged, "sample")) would be merged with "
-                        + "correct copies; to apply it, run 'vitalgate repair apply --correction \(entry.name) --merge'")
+                        + "correct copies (run 'vitalgate repair apply --correction \(entry.name) --merge')")
                 continue
             }
             context.note(
@@ -156,8 +156,8 @@ struct CorrectionNotices {
         let retold = try store.lastChange() == last ? 0 : store.retoldOverPaths(since: last)
         if retold > 0 {
             context.note(
-                "warning: \(Readable.count(retold, "repaired sample")) also came over another path and count twice; "
-                    + "see 'vitalgate store merge'")
+                "warning: \(Readable.count(retold, "repaired sample")) also came over another path and count twice "
+                    + "(see 'vitalgate store merge')")
         }
     }
 }

@@ -11,7 +11,7 @@ import Testing
     @Test func theConfigurationSaysHowLong() throws {
         try folder.write("config.json5", "{ retention: { heartRate: '1d', all: '900y' } }\n")
         let shown = try folder.vitalgate("store", "prune")
-        #expect(shown.errors == "4 samples and 0 tombstones would be permanently removed; confirm with --yes\n")
+        #expect(shown.errors == "4 samples and 0 tombstones would be permanently removed (confirm with --yes)\n")
         #expect(try count() == 10)
         let done = try folder.vitalgate("store", "prune", "--yes")
         #expect(done.status == 0 && done.errors == "4 samples and 0 tombstones permanently removed (ledger entry 2)\n")

@@ -117,7 +117,7 @@ struct CertificateCommand {
         }
         guard context.invocation.flag("--new-authority") || text("authority.pem") == nil else {
             throw ConfigurationError(
-                "\(folder)/authority-key.pem cannot be read; --new-authority creates a new authority, which each phone must install"
+                "\(folder)/authority-key.pem cannot be read (--new-authority creates a new authority, which each phone must install)"
             )
         }
         let authority = try CertificateAuthority(named: "Vitalgate on \(context.machine.hostName)", for: names, at: now)

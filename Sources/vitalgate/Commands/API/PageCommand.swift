@@ -43,7 +43,7 @@ enum PageCommand: Command {
         if let address = api.pageAddress {
             try context.streams.output.write("\(address)#code=\(code)\n")
         } else {
-            context.note("browsers cannot open the page's socket; append '#code=' and this code to your proxy's address")
+            context.note("browsers cannot open the page's socket: append '#code=' and this code to your proxy's address")
             try context.streams.output.write("\(code)\n")
         }
         return .success

@@ -117,7 +117,7 @@ final class HubProcess {
     func run() throws -> ExitCode {
         if settings.devices.isEmpty, settings.inbox == nil {
             context.warn(
-                "no device is adopted; find one with 'vitalgate scan' and add it with 'vitalgate devices adopt'")
+                "no device is adopted: find one with 'vitalgate scan' and add it with 'vitalgate devices adopt'")
         }
         follow(interest: false)
         try turn()

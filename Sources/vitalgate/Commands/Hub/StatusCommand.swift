@@ -9,7 +9,7 @@ enum StatusCommand: Command {
         name: "status", summary: "Show the hub's sources, devices and readings of today.",
         discussion: """
             Asks the hub of the store over its local socket. Shows the state of each source, each device's last reading, rate, silence \
-            and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows what the store knows and exits \
+            and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows the data in the store and exits \
             with status 69. The exit status is 75 if the hub does not answer, and 77 if you are not in its group.
             """,
         options: [
@@ -48,7 +48,7 @@ enum StatusCommand: Command {
     ) throws -> ExitCode {
         switch failure {
         case .noHub:
-            context.note("vitalgate: no hub runs on \(path); start one with 'vitalgate run'")
+            context.note("vitalgate: no hub runs on \(path) (start one with 'vitalgate run')")
             let store = try context.openForReading()
             try report.write(try HubStatus(of: store, zone: report.zone, at: context.machine.now()))
             return .unavailable

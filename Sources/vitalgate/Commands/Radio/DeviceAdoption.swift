@@ -55,7 +55,7 @@ struct DeviceAdoption {
                     ? Origin.unassigned : store.subject,
                 adopted: context.machine.now().microseconds)
             if subject == nil, device.subject == Origin.unassigned {
-                context.note("its readings describe a room and are unassigned; use --person to assign them")
+                context.note("its readings describe a room and are unassigned (use --person to assign them)")
             }
         }
         if let subject { device.subject = subject }
@@ -101,12 +101,12 @@ struct DeviceAdoption {
             return .failed(.unavailable)
         }
         guard let near = found ?? nil else {
-            context.note("vitalgate: no profile matches what \(address) advertises; name one with --profile ID")
+            context.note("vitalgate: no profile matches what \(address) advertises: name one with --profile ID")
             return .failed(.dataError)
         }
         guard heard.addressIsDurable else {
             context.note(
-                "vitalgate: \(address) changes its address every few minutes; run 'vitalgate devices pair \(address)' first")
+                "vitalgate: \(address) changes its address every few minutes: run 'vitalgate devices pair \(address)' first")
             return .failed(.dataError)
         }
         return .found(near)

@@ -77,9 +77,10 @@ struct DeviceAssignment {
         let uses = device.sharedBy.filter { $0.subject != subject } + [use]
         try store.assign(device: device.address, to: Origin.unassigned, sharedBy: uses, users: device.users)
         if uses.contains(where: { $0.subject != subject && $0.weights.overlaps(use.weights) }) {
-            context.note("warning: the range overlaps another one; weighings in both are unassigned")
+            context.note("warning: the range overlaps another one, and weighings in both are unassigned")
         }
-        context.note("\(uses.count == 1 ? "1 person has" : "\(uses.count) people have") a range; other weights are unassigned")
+        context.note(
+            "\(uses.count == 1 ? "1 person has" : "\(uses.count) people have") a range, and other weights are unassigned")
         return .success
     }
 
@@ -106,7 +107,7 @@ struct DeviceAssignment {
         }
         guard invocation.string("--range") == nil else {
             throw invocation.invalid(
-                "--user", value: "\(number)", expected: "either --user or --range; run the command twice to set both")
+                "--user", value: "\(number)", expected: "either --user or --range (run the command twice to set both)")
         }
         guard subject != Origin.unassigned else {
             throw invocation.invalid("--user", value: "\(number)", expected: "a person as well, not unassigned")
@@ -129,7 +130,7 @@ struct DeviceAssignment {
         if user.consent == nil { user.consent = known?.consent }
         let users = device.users.filter { $0.number != user.number } + [user]
         try store.assign(device: device.address, to: Origin.unassigned, sharedBy: device.sharedBy, users: users)
-        context.note("\(Readable.count(users.count, "user number")) assigned; readings of other users are unassigned")
+        context.note("\(Readable.count(users.count, "user number")) assigned, and readings of other users are unassigned")
         return .success
     }
 
@@ -145,7 +146,7 @@ struct DeviceAssignment {
                 .invalid,
                 found.isEmpty
                     ? "no adopted device has the address or name '\(text)' (see 'vitalgate devices list')"
-                    : "\(found.count) adopted devices are named '\(text)'; use an address from 'vitalgate devices list'")
+                    : "\(found.count) adopted devices are named '\(text)': use an address from 'vitalgate devices list'")
         }
         return found[0]
     }

@@ -10,7 +10,7 @@ struct DeviceRequestCommand {
             Listens to the device for a minute while you use it, and prints its advertisements as a capture. 'profile suggest --capture' \
             drafts a profile from it, or you can send it to a profile author. With --connect, the report also lists the device's \
             services and records its notifications for another minute. Nothing is written to the device. Its address and name are \
-            replaced, but the frames contain the measured values, so measure only what others may see.
+            replaced, but the frames contain the measured values, so take a measurement that others may see.
             """,
         arguments: [RadioOptions.address],
         options: [
@@ -40,20 +40,20 @@ struct DeviceRequestCommand {
             radio.source.survey(address, for: .seconds(seconds), connects: connects, completion: $0)
         }
         guard let heard = survey ?? nil else {
-            context.note("vitalgate: \(address) was not found; list nearby devices with 'vitalgate scan --all'")
+            context.note("vitalgate: \(address) was not found (list nearby devices with 'vitalgate scan --all')")
             return .tryAgain
         }
         if let failure = heard.failure { context.note("the device was found, but could not be connected: \(failure)") }
         if heard.frames.isEmpty {
             context.note(
                 "the device advertised no data"
-                    + (connects ? " and sent nothing" : "; use --connect to record what it sends when connected"))
+                    + (connects ? " and sent nothing" : " (use --connect to record its notifications)"))
         }
         let request = DeviceRequest(heard, of: address, keepsName: context.invocation.flag("--keep-name"))
         for line in request.lines { try context.streams.output.write(line) }
         context.note(
-            "\(Readable.count(heard.frames.count, "frame")) from \(Readable.count(Set(heard.frames.map(\.channel)).count, "channel")); "
-                + "the report contains \(DeviceRequest.sentence)"
+            "\(Readable.count(heard.frames.count, "frame")) from \(Readable.count(Set(heard.frames.map(\.channel)).count, "channel")), "
+                + "with \(DeviceRequest.sentence)"
         )
         return .success
     }

@@ -68,7 +68,7 @@ enum DevicesCommand: Command {
                 name: "part", summary: "Separate two devices with the same serial number.",
                 discussion: """
                     Some makers give all their devices one serial number, so their readings look like one device's. The hub warns if \
-                    both are in range. From now on, this device's readings get a key of their own. Stored readings do not change. \
+                    both are in range. This device's new readings get a key of their own. Stored readings do not change. \
                     Devices with a memory cannot be separated, because they would send stored readings again. Send SIGHUP to a running \
                     hub to apply the change. 'vitalgate devices merge' reverts it.
                     """,
@@ -162,14 +162,14 @@ enum DevicesCommand: Command {
         defer { radio.source.stop() }
         guard radio.waitForAdapter() else {
             context.note(
-                "vitalgate: no Bluetooth adapter answers; remove a bond later with `bluetoothctl remove \(address)`")
+                "vitalgate: no Bluetooth adapter answers: remove a bond later with `bluetoothctl remove \(address)`")
             return context.invocation.flag("--bond") ? .unavailable : .success
         }
         let answer: Result<Void, BusError>? = radio.run(limit: .seconds(10)) { radio.source.forget(address, completion: $0) }
         switch answer {
         case .success: return .success
         case .failure(let error) where error.name == "org.bluez.Error.DoesNotExist":
-            if context.invocation.flag("--bond") { context.note("vitalgate: there is no bond with \(address)") }
+            if context.invocation.flag("--bond") { context.note("vitalgate: \(address) has no bond") }
             return context.invocation.flag("--bond") ? .noInput : .success
         case .failure(let error):
             context.note("vitalgate: the bond could not be removed: \(error)")
@@ -209,12 +209,12 @@ enum DevicesCommand: Command {
         let description = try store.adoptedDevices().first { $0.address == stored }.flatMap(assembly.description)
         guard description?.isStream ?? true else {
             context.note(
-                "vitalgate: \(address) has a memory and may send readings again, which would be stored twice under another key; "
+                "vitalgate: \(address) has a memory and may send readings again, which would be stored twice under another key: "
                     + "use 'vitalgate devices forget' to exclude one of the two")
             return .dataError
         }
         let key = try store.part(device: stored)
-        context.note("new readings of \(address) are stored as \(key); stored readings do not change")
+        context.note("new readings of \(address) are stored as \(key), and stored readings do not change")
         return .success
     }
 }

@@ -38,7 +38,7 @@ struct SerialAdoption {
         }
         if let name = context.invocation.string("--name") { device.name = name }
         try store.save(device)
-        if durable != path { context.note("\(path) may change its name when it is plugged in; adopted as \(durable)") }
+        if durable != path { context.note("\(path) may change its name when it is plugged in, so it is adopted as \(durable)") }
         context.note("\(durable) is adopted and read by \(device.profiles.joined(separator: ", "))")
         return .success
     }

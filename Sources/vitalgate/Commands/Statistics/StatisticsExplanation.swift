@@ -32,6 +32,6 @@ struct StatisticsExplanation {
         let zone =
             query.usesSampleZones
             ? "each sample's own zone, else \(query.intervals.zone.identifier)" : query.intervals.zone.identifier
-        context.note("  by \(query.intervals.interval) in \(zone); only the requested range is read")
+        context.note("  by \(query.intervals.interval) in \(zone), reading only the requested range")
     }
 }

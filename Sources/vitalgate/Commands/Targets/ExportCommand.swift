@@ -11,10 +11,10 @@ enum ExportCommand: Command {
     static let specification = CommandSpecification(
         name: "export", summary: "Export samples to a target or to a file.",
         discussion: """
-            TARGET is the name of a target in the configuration (see 'vitalgate targets'). The hub keeps all targets up to date. Without \
-            a hub, this command sends additions, deletions and repairs to one target, in order, until it is stopped. If the target does \
-            not answer, delivery is retried and nothing is lost. With --once, the exit status is 75 if the target does not answer, 69 if \
-            delivery needs your attention, and 65 if the target rejected some changes.
+            TARGET is the name of a target in the configuration (see 'vitalgate targets'). The hub keeps all targets up to date. This \
+            command does it for one target without a hub: it sends additions, deletions and repairs in order until it is stopped. If the \
+            target does not answer, delivery is retried and nothing is lost. The exit status of --once is 75 if the target does not \
+            answer, 69 if delivery needs your attention, and 65 if the target rejected some changes.
 
             --to writes the current samples to a new file, in order of their start: ndjson (complete, for 'import'), csv, wide (a table \
             with a row for each time and a column for each type) or apple-health (the Health app's export.xml, of one person). A name \
@@ -58,7 +58,7 @@ enum ExportCommand: Command {
         for option in ofFiles {
             guard let value = invocation.string(option) else { continue }
             throw invocation.invalid(
-                option, value: value, expected: "--to FILE as well; the configuration selects what goes to a target")
+                option, value: value, expected: "--to FILE as well (the configuration selects the samples for a target)")
         }
         let target = try context.target(name)
         let store = try context.access().openForWriting(creating: false)

@@ -67,7 +67,7 @@ final class ExportProcess {
         if target.leftOut > (before?.leftOut ?? 0) {
             words += ", of which it cannot store \(target.leftOut - (before?.leftOut ?? 0))"
         }
-        if setAside > 0 { words += "; \(setAside) set aside (see 'vitalgate targets status \(name)')" }
+        if setAside > 0 { words += ", \(setAside) set aside (see 'vitalgate targets status \(name)')" }
         switch outcome {
         case .more, .upToDate:
             context.note(words + "; it is up to date")
@@ -155,7 +155,7 @@ final class ExportProcess {
         case .delivering: if said != nil { context.inform("target \(name): delivery resumed") }
         case .waiting: context.warn("target \(name): delivery will be retried, nothing is lost: \(words)")
         case .stopped:
-            context.warn("target \(name): delivery stopped; fix this and run 'vitalgate targets retry \(name)': \(words)")
+            context.warn("target \(name): delivery stopped (fix the cause and run 'vitalgate targets retry \(name)'): \(words)")
         }
     }
 

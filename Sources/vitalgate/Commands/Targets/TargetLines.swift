@@ -20,7 +20,7 @@ final class TargetLines {
             throw context.invocation.invalid(
                 "--from", value: name,
                 expected:
-                    "a target of the kind postgresql or files; the kind '\(target.kind.rawValue)' cannot be read back"
+                    "a target of the kind postgresql or files (the kind '\(target.kind.rawValue)' cannot be read back)"
             )
         }
         var template = Array("/var/tmp/vitalgate-XXXXXX".utf8CString)

@@ -16,7 +16,7 @@ enum TargetsCommand: Command {
     static let specification = CommandSpecification(
         name: "targets", summary: "Show and manage export targets.",
         discussion: """
-            The configuration defines each target with its kind, its location and what it receives:
+            The configuration defines each target with its kind, its location and its samples:
 
               targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive", types: ["heartRate"] } }
 
@@ -30,7 +30,7 @@ enum TargetsCommand: Command {
                 options: [Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe]),
             CommandSpecification(
                 name: "status", summary: "Show deliveries, waiting changes and errors of targets.",
-                discussion: "With TARGET, also list the samples that are set aside.",
+                discussion: "Also lists the samples that are set aside if you name a TARGET.",
                 arguments: [Argument(name: "TARGET", help: "Name of a target (default: all).", arity: .optional)],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
@@ -42,14 +42,14 @@ enum TargetsCommand: Command {
                     """,
                 arguments: [target],
                 options: [
-                    Option(names: ["--create"], help: "Create what is missing, such as a database's tables."), Format.option,
+                    Option(names: ["--create"], help: "Create missing parts, such as a database's tables."), Format.option,
                     Format.safe,
                 ], examples: [Example("vitalgate targets check archive", "Test the connection and the permissions.")]),
             CommandSpecification(
-                name: "retry", summary: "Resume a stopped target and resend what was set aside.",
+                name: "retry", summary: "Resume a stopped target and resend set-aside samples.",
                 arguments: [target, uuids]),
             CommandSpecification(
-                name: "skip", summary: "Do not send the samples that are set aside.", arguments: [target, uuids]),
+                name: "skip", summary: "Give up on set-aside samples.", arguments: [target, uuids]),
             CommandSpecification(
                 name: "verify", summary: "Compare a target with the store and fix differences.",
                 discussion: """
@@ -142,7 +142,7 @@ enum TargetsCommand: Command {
             }
             return try store.retry(uuids, of: target.name)
         }
-        context.note("\(target.name): resumed; \(Readable.count(count, "sample")) that it had set aside will be sent again")
+        context.note("\(target.name): resumed, \(Readable.count(count, "set-aside sample")) will be sent again")
     }
 
     private static func skip(_ context: CommandContext) throws {
@@ -150,7 +150,7 @@ enum TargetsCommand: Command {
         let uuids = try samples(context)
         let store = try context.access().openForWriting(creating: false)
         let count = try store.skip(uuids, of: target.name)
-        context.note("\(target.name): \(Readable.count(count, "sample")) that it had set aside will not be sent")
+        context.note("\(target.name): \(Readable.count(count, "set-aside sample")) will not be sent")
     }
 
     private static func verify(_ context: CommandContext) throws -> ExitCode {
@@ -161,7 +161,7 @@ enum TargetsCommand: Command {
             throw context.invocation.invalid(
                 "TARGET", value: target.name,
                 expected:
-                    "a target that can list its samples; for the kind '\(target.kind.rawValue)', use 'vitalgate targets restart'"
+                    "a target that can list its samples (for the kind '\(target.kind.rawValue)', use 'vitalgate targets restart')"
             )
         }
         let comparison = TargetComparison(
