@@ -75,8 +75,8 @@ struct ParsingTests {
     }
 
     static let refused: [Refused] = [
-        Refused(line: [], reason: .missingCommand, message: "a command is missing"),
-        Refused(line: ["store"], reason: .missingCommand, message: "a command is missing", command: "vitalgate store"),
+        Refused(line: [], reason: .missingCommand, message: "no command given"),
+        Refused(line: ["store"], reason: .missingCommand, message: "no command given", command: "vitalgate store"),
         Refused(
             line: ["qurey", "--help"], reason: .unknownCommand("qurey", suggestion: "query"),
             message: "unknown command 'qurey'; did you mean 'query'?"),
@@ -109,17 +109,17 @@ struct ParsingTests {
             message: "option '--from' needs a value: --from T", command: "vitalgate query"),
         Refused(
             line: ["import", "a", "--dry-run=yes"], reason: .unexpectedValue(option: "--dry-run", value: "yes"),
-            message: "option '--dry-run' takes no value, got 'yes'", command: "vitalgate import"),
+            message: "option '--dry-run' takes no value, but got 'yes'", command: "vitalgate import"),
         Refused(
             line: ["--help=query"], reason: .unexpectedValue(option: "--help", value: "query"),
-            message: "option '--help' takes no value, got 'query'"),
+            message: "option '--help' takes no value, but got 'query'"),
         Refused(
             line: ["query", "all", "-l", "1", "--limit", "2"], reason: .repeatedOption("--limit"),
-            message: "option '--limit' is given more than once", command: "vitalgate query"),
+            message: "option '--limit' can be given only once", command: "vitalgate query"),
         Refused(
-            line: ["query"], reason: .missingArgument("TYPE"), message: "argument TYPE is missing", command: "vitalgate query"),
+            line: ["query"], reason: .missingArgument("TYPE"), message: "missing argument: TYPE", command: "vitalgate query"),
         Refused(
-            line: ["unit", "convert", "1", "Cel"], reason: .missingArgument("TO"), message: "argument TO is missing",
+            line: ["unit", "convert", "1", "Cel"], reason: .missingArgument("TO"), message: "missing argument: TO",
             command: "vitalgate unit convert"),
         Refused(
             line: ["store", "check", "now"], reason: .excessArgument("now"), message: "unexpected argument 'now'",
@@ -127,11 +127,11 @@ struct ParsingTests {
         Refused(
             line: ["query", "heartrate"],
             reason: .invalidValue(name: "TYPE", value: "heartrate", expected: "all, bodyMass, heartRate"),
-            message: "'heartrate' is no value for TYPE: expected all, bodyMass, heartRate", command: "vitalgate query"),
+            message: "invalid value 'heartrate' for TYPE: expected all, bodyMass, heartRate", command: "vitalgate query"),
         Refused(
             line: ["query", "all", "--format", "xml"],
             reason: .invalidValue(name: "--format", value: "xml", expected: "csv, ndjson, table"),
-            message: "'xml' is no value for --format: expected csv, ndjson, table", command: "vitalgate query"),
+            message: "invalid value 'xml' for --format: expected csv, ndjson, table", command: "vitalgate query"),
     ]
 
     @Test(arguments: refused)
@@ -161,8 +161,8 @@ struct ParsingTests {
         let program = CommandSpecification(name: "p", summary: "", arguments: [many, many], options: [twice, twice])
         #expect(
             program.declarationProblems == [
-                "p: no summary", "p: two arguments repeat", "p: no help for --a", "p: 'b' is no option's name",
-                "p: no help for --a", "p: 'b' is no option's name", "p: --a is declared twice", "p: b is declared twice",
+                "p: no summary", "p: two arguments repeat", "p: no help for --a", "p: 'b' is not an option name",
+                "p: no help for --a", "p: 'b' is not an option name", "p: --a is declared twice", "p: b is declared twice",
                 "p: X is declared twice",
             ])
     }

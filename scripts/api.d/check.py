@@ -50,7 +50,7 @@ class Hub:
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(self.words("run", "--inbox", str(self.folder / "inbox")), stderr=log, start_new_session=True)
         end = time.monotonic() + 30
-        while "listens at" not in self.log.read_text(encoding="utf-8"):
+        while "listening at" not in self.log.read_text(encoding="utf-8"):
             if self.process.poll() is not None or time.monotonic() > end:
                 raise SystemExit(f"check-api: the hub does not listen: {self.log.read_text(encoding='utf-8')}")
             time.sleep(0.05)

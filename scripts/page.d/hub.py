@@ -47,7 +47,7 @@ class Hub:
         with open(self.folder / "hub.log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 self.words("run", "--simulate", "--inbox", str(self.folder / "inbox")), stderr=log, start_new_session=True)
-        eventually("the hub listens", lambda: "listens at" in (self.folder / "hub.log").read_text())
+        eventually("the hub listens", lambda: "listening at" in (self.folder / "hub.log").read_text())
 
     def words(self, *words):
         return [self.program, "--store", str(self.folder / "hub.vitalgate"), "--config", str(self.folder / "config.json5"), *words]

@@ -72,7 +72,7 @@ extension CommandSpecification {
             if option.help.isEmpty { problems.append("no help for \(option.name)") }
             if option.names.isEmpty { problems.append("an option without a name") }
             for name in option.names where !(name.hasPrefix("-") && name.utf8.count > 1) || name.contains("=") {
-                problems.append("'\(name)' is no option's name")
+                problems.append("'\(name)' is not an option name")
             }
         }
         let names =

@@ -38,7 +38,7 @@ public struct Option: Sendable, Equatable {
     }
 
     /// The built-in options.
-    static let help = Option(names: ["--help", "-h"], help: "Show help, for the command if one is named.")
+    static let help = Option(names: ["--help", "-h"], help: "Show help for the program or a command.")
     static let version = Option(names: ["--version"], help: "Show the version.")
 
     /// Whether the option has this name, now or formerly.

@@ -31,7 +31,7 @@ private struct HelpText {
         sections.append(list("Global options:", chain.isRoot ? [] : global))
         sections.append(examples)
         if !command.subcommands.isEmpty {
-            let hint = "'\(chain.line) COMMAND --help' says more about a command."
+            let hint = "Run '\(chain.line) COMMAND --help' for help on a command."
             sections.append(TextWrapping.lines(of: words(hint), width: width))
         }
         return sections.filter { !$0.isEmpty }.map { $0.joined(separator: "\n") + "\n" }.joined(separator: "\n")

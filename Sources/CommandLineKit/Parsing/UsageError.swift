@@ -50,16 +50,16 @@ public struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
 
     private var rawMessage: String {
         switch reason {
-        case .missingCommand: "a command is missing"
+        case .missingCommand: "no command given"
         case .unknownCommand(let name, let suggestion): "unknown command '\(name)'" + Self.question(suggestion)
         case .unknownOption(let name, let suggestion): "unknown option '\(name)'" + Self.question(suggestion)
-        case .missingOption(let name): "option '\(name)' is needed"
-        case .repeatedOption(let name): "option '\(name)' is given more than once"
+        case .missingOption(let name): "missing required option '\(name)'"
+        case .repeatedOption(let name): "option '\(name)' can be given only once"
         case .missingValue(let option, let placeholder): "option '\(option)' needs a value: \(option) \(placeholder)"
-        case .unexpectedValue(let option, let value): "option '\(option)' takes no value, got '\(value)'"
-        case .missingArgument(let name): "argument \(name) is missing"
+        case .unexpectedValue(let option, let value): "option '\(option)' takes no value, but got '\(value)'"
+        case .missingArgument(let name): "missing argument: \(name)"
         case .excessArgument(let value): "unexpected argument '\(value)'"
-        case .invalidValue(let name, let value, let expected): "'\(value)' is no value for \(name): expected \(expected)"
+        case .invalidValue(let name, let value, let expected): "invalid value '\(value)' for \(name): expected \(expected)"
         }
     }
 

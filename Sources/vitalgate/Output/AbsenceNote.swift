@@ -16,8 +16,8 @@ struct AbsenceNote {
         case .live: return .success
         case .deleted(_, let replacement?): context.note("vitalgate: " + (try explain(uuid, replacedBy: replacement)))
         case .deleted(_, nil):
-            context.note("vitalgate: \(uuid) is deleted; 'vitalgate restore \(uuid)' brings it back")
-        case nil: context.note("vitalgate: there is no sample \(uuid)")
+            context.note("vitalgate: \(uuid) is deleted (restore it with 'vitalgate restore \(uuid)')")
+        case nil: context.note("vitalgate: no sample has the UUID \(uuid)")
         }
         return .dataError
     }
@@ -29,12 +29,12 @@ struct AbsenceNote {
         var seen: Set<SampleIdentity> = [uuid]
         while let uuid = next, seen.insert(uuid).inserted {
             if let repair = try store.repair(thatMade: uuid) {
-                text += " (migration \(repair.id): \(Repair.words(of: repair.repair)))"
+                text += " (repair \(repair.id): \(Repair.words(of: repair.repair)))"
             }
             next = nil
             switch try store.lookup(uuid) {
             case .deleted(_, let replacement?):
-                text += ", that by \(replacement)"
+                text += ", which was replaced by \(replacement)"
                 next = SampleIdentity(replacement)
             case .deleted(_, nil): text += ", which is deleted"
             default: break

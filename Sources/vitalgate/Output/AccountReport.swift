@@ -29,7 +29,7 @@ struct AccountReport {
             try output.write(bytes)
         case .table:
             var table = TextTable(columns: [
-                .init("ingest", .right), .init("when", .left, minimumWidth: 26), .init("what"), .init("profile"),
+                .init("entry", .right), .init("when", .left, minimumWidth: 26), .init("what"), .init("profile"),
                 .init("read", .right),
                 .init("stored", .right),
                 .init("duplicate", .right), .init("quarantined", .right), .init("refused", .right), .init("skipped", .right),
@@ -76,9 +76,9 @@ struct AccountReport {
             text += "duplicate: \(witness) is a duplicate of \(first) by rule \(rule.rawValue)\n"
         }
         if account.witnesses > witnesses.count {
-            text += "duplicate: \(Readable.count(account.witnesses - witnesses.count)) more by such rules\n"
+            text += "duplicate: \(Readable.count(account.witnesses - witnesses.count)) more\n"
         }
-        if account.linked > 0 { text += "linked: \(Readable.count(account.linked)) agree with another device's samples\n" }
+        if account.linked > 0 { text += "linked: \(Readable.count(account.linked, "sample")) matched with another device's\n" }
         for refusal in refusals {
             text +=
                 refusal.placeKind == "more"

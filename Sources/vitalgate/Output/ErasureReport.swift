@@ -7,27 +7,27 @@ import SampleStore
 /// `people erase`: permanently removes everything about a person, or lists it.
 struct ErasureReport {
     static let specification = CommandSpecification(
-        name: "erase", summary: "Remove everything about a person for good.",
+        name: "erase", summary: "Permanently erase all data of a person.",
         discussion: """
-            Samples and objects of every kind, tombstones, what is held in quarantine, what other paths told, repairs, characteristics, medications, devices, \
-            grants, sessions and the name: no row is left, and the file is written anew, so that its octets are gone, too. No 'undo' brings it back; the same \
-            file imported again does. Without --yes it only says what would go.
+            Erases samples of every kind, tombstones, quarantined readings, duplicates, repairs, characteristics, medications, devices, \
+            grants, sessions and the name, and rewrites the file so that no bytes remain. This cannot be undone, but importing the same \
+            file again restores its data. The command only shows the counts unless you use --yes.
 
-            Targets are told first: their copies are deleted as by 'vitalgate delete'. Where one does not answer, nothing is erased yet; the status is 75, and the same \
-            command goes on. --without leaves a target what it has. Programs that follow changes, and could read something of it, are told to begin again. \
-            The hub has to be stopped. Backups, captures and files that were imported are files of yours; those beside the store are named.
+            Targets delete their copies first. If a target does not answer, nothing is erased yet and the exit status is 75. Run the \
+            command again to continue. Clients that follow changes and could read the data have to start again. Stop the hub first. \
+            Backups, captures and imported files are not touched, but those next to the store are listed.
             """,
-        arguments: [Argument(name: "NAME", help: "A name, me or a UUID.")],
+        arguments: [Argument(name: "NAME", help: "The person: a name, me or a UUID.")],
         options: [
-            Option(names: ["--yes"], help: "Do it without showing first."),
+            Option(names: ["--yes"], help: "Erase the data instead of only showing it."),
             Option(
-                names: ["--without"], value: "TARGET", help: "Do not tell this target; may be given again.", repeating: true,
+                names: ["--without"], value: "TARGET", help: "Leave the copy of this target in place.", repeating: true,
                 completion: .command("vitalgate targets list --names")),
             Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate people erase Anna", "What there is of her."),
-            Example("vitalgate people erase Anna --yes", "Nothing is left of it."),
+            Example("vitalgate people erase Anna", "Show the data that would be erased."),
+            Example("vitalgate people erase Anna --yes", "Erase it."),
         ])
 
     private let context: CommandContext
@@ -68,10 +68,10 @@ struct ErasureReport {
                 header: ["what", "count"], rows: shown.map { [$0.0, context.format == .csv ? "\($0.1)" : Readable.count($0.1)] })
         }
         for target in try told(configuration, without, store) {
-            context.note("the target \(target.name) would be told first")
+            context.note("the target \(target.name) would delete its copy first")
         }
         nameCopies(of: store, subject, configuration, isEstimated: isEstimated(subject, configuration, store))
-        context.note("all of it would be erased for good; --yes does it")
+        context.note("all of it would be permanently erased (confirm with --yes)")
         return .success
     }
 
@@ -79,14 +79,14 @@ struct ErasureReport {
         let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
         guard subject != Origin.unassigned else {
             throw context.invocation.invalid(
-                "NAME", value: Origin.unassigned, expected: "a person: 'vitalgate delete' deletes what is nobody's")
+                "NAME", value: Origin.unassigned, expected: "a person (use 'vitalgate delete' for unassigned samples)")
         }
         return subject
     }
 
     private func isUnknown(_ subject: String, _ counts: ErasureCounts, _ store: SampleStore) throws -> Bool {
         guard counts.isEmpty, try !store.persons().contains(where: { $0.subject == subject }) else { return false }
-        context.note("nothing is known of this person")
+        context.note("the store has no data of this person")
         return true
     }
 
@@ -103,11 +103,11 @@ struct ErasureReport {
     }
 
     private func nameCopies(of store: SampleStore, _ subject: String, _ configuration: Configuration, isEstimated: Bool) {
-        for path in StoreCopies.beside(store.path) { context.note("a copy of a store has what it had: \(path)") }
-        if let inbox = configuration.hub.inbox { context.note("files that were imported are in the inbox: \(inbox)") }
-        if configuration.subject == subject { context.note("the configuration file names this person's UUID, as subject") }
+        for path in StoreCopies.beside(store.path) { context.note("a copy of the store still has its data: \(path)") }
+        if let inbox = configuration.hub.inbox { context.note("imported files are still in the inbox: \(inbox)") }
+        if configuration.subject == subject { context.note("the configuration file still has this person's UUID as 'subject'") }
         if isEstimated {
-            context.note("the configuration file names this person in bodyComposition: take that out, or the hub does not start")
+            context.note("the configuration file names this person in 'bodyComposition': remove it, or the hub will not start")
         }
     }
 
@@ -119,7 +119,7 @@ struct ErasureReport {
         let hasFinished = try store.isErasureUnfinished
         if hasFinished {
             try store.finishErasure()
-            context.note("an erasure that was interrupted is finished")
+            context.note("an interrupted erasure is now complete")
         }
         let subject: String
         do {
@@ -139,8 +139,8 @@ struct ErasureReport {
             progress.finish()
             for target in targets where try !hears(target, of: subject, store) {
                 context.note(
-                    "\(target.name) does not know of it yet, so all that is done is that the samples are deleted: do this again once it answers, or with --without \(target.name)"
-                )
+                    "\(target.name) has not confirmed, so the samples are deleted but not erased yet: "
+                        + "run this again when it answers, or with --without \(target.name)")
                 return .tryAgain
             }
         }
@@ -149,10 +149,10 @@ struct ErasureReport {
         let isEstimated = isEstimated(subject, configuration, store)
         let (ingest, count) = try store.erase(subject, told: Set(targets.map(\.name)), at: context.machine.now())
         context.note(
-            "everything about this person is erased; samples and tombstones among it: \(Readable.count(count)) (this is ledger entry \(ingest))"
+            "all data of this person is erased (samples and tombstones: \(Readable.count(count)), ledger entry \(ingest))"
         )
         if isOwn {
-            context.note("me is somebody new now; programs that have the store open have to be started again")
+            context.note("'me' is a new, unknown person now: restart programs that have the store open")
         }
         let isUnresolved = (try? configuration.estimates(in: store)) == nil
         nameCopies(of: store, subject, configuration, isEstimated: isEstimated && isUnresolved)

@@ -18,7 +18,7 @@ struct ExplanationReport {
     func write(_ uuid: SampleIdentity) throws -> ExitCode {
         guard let explanation = try store.explain(uuid) else {
             if let derived = try store.derivedCorrelation(uuid) { return try write(derived) }
-            context.note("vitalgate: there is no sample \(uuid)")
+            context.note("vitalgate: no sample has the UUID \(uuid)")
             return .dataError
         }
         if context.format == .ndjson {
@@ -40,7 +40,7 @@ struct ExplanationReport {
             try context.streams.output.write(object.line)
         } else {
             try context.streams.output.write(
-                "\(derived.uuid)\n  \(derived.sample.origin.type.id) that the frame of \(objects.joined(separator: " and ")) makes; it is not stored\n"
+                "\(derived.uuid)\n  \(derived.sample.origin.type.id) derived from \(objects.joined(separator: " and ")), not stored\n"
             )
         }
         return .success
@@ -57,19 +57,19 @@ struct ExplanationReport {
         }
         for link in explanation.linked {
             text +=
-                "  \(link.other.uuid) of another device agrees by rule \(link.rule.rawValue); both are kept\n    \(told(link.other))\n"
+                "  \(link.other.uuid) from another device matches by rule \(link.rule.rawValue) (both kept)\n    \(told(link.other))\n"
         }
         return text
     }
 
     private func state(_ explanation: Explanation) throws -> String {
         if let first = explanation.first {
-            return "duplicate of \(first.other.uuid) by rule \(first.rule.rawValue), by ingest \(first.ingest)"
+            return "duplicate of \(first.other.uuid) by rule \(first.rule.rawValue), since ledger entry \(first.ingest)"
         }
         switch try store.lookup(explanation.stored.uuid) {
-        case .live: return "stored by ingest \(explanation.stored.ingest)"
+        case .live: return "stored by ledger entry \(explanation.stored.ingest)"
         case .deleted(_, let replacement?): return "replaced by \(replacement)"
-        default: return "deleted; 'vitalgate restore \(explanation.stored.uuid)' brings it back"
+        default: return "deleted (restore it with 'vitalgate restore \(explanation.stored.uuid)')"
         }
     }
 
@@ -80,7 +80,7 @@ struct ExplanationReport {
             "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)), \(times.start(of: sample)) to the "
             + "\(sample.timeResolution >= 3600 ? "hour" : sample.timeResolution >= 60 ? "minute" : "second") (\(sample.timeOrigin.name)), "
             + "\(sample.origin.source.name)" + (sample.origin.device.map { ", \($0.name ?? $0.model ?? $0.key)" } ?? "")
-            + ", ingest \(stored.ingest)"
+            + ", ledger entry \(stored.ingest)"
     }
 
     // MARK: For programs

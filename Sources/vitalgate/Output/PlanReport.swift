@@ -30,7 +30,7 @@ struct PlanReport {
         let plan = cursor.plan
         var text = "condition  \(query.predicate)\n"
         if !query.order.isEmpty {
-            let how = plan.isStreamed ? "as they are read" : "sorted before the first comes"
+            let how = plan.isStreamed ? "as they are read" : "sorted before output"
             text += "order      \(query.order.map(\.description).joined(separator: ", ")): \(how)\n"
         }
         if let limit = query.limit { text += "limit      \(Readable.count(limit))\n" }
@@ -38,18 +38,18 @@ struct PlanReport {
             let device = part.series.device.isEmpty ? "" : ", \(part.series.device)"
             text += "\(name(part)), \(part.series.source)\(device)\n"
             text += "  starts   \(part.starts.stretches.map(words).joined(separator: ", "))\n"
-            if let rest = part.rest { text += "  asked    \(rest)\n" }
+            if let rest = part.rest { text += "  filter   \(rest)\n" }
             text += "  read     \(Readable.count(scanned, "sample"))\n"
         }
         let untouched = plan.untouched
-        text += "\(Readable.count(untouched)) other series \(untouched == 1 ? "is" : "are") left alone\n"
+        text += "\(Readable.count(untouched)) other series \(untouched == 1 ? "is" : "are") skipped\n"
         let scanned = cursor.scanned.reduce(0, +)
         return text
-            + "\(Readable.count(scanned, "sample")) read, \(Readable.count(met)) meet\(met == 1 ? "s" : "") the condition\n"
+            + "\(Readable.count(scanned, "sample")) read, \(Readable.count(met)) match\(met == 1 ? "es" : "") the condition\n"
     }
 
     private func name(_ part: QueryPlan.Part) -> String {
-        part.isDerived ? "bloodPressure, of the frames of \(part.series.type.id)" : part.series.type.id
+        part.isDerived ? "bloodPressure, derived from \(part.series.type.id)" : part.series.type.id
     }
 
     private func words(_ stretch: ClosedRange<Int64>) -> String {

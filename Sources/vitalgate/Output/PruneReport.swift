@@ -13,7 +13,7 @@ struct PruneReport {
         let store = try context.access().openForWriting(creating: false)
         let dates = try dates(store)
         guard !dates.isEmpty else {
-            context.note("nothing says how long samples are kept: 'retention' of the configuration, or --type with --before")
+            context.note("no retention period is set: add 'retention' to the configuration, or use --type with --before")
             return .success
         }
         let isDone = context.invocation.flag("--yes")
@@ -24,17 +24,17 @@ struct PruneReport {
             ? store.prune(dates, waitingFor: targets, description: description) : store.prunable(dates, waitingFor: targets)
         let found = Readable.count(result.samples, "sample") + " and " + Readable.count(result.tombstones, "tombstone")
         if result.samples + result.tombstones == 0 {
-            context.note("nothing is older than it has to be kept")
+            context.note("nothing to remove: no sample is older than its retention period")
         } else if isDone {
-            context.note("\(found) removed for good (this is ledger entry \(result.ingest))")
+            context.note("\(found) permanently removed (ledger entry \(result.ingest))")
         } else {
-            context.note("\(found) would be removed for good; --yes does it")
+            context.note("\(found) would be permanently removed (confirm with --yes)")
         }
         if result.waiting > 0 {
-            context.note("\(Readable.count(result.waiting)) more wait for a target that has not been told of them")
+            context.note("\(Readable.count(result.waiting)) more are kept until every target has received them")
         }
         if result.repaired > 0 {
-            context.note("\(Readable.count(result.repaired)) more stay: they are of repairs that can be undone")
+            context.note("\(Readable.count(result.repaired)) more are kept because their repair can be undone")
         }
         return .success
     }
@@ -46,11 +46,11 @@ struct PruneReport {
         if let before {
             guard let type else {
                 throw invocation.invalid(
-                    "--before", value: invocation.string("--before") ?? "", expected: "a time with --type, which it is for")
+                    "--before", value: invocation.string("--before") ?? "", expected: "--type as well")
             }
             guard before <= context.machine.now() else {
                 throw invocation.invalid(
-                    "--before", value: invocation.string("--before") ?? "", expected: "a time that is not to come")
+                    "--before", value: invocation.string("--before") ?? "", expected: "a time in the past")
             }
             return [type: before]
         }

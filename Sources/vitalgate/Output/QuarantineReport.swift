@@ -16,7 +16,7 @@ struct QuarantineReport {
         let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
         let store = try context.openForReading()
         guard let entry = try store.quarantined(number: Int64(number)) else {
-            throw StoreError(.invalid, "there is no number \(number) in quarantine")
+            throw StoreError(.invalid, "quarantine has no entry \(number) (see 'vitalgate quarantine list')")
         }
         let before = try neighbours(of: entry, in: store, descending: true).reversed()
         let after = try neighbours(of: entry, in: store, descending: false)
@@ -56,7 +56,7 @@ struct QuarantineReport {
         var text = "number:   \(entry.id), \(entry.state)\n"
         text += "sample:   \(entry.stored.uuid)\n"
         text += "type:     \(sample.origin.type.id)\n"
-        text += "received: \(sample.numeral.text) \(sample.unit.code), ingest \(entry.stored.ingest), \(entry.place)\n"
+        text += "received: \(sample.numeral.text) \(sample.unit.code), ledger entry \(entry.stored.ingest), \(entry.place)\n"
         text += "rule:     \(entry.rule): \(rule.explanation)\n"
         if let frame = entry.frame { text += "frame:    \(frame)\n" }
         if let metadata = sample.metadata { text += "metadata: \(metadata.json)\n" }

@@ -94,14 +94,14 @@ struct RepairReport {
         var text = "repair: \(Repair.words(of: request.repair.text)); \(conditions)\n\n"
         var table = TextTable(columns: [.init("samples", .right), .init("", .left)])
         func count(_ count: Int, _ words: String) { table.append([Readable.count(count), words]) }
-        count(plan.matched, "meet the conditions")
-        count(plan.repaired, "get a repaired one in their place")
-        if plan.merged > 0 { count(plan.merged, "make way for the same reading, which is there in the right form already") }
+        count(plan.matched, "matching the conditions")
+        count(plan.repaired, "repaired")
+        if plan.merged > 0 { count(plan.merged, "merged with a correct copy") }
         for group in RepairReason.Group.allCases where plan.left(group) > 0 {
-            let name = [RepairReason.Group.alreadyRight: "right already", .ambiguous: "ambiguous", .impossible: "impossible"][
+            let name = [RepairReason.Group.alreadyRight: "already correct", .ambiguous: "ambiguous", .impossible: "impossible"][
                 group]
             for reason in RepairReason.allCases where reason.group == group {
-                if let number = plan.left[reason] { count(number, "stay (\(name ?? "")): they \(reason.words)") }
+                if let number = plan.left[reason] { count(number, "unchanged (\(name ?? "")): they \(reason.words)") }
             }
         }
         text += table.rendered(width: nil, unicode: unicode)
@@ -141,14 +141,14 @@ struct RepairReport {
         guard !plan.examples.isEmpty else { return "" }
         var table = TextTable(columns: [
             .init("start"), .init("as received"), .init("before", .decimal), .init(""), .init("after", .decimal), .init(""),
-            .init("what else"),
+            .init("other changes"),
         ])
         for example in plan.examples {
             let (before, after) = (example.before, example.after)
             var more: [String] = []
-            if before.start != after.start || before.zone != after.zone { more.append("at \(times.start(of: after))") }
+            if before.start != after.start || before.zone != after.zone { more.append("moved to \(times.start(of: after))") }
             if before.origin.subject != after.origin.subject {
-                more.append("of \(after.origin.subject == me ? "me" : after.origin.subject)")
+                more.append("assigned to \(after.origin.subject == me ? "me" : after.origin.subject)")
             }
             if before.origin.type != after.origin.type { more.append(after.origin.type.id) }
             table.append([
@@ -167,7 +167,7 @@ struct RepairReport {
         guard context.format == .table else { return try write(migrations) }
         // Only the repair and its conditions may be truncated.
         var table = TextTable(columns: [
-            .init("migration", .right), .init("when", .right), .init("samples", .right), .init("state", .right), .init("repair"),
+            .init("repair", .right), .init("when", .right), .init("samples", .right), .init("state", .right), .init("change"),
             .init("conditions"),
         ])
         for migration in migrations {

@@ -34,7 +34,7 @@ struct StatusReport {
             blocks.append(devices(status).rendered(width: width, unicode: unicode))
             let reasons = status.devices.compactMap { device in
                 let name = device.name.isEmpty ? device.address : device.name
-                return device.reason.map { "\(TerminalText.sanitized(name)) waits: \(TerminalText.sanitized($0))\n" }
+                return device.reason.map { "\(TerminalText.sanitized(name)) is waiting: \(TerminalText.sanitized($0))\n" }
             }
             if !reasons.isEmpty { blocks.append(reasons.joined()) }
         } else {
@@ -52,9 +52,9 @@ struct StatusReport {
         if let hub = status.hub {
             let since = String(Readable.local(hub.started, at: zone.offset(at: hub.started)).prefix(19))
             let age = Readable.duration(nanoseconds: UInt64(min(max(0, hub.uptime), Self.longestUptime)) * 1_000_000_000)
-            text += "runs since \(since), \(age) (process \(hub.process))\n"
+            text += "running since \(since), \(age) (process \(hub.process))\n"
         } else {
-            text += "does not run\n"
+            text += "not running\n"
         }
         let today = status.today
         text += "store   \(TerminalText.sanitized(status.store.path)), \(Readable.bytes(status.store.bytes))\n"
@@ -72,14 +72,14 @@ struct StatusReport {
 
     private func sources(_ status: HubStatus) -> TextTable {
         var table = TextTable(columns: [
-            .init("source"), .init("state"), .init("since", .left, minimumWidth: 19), .init("again at", .left, minimumWidth: 19),
+            .init("source"), .init("state"), .init("since", .left, minimumWidth: 19), .init("retry at", .left, minimumWidth: 19),
             .init("why"),
         ])
         for source in status.sources {
             table.append([
                 source.name, source.state, source.state == "running" ? time(source.started, on: status.time) : "",
                 time(source.retry, on: status.time),
-                source.reason ?? source.wrongTokens.flatMap { $0 > 0 ? "\($0) with a wrong token" : nil } ?? "",
+                source.reason ?? source.wrongTokens.flatMap { $0 > 0 ? "\(Readable.count($0, "wrong token"))" : nil } ?? "",
             ])
         }
         return table
@@ -89,7 +89,7 @@ struct StatusReport {
         var table = TextTable(columns: [
             .init("device", .left, minimumWidth: 16), .init("source"), .init("state"),
             .init("last reading", .left, minimumWidth: 19),
-            .init("a minute", .decimal), .init("silent since", .left, minimumWidth: 19), .init("battery", .right),
+            .init("per min", .decimal), .init("silent since", .left, minimumWidth: 19), .init("battery", .right),
             .init("address"),
         ])
         for device in status.devices {

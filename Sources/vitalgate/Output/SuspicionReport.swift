@@ -38,7 +38,7 @@ struct SuspicionReport {
                 Self.command(suspicion, store),
             ]
         }
-        guard !rows.isEmpty else { return context.note("nothing looks wrong") }
+        guard !rows.isEmpty else { return context.note("no suspicious samples found") }
         let header = ["what", "of", "from", "to", "samples", "repair", "why", "confidence", "command"]
         if context.format == .csv { return try TableOutput(context: context).write(header: header, rows: rows) }
         // The commands are too long for the table, so they follow it.
@@ -50,8 +50,9 @@ struct SuspicionReport {
     static func sentence(_ suspicion: Suspicion) -> String {
         let stretch = suspicion.stretch
         return
-            "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) would fit far better in "
-            + "\(stretch.fits.code) than in \(stretch.taken.code) (confidence \(confidence(stretch))); 'vitalgate repair suggest' tells more"
+            "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) "
+            + "fit \(stretch.fits.code) far better than \(stretch.taken.code) (confidence \(confidence(stretch)), "
+            + "see 'vitalgate repair suggest')"
     }
 
     /// The confidence, which is never shown as 1.
@@ -135,8 +136,8 @@ struct CorrectionNotices {
         guard try context.configuration().appliesCorrections else {
             for (entry, plan) in try corrections.pending(in: store) {
                 context.note(
-                    "info: correction \(entry.name) is pending for \(Readable.count(plan.repaired + plan.merged, "sample")); "
-                        + "'vitalgate repair suggest' tells more")
+                    "info: correction \(entry.name) is pending for \(Readable.count(plan.repaired + plan.merged, "sample")) "
+                        + "(see 'vitalgate repair suggest')")
             }
             return
         }
@@ -144,19 +145,19 @@ struct CorrectionNotices {
         for (entry, plan, migration) in try corrections.apply(to: store) {
             guard let migration else {
                 context.note(
-                    "warning: correction \(entry.name) finds \(Readable.count(plan.merged, "sample")) there in the right form already, would make as many fewer, and waits: "
-                        + "'vitalgate repair apply --correction \(entry.name) --merge'")
+                    "warning: correction \(entry.name) is not applied: \(Readable.count(plan.merged, "sample")) would be merged with "
+                        + "correct copies (run 'vitalgate repair apply --correction \(entry.name) --merge')")
                 continue
             }
             context.note(
-                "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (migration \(migration))"
+                "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (repair \(migration))"
             )
         }
         let retold = try store.lastChange() == last ? 0 : store.retoldOverPaths(since: last)
         if retold > 0 {
             context.note(
-                "warning: what was repaired is told over another path as well, \(Readable.count(retold, "sample")), and counted twice: "
-                    + "'vitalgate store merge' shows it")
+                "warning: \(Readable.count(retold, "repaired sample")) also came over another path and count twice "
+                    + "(see 'vitalgate store merge')")
         }
     }
 }

@@ -21,7 +21,7 @@ def pair(vm, way, wrong=False):
     vm.radio(f'pairing cuff {way}')
     terminal = vm.terminal('devices', 'pair', CUFF, '--seconds', str(LIMIT))
     if way == 'display':
-        vm.check(f'{way}: asks for the number', terminal.expect(f'The number that {CUFF} shows'))
+        vm.check(f'{way}: asks for the number', terminal.expect(f'Enter the number that {CUFF} shows'))
         number = int(shown(vm, 'passkey', displayed))
         terminal.type(f'{(number + wrong) % 1_000_000:06}')
     elif way == 'keyboard':

@@ -35,7 +35,7 @@ import Testing
     private func started(_ words: [String]) throws -> RunningVitalgate {
         let process = try RunningVitalgate(arguments(words), environment: environment)
         for _ in 0..<3000 {
-            if process.errors.contains("listens at") { return process }
+            if process.errors.contains("listening at") { return process }
             usleep(10_000)
         }
         Issue.record("it does not listen: \(process.errors)")
@@ -175,7 +175,7 @@ import Testing
         let child = try #require(processes.first { Self.parent(of: $0) == process.process && Self.serves($0) })
         kill(child, SIGKILL)
         #expect(eventually { process.errors.contains("api: it ended (signal 9)") })
-        #expect(eventually { process.errors.components(separatedBy: "listens at").count > 2 })
+        #expect(eventually { process.errors.components(separatedBy: "listening at").count > 2 })
         #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))
         #expect(try run(["status", "--format", "ndjson"]).output.contains("{\"name\":\"api\",\"state\":\"running\""))
     }

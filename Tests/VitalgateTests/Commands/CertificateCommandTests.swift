@@ -64,9 +64,9 @@ import Testing
         #expect(try run("import", folder.path("weight.csv")).status == 0)
         let server = try RunningVitalgate(["--config", folder.path("config.json5"), "api", "serve"], environment: environment)
         defer { server.signal(SIGTERM) }
-        #expect(eventually { server.errors.contains("listens at") })
+        #expect(eventually { server.errors.contains("listening at") })
         let port = try #require(
-            server.errors.split(whereSeparator: \.isNewline).first { $0.contains("listens at") }?.split(separator: ":").last)
+            server.errors.split(whereSeparator: \.isNewline).first { $0.contains("listening at") }?.split(separator: ":").last)
         let answer = try shell(
             "curl -sS --cacert authority.pem --resolve hub.home:\(port):127.0.0.1 https://hub.home:\(port)/openapi.json")
         #expect(answer.output.hasPrefix("{\"openapi\":\"3.1.0\""), "\(answer.output.prefix(200))")

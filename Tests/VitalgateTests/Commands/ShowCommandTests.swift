@@ -11,14 +11,14 @@ import Testing
                 "workout",
                 [
                     "workout  running 29:02", "2026-11-20 07:31:00 +01:00 to 08:02:02, 31:02",
-                    "duration     29:02, as the source says",
+                    "duration     29:02, as reported by the source",
                     "5.20 km", "lap 2   10:00  07:41:00    12:30", "pause   14:00  07:45:00     3:00",
                     "activeEnergyBurned  305.2", "kcal  the source", "2 locations", "not in the store",
                 ]
             ),
             ("route", ["workoutRoute  2 locations", "51.440012, 5.470034", "51.440112, 5.471034", "17 to 19 m", "Morning"]),
             ("beats", ["beats        3", "gaps         1"]),
-            ("ecg", ["sinusRhythm", "62 /min", "512 Hz", "Lead I", "present, dizziness", "5,120", "10 s a line", "|"]),
+            ("ecg", ["sinusRhythm", "62 /min", "512 Hz", "Lead I", "present, dizziness", "5,120", "10 s per line", "|"]),
             ("pressure", ["bloodPressureSystolic     121  mm[Hg]", objects["systolic"], objects["diastolic"]]),
             ("systolic", ["121 mm[Hg]", "belongs to   bloodPressure \(objects["pressure"])"]),
             ("audiogram", ["250 Hz", "10 dB", "12.5 dB, masked"]),

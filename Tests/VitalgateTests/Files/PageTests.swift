@@ -36,7 +36,7 @@ import Testing
         let (options, environment) = (["--config", folder.path("config.json5")], Vitalgate.environment(home: folder.root))
         _ = try Vitalgate.run(options + ["import", folder.path("weight.csv")], environment: environment)
         let server = try RunningVitalgate(options + ["api", "serve"], environment: environment)
-        #expect(eventually { server.errors.contains("listens at") })
+        #expect(eventually { server.errors.contains("listening at") })
         try expect("docs/api.md", as: "api", 28, in: folder)
         try expect("docs/page.md", as: "page", 6, in: folder)
         server.signal(SIGTERM)

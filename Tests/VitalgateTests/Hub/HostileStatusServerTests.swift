@@ -74,7 +74,7 @@ import Testing
             #expect(run.output.contains("Strap"))
         }
         let years = try ask(line: answer(number: number)).output
-        #expect(years.contains("runs since") && (number.count < 19 || number.hasPrefix("-") || years.contains("37037 d")))
+        #expect(years.contains("running since") && (number.count < 19 || number.hasPrefix("-") || years.contains("37037 d")))
     }
 
     /// A name from outside is text: it neither moves the cursor nor makes a line.
@@ -105,7 +105,7 @@ import Testing
     func noAnswer(_ line: String) throws {
         let run = try ask(line: line)
         #expect(run.status == 75)
-        #expect(run.errors.hasPrefix("vitalgate: the hub gives no answer: "), "\(run.errors.prefix(500))")
+        #expect(run.errors.hasPrefix("vitalgate: the hub does not answer: "), "\(run.errors.prefix(500))")
         #expect(run.errors.split(separator: "\n").count == 1 && run.output.isEmpty)
     }
 
@@ -135,7 +135,7 @@ import Testing
     @Test func closedAtOnce() throws {
         let run = try ask { _ in }
         #expect(run.status == 69)
-        #expect(run.errors == "vitalgate: the hub has ended\n")
+        #expect(run.errors == "vitalgate: the hub has stopped\n")
         let half = try ask { say(Array(answer().utf8.prefix(100)), $0) }
         #expect(half.status == 69)
     }
@@ -149,7 +149,7 @@ import Testing
             while sent < 256 << 20, say(chunk, connection) { sent += chunk.count }
         }
         #expect(run.status == 75)
-        #expect(run.errors == "vitalgate: the hub gives no answer: its answer is too long\n")
+        #expect(run.errors == "vitalgate: the hub does not answer: its answer is too long\n")
         #expect(sent < 8 << 20)
     }
 }

@@ -33,7 +33,7 @@ import Testing
         // Another configuration counts from the next reload on, and what it told of stays told.
         try configure("beats: { types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(heard)-2'] }")
         hub.program.signal(SIGHUP)
-        try hub.waits("it was read again") { hub.count("read again") == 1 && isHeld("beats") }
+        try hub.waits("it was read again") { hub.count("settings reloaded") == 1 && isHeld("beats") }
         try hub.drop("b.csv", InboxTests.csv(2))
         try hub.waits("the second message") { !lines("heard-2").isEmpty }
         #expect(lines("heard").count == 1)

@@ -42,7 +42,7 @@ import Testing
     @Test func onceWithNothingToReadFrom() throws {
         let run = try folder.vitalgate("run", "--once")
         #expect(run.status == 66)
-        #expect(run.errors.contains("nothing to read from"))
+        #expect(run.errors.contains("nothing to read: no device is adopted"))
     }
 
     @Test func readsTheConfigurationAgainOrKeepsTheOldOne() throws {
@@ -52,7 +52,7 @@ import Testing
         try hub.waitsFor("first/refused")
         try folder.write("config.json5", "{ hub: { inbox: '\(folder.path("second"))', sources: { radio: 'never' } } }")
         hub.program.signal(SIGHUP)
-        try hub.waits { hub.program.errors.contains("everything stays as it was") }
+        try hub.waits { hub.program.errors.contains("settings not reloaded") }
         #expect(hub.program.errors.contains("unknown policy; known are error, retry, ignore"), "\(hub.program.errors)")
         try folder.write("first/one.csv", Self.one)
         try hub.waitsFor("first/done/one.csv.account.json")
@@ -74,13 +74,13 @@ import Testing
         let hub = RunningHub(folder, watching: program)
         try hub.waitsFor("inbox/refused")
         program.signal(SIGHUP)
-        try hub.waits { program.errors.contains("read again") }
+        try hub.waits { program.errors.contains("settings reloaded") }
         #expect(!program.errors.contains("restart"))
         try folder.write("config.json5", "{ store: '\(folder.path("other.db"))', \(settings)")
         program.signal(SIGHUP)
-        try hub.waits { program.errors.contains("that needs a restart") }
+        try hub.waits { program.errors.contains("restart the hub to use it") }
         #expect(hub.count("warning: the configuration names another store now") == 1)
-        #expect(program.errors.contains("readings go on into \(folder.store)"))
+        #expect(program.errors.contains("until then readings go to \(folder.store)"))
         try hub.drop("one.csv", Self.one)
         try hub.waitsFor("inbox/done/one.csv.account.json")
         #expect(!folder.exists("other.db"))
@@ -95,7 +95,7 @@ import Testing
         let hub = try RunningHub(folder, "--profiles", folder.path("profiles"))
         try hub.waitsFor("inbox/refused")
         hub.program.signal(SIGHUP)
-        try hub.waits { hub.program.errors.contains("everything stays as it was") }
+        try hub.waits { hub.program.errors.contains("settings not reloaded") }
         let run = try hub.stop()
         let lines = run.errors.split(separator: "\n")
         #expect(lines.contains { $0.hasPrefix("warning: profile left out: ") })
@@ -112,12 +112,12 @@ import Testing
         try other.waitsFor("inbox/refused")
         try folder.write("profiles/broken.json5", "{ id: 'broken', ")
         other.program.signal(SIGHUP)
-        try other.waits { other.program.errors.contains("everything stays as it was") }
+        try other.waits { other.program.errors.contains("settings not reloaded") }
         #expect(other.program.errors.contains("broken.json5"))
         try folder.write("profiles/broken.json5", "")
         unlink(folder.path("profiles/broken.json5"))
         other.program.signal(SIGHUP)
-        try other.waits { other.program.errors.contains("read again") }
+        try other.waits { other.program.errors.contains("settings reloaded") }
         #expect(try other.stop().status == 0)
     }
 

@@ -36,7 +36,7 @@ import Testing
         #expect(folder.mode("store.db.sock") == 0o660)
         let table = try self.status()
         #expect(table.status == 0 && table.errors.isEmpty)
-        #expect(table.output.contains("Simulated strap") && table.output.contains("runs since"))
+        #expect(table.output.contains("Simulated strap") && table.output.contains("running since"))
         let csv = try self.status("--format", "csv")
         #expect(csv.lines.first == "part,name,field,value")
         #expect(csv.output.contains("device,simulated:strap,source,simulation"))
@@ -78,7 +78,7 @@ import Testing
         #expect(known["hub"] == .null && list(known["sources"]).isEmpty)
         #expect(list(known["devices"]).allSatisfy { $0["last"].text != nil && $0["state"] == .null })
         #expect(known["today"]["stored"].integer ?? 0 >= 5)
-        #expect(try status().output.contains("does not run"))
+        #expect(try status().output.contains("not running"))
         #expect(try status("--follow").status == 69)
         // The next one takes its place.
         let next = try simulated()
@@ -106,7 +106,7 @@ import Testing
         for follower in followers {
             let run = try follower.wait()
             #expect(run.status == 69)
-            #expect(run.errors == "vitalgate: the hub has ended\n")
+            #expect(run.errors == "vitalgate: the hub has stopped\n")
         }
         sleeper.signal(SIGKILL)
     }
@@ -143,7 +143,7 @@ import Testing
             environment: Vitalgate.environment(home: folder.root, environment)
         ).wait()
         #expect(second.status == 0)
-        #expect(second.errors.contains("warning: the status cannot be asked for"), "\(second.errors)")
+        #expect(second.errors.contains("warning: 'vitalgate status' cannot reach this hub"), "\(second.errors)")
         #expect(try folder.vitalgate(["status"], environment: environment).status == 0)
         #expect(try hub.stop().status == 0)
     }

@@ -17,7 +17,7 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             return run.errors
         }
-        #expect(try adopt("1", "--profile", "govee-h5075").contains("a room's and nobody's"))
+        #expect(try adopt("1", "--profile", "govee-h5075").contains("describe a room and are unassigned"))
         // With its battery's level, which is of the device.
         _ = try adopt("2", "--profile", "aranet4")
         #expect(try !adopt("3", "--profile", "govee-h5075", "--person", "me").contains("nobody's"))

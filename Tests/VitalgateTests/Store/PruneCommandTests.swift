@@ -11,12 +11,14 @@ import Testing
     @Test func theConfigurationSaysHowLong() throws {
         try folder.write("config.json5", "{ retention: { heartRate: '1d', all: '900y' } }\n")
         let shown = try folder.vitalgate("store", "prune")
-        #expect(shown.errors == "4 samples and 0 tombstones would be removed for good; --yes does it\n")
+        #expect(shown.errors == "4 samples and 0 tombstones would be permanently removed (confirm with --yes)\n")
         #expect(try count() == 10)
         let done = try folder.vitalgate("store", "prune", "--yes")
-        #expect(done.status == 0 && done.errors == "4 samples and 0 tombstones removed for good (this is ledger entry 2)\n")
+        #expect(done.status == 0 && done.errors == "4 samples and 0 tombstones permanently removed (ledger entry 2)\n")
         #expect(try count() == 6)
-        #expect(try folder.vitalgate("store", "prune", "--yes").errors == "nothing is older than it has to be kept\n")
+        #expect(
+            try folder.vitalgate("store", "prune", "--yes").errors
+                == "nothing to remove: no sample is older than its retention period\n")
         #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("for good"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         // What comes again is refused, and everything is accounted for.

@@ -38,7 +38,7 @@ import Testing
         let repaired = try #require(samples.first)
         let new = try #require(repaired["uuid"].text)
         let query = try folder.vitalgate("query", old)
-        #expect(query.errors.contains("\(old) was replaced by \(new) (migration 1: read as [degF])"))
+        #expect(query.errors.contains("\(old) was replaced by \(new) (repair 1: read as [degF])"))
         let again = try folder.vitalgate("import", folder.path("a.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0 && account.duplicate == 3 && account.addsUp)
@@ -108,7 +108,7 @@ import Testing
         // The file, read by the right profile, brings nothing new; and nothing is pending any more.
         let again = try Account(try folder.vitalgate(["import", file, "--format", "ndjson"] + options).last)
         #expect(again.stored == 0 && again.duplicate == 2)
-        #expect(try folder.vitalgate(["repair", "suggest"] + options).errors.contains("nothing looks wrong"))
+        #expect(try folder.vitalgate(["repair", "suggest"] + options).errors.contains("no suspicious samples found"))
     }
 
     /// Killed at any point, a repair is done or not begun.

@@ -23,8 +23,8 @@ final class ServingHub {
             try #require(run.status == 0, "\(run.errors)")
         }
         let process = try RunningVitalgate(Self.words(folder, ["api", "serve"]), environment: environment)
-        #expect(eventually { process.errors.contains("listens at") })
-        let said = process.errors.split(whereSeparator: \.isNewline).first { $0.contains("listens at") } ?? ""
+        #expect(eventually { process.errors.contains("listening at") })
+        let said = process.errors.split(whereSeparator: \.isNewline).first { $0.contains("listening at") } ?? ""
         address = try #require(said.split(separator: " ").compactMap { ListeningAddress(String($0)) }.first, "\(said)")
         self.process = process
     }

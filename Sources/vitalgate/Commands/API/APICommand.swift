@@ -8,24 +8,25 @@ import HealthAPI
 /// `api`: serves samples over HTTP.
 enum APICommand: Command {
     static let specification = CommandSpecification(
-        name: "api", summary: "Give samples to other programs over HTTP.",
+        name: "api", summary: "Serve samples to other programs over HTTP.",
         subcommands: [
             CommandSpecification(
-                name: "serve", summary: "Serve the store until stopped.",
+                name: "serve", summary: "Serve the store over HTTP until stopped.",
                 discussion: """
-                    Listens where the configuration's api.listen says, and nowhere else. The hub ('vitalgate run') serves by itself where that is \
-                    configured; this is for a machine without one. Nobody is answered without a client's token, but for /openapi.json. The log \
-                    holds no requests. SIGINT and SIGTERM stop it.
+                    Listens at the address in 'api.listen' of the configuration. A hub ('vitalgate run') with this setting serves the \
+                    API by itself, so you need this command only on a machine without a hub. Every request except /openapi.json needs a \
+                    client's token. Requests are not logged. SIGINT or SIGTERM stops it.
                     """,
                 options: [
                     SharedOptions.timeZone,
-                    Option(names: ["--inbox"], value: "FOLDER", help: "Where the page puts files; hub.inbox without it."),
+                    Option(
+                        names: ["--inbox"], value: "FOLDER", help: "Folder for files uploaded on the page (default: hub.inbox)."),
                     SharedOptions.untilEOF,
                 ],
-                examples: [Example("vitalgate api serve", "Serve until it is stopped.")]),
+                examples: [Example("vitalgate api serve", "Serve the API until Ctrl-C.")]),
             CommandSpecification(
-                name: "openapi", summary: "Print what can be asked, as an OpenAPI 3.1 document.",
-                examples: [Example("vitalgate api openapi > vitalgate.json", "For a program that makes clients of it.")]),
+                name: "openapi", summary: "Print the API as an OpenAPI 3.1 document.",
+                examples: [Example("vitalgate api openapi > vitalgate.json", "A description for client generators.")]),
             CertificateCommand.specification,
         ])
 
@@ -45,7 +46,7 @@ enum APICommand: Command {
             return .success
         }
         guard var settings = try ServiceSettings.configured(context) else {
-            context.note("vitalgate: nothing is served: the configuration says nothing of api.listen (see docs/api.md)")
+            context.note("vitalgate: cannot serve: 'api.listen' is not configured (see docs/api.md)")
             return .configuration
         }
         _ = try context.openForReading()
@@ -55,7 +56,7 @@ enum APICommand: Command {
         settings.onWrongCode = { address in
             context.log(
                 SourceNotice(
-                    .warning, "api", "a wrong code of the page came from \(address.isEmpty ? "a local program" : address)"),
+                    .warning, "api", "wrong page code from \(address.isEmpty ? "a local program" : address)"),
                 isVerbose: false)
         }
         let isSupervised = context.invocation.flag("--until-eof")
@@ -73,7 +74,7 @@ enum APICommand: Command {
             }
         }
         let service = try HealthService(settings)
-        context.inform("api: listens at \(service.address)")
+        context.inform("api: listening at \(service.address)")
         for weakness in try context.configuration().api?.weaknesses(at: context.machine.now()) ?? [] {
             context.log(SourceNotice(weakness.isBroken ? .action : .warning, "api", weakness.text), isVerbose: false)
         }

@@ -11,27 +11,27 @@ import Ingestion
 /// the authority.
 struct CertificateCommand {
     static let specification = CommandSpecification(
-        name: "certificate", summary: "Make or renew the certificate of the hub.",
+        name: "certificate", summary: "Create or renew the TLS certificate of the hub.",
         discussion: """
-            Makes a certificate authority (authority.pem) the first time, and with it a certificate and a key for the hub (hub.pem, hub-key.pem), good \
-            for 397 days. Install authority.pem on each phone once: it stays the same when the certificate is renewed. The authority can \
-            certify nothing but the names given when it is made and addresses of private networks.
+            The first run creates a certificate authority (authority.pem) and uses it to sign a certificate and a key for the hub \
+            (hub.pem, hub-key.pem), valid for 397 days. Install authority.pem once on each phone. It does not change when the \
+            certificate is renewed. The authority can certify only private network addresses and the names given when it is created.
 
-            Without names, the certificate is for those of the one that it replaces, and the first time for those of api.hosts, the address of api.listen, \
-            and this machine's name and addresses. Run it again at any time, for instance once a day: it makes a new certificate if the old \
-            one has fewer than 60 days left or is for other names, and has a hub that runs read it.
+            Without names, a renewed certificate keeps its names. The first one is for the names in api.hosts, the address in \
+            api.listen, and this machine's name and addresses. You can run the command daily: it creates a new certificate only if the \
+            old one expires within 60 days or the names have changed, and a running hub then loads it.
             """,
-        arguments: [Argument(name: "NAME", help: "A name or an address by which the hub is reached.", arity: .any)],
+        arguments: [Argument(name: "NAME", help: "Name or address of the hub.", arity: .any)],
         options: [
             Option(
                 names: ["--folder"], value: "FOLDER",
-                help: "Where the files are; the folder tls beside the configuration without it."),
-            Option(names: ["--renew"], help: "Make a new certificate even if the old one is good for long."),
-            Option(names: ["--new-authority"], help: "Make a new authority, which phones need to be given anew."),
+                help: "Folder for the files (default: tls next to the configuration)."),
+            Option(names: ["--renew"], help: "Create a new certificate even if the old one is not due."),
+            Option(names: ["--new-authority"], help: "Create a new authority, which each phone must install again."),
         ],
         examples: [
-            Example("vitalgate api certificate hub.home 192.168.1.20", "A certificate for a name and an address."),
-            Example("vitalgate api certificate", "Renew it if it is due."),
+            Example("vitalgate api certificate hub.home 192.168.1.20", "Create a certificate for a name and an address."),
+            Example("vitalgate api certificate", "Renew the certificate if it is due."),
         ])
 
     /// A certificate is renewed if it has less time left than this, in seconds.
@@ -63,7 +63,7 @@ struct CertificateCommand {
         let renews = context.invocation.flag("--renew") || context.invocation.flag("--new-authority")
         let authority = try authority(for: names)
         if !renews, let known, known.expires - now > Self.due, known.names == names {
-            context.note("vitalgate: \(folder)/hub.pem is good until \(Self.date(known.expires))")
+            context.note("vitalgate: \(folder)/hub.pem is valid until \(Self.date(known.expires))")
             return .success
         }
         let made = try authority.certify(names, at: now)
@@ -73,9 +73,9 @@ struct CertificateCommand {
         try context.streams.output.write(
             """
             \(folder)/hub.pem is for \(names.map(\.description).sorted().joined(separator: ", "))
-            It is good until \(Self.date(now + CertificateAuthority.days * 86_400)).
-            Set in the configuration: api: { certificate: "\(folder)/hub.pem", key: "\(folder)/hub-key.pem" }
-            Install on each phone once: \(folder)/authority.pem
+            It is valid until \(Self.date(now + CertificateAuthority.days * 86_400)).
+            Add to the configuration: api: { certificate: "\(folder)/hub.pem", key: "\(folder)/hub-key.pem" }
+            Install once on each phone: \(folder)/authority.pem
 
             """)
         HubDoor.reload(store: try context.configuration().store, machine: context.machine)
@@ -117,7 +117,7 @@ struct CertificateCommand {
         }
         guard context.invocation.flag("--new-authority") || text("authority.pem") == nil else {
             throw ConfigurationError(
-                "\(folder)/authority-key.pem cannot be read; --new-authority makes another authority, which phones need to be given anew"
+                "\(folder)/authority-key.pem cannot be read (--new-authority creates a new authority, which each phone must install)"
             )
         }
         let authority = try CertificateAuthority(named: "Vitalgate on \(context.machine.hostName)", for: names, at: now)

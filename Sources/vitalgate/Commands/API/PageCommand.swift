@@ -11,21 +11,21 @@ enum PageCommand: Command {
     private static let endAll = Option(names: ["--end-all"], help: "End all sessions.")
 
     static let specification = CommandSpecification(
-        name: "page", summary: "Open the page in a browser, and see who has it open.",
+        name: "page", summary: "Create links to the web page and manage its sessions.",
         subcommands: [
             CommandSpecification(
-                name: "open", summary: "Print a link that opens the page once.",
+                name: "open", summary: "Print a one-time link to the web page.",
                 discussion: """
-                    The link holds for ten minutes and for one browser, which then stays logged in for thirty days. It opens the page of one person, \
-                    who sees what is their own; the store's own person keeps the hub as well. The page is served where the configuration's \
-                    api.listen says (see docs/page.md).
+                    The link works for ten minutes and in one browser, which then stays logged in for 30 days. The page shows the data \
+                    of one person. The store's own person can also manage the hub. The page is served at 'api.listen' of the \
+                    configuration (see docs/page.md).
                     """,
                 options: [SharedOptions.subject],
-                examples: [Example("vitalgate page open", "A link, and the code in it by itself.")]),
+                examples: [Example("vitalgate page open", "Print a link to your own page.")]),
             CommandSpecification(
-                name: "sessions", summary: "List the browsers that have the page open, or end that.",
+                name: "sessions", summary: "List or end sessions of browsers.",
                 options: [end, endAll, SharedOptions.timeZone, Format.option, Format.safe],
-                examples: [Example("vitalgate page sessions --end 3", "That browser is logged out.")]),
+                examples: [Example("vitalgate page sessions --end 3", "Log out the browser of session 3.")]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
@@ -34,7 +34,7 @@ enum PageCommand: Command {
 
     private static func open(_ context: CommandContext) throws -> ExitCode {
         guard let api = try context.configuration().api else {
-            context.note("vitalgate: there is no page: the configuration says nothing of api.listen (see docs/page.md)")
+            context.note("vitalgate: the page is not served: 'api.listen' is not configured (see docs/page.md)")
             return .configuration
         }
         let store = try context.access().openForWriting(creating: false)
@@ -43,7 +43,7 @@ enum PageCommand: Command {
         if let address = api.pageAddress {
             try context.streams.output.write("\(address)#code=\(code)\n")
         } else {
-            context.note("the page is served on a socket, which browsers do not open; the code is for whatever leads there")
+            context.note("browsers cannot open the page's socket: append '#code=' and this code to your proxy's address")
             try context.streams.output.write("\(code)\n")
         }
         return .success
@@ -55,7 +55,7 @@ enum PageCommand: Command {
             var number: Int64?
             if let text = invocation.string("--end") {
                 guard let id = Int64(text) else {
-                    throw invocation.invalid("--end", value: text, expected: "a number that 'vitalgate page sessions' shows")
+                    throw invocation.invalid("--end", value: text, expected: "a session number from 'vitalgate page sessions'")
                 }
                 number = invocation.flag("--end-all") ? nil : id
             }

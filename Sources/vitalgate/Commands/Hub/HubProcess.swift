@@ -98,7 +98,7 @@ final class HubProcess {
         let writer = try CaptureWriter(
             path: path, limit: limit, head: CaptureHead(of: live.store, zone: zone), clock: live.loop.clock)
         writer.onNotice = { context.log($0, isVerbose: false) }
-        context.inform("capture: \(writer.path) is written, and holds \(CaptureHead.sentence)")
+        context.inform("capture: writing \(writer.path), which contains \(CaptureHead.sentence)")
         return writer
     }
 
@@ -117,7 +117,7 @@ final class HubProcess {
     func run() throws -> ExitCode {
         if settings.devices.isEmpty, settings.inbox == nil {
             context.warn(
-                "no device is adopted: 'vitalgate scan' shows what is near, 'vitalgate devices adopt' takes it in")
+                "no device is adopted: find one with 'vitalgate scan' and add it with 'vitalgate devices adopt'")
         }
         follow(interest: false)
         try turn()
@@ -127,7 +127,7 @@ final class HubProcess {
     /// Runs until all expected readings have arrived, or for one minute.
     func runOnce() throws -> ExitCode {
         guard !settings.devices.isEmpty || settings.inbox != nil else {
-            context.note("vitalgate: no device is adopted, and there is no inbox: nothing to read from")
+            context.note("vitalgate: nothing to read: no device is adopted and no inbox is configured")
             return .noInput
         }
         let limit = loop.after(Self.once) { [loop] in loop.stop() }
@@ -168,7 +168,7 @@ final class HubProcess {
         do throws(SourceError) {
             try status.start()
         } catch {
-            context.warn("the status cannot be asked for: \(error)")
+            context.warn("'vitalgate status' cannot reach this hub: \(error)")
         }
     }
 
@@ -200,7 +200,7 @@ final class HubProcess {
             let count = live.waitingSamples
             if count > 0 {
                 context.warn(
-                    "\(Readable.count(count, "reading")) that came last could not be stored, and none of them was acknowledged"
+                    "the last \(Readable.count(count, "reading")) could not be stored, and none was acknowledged to its device"
                 )
             }
             throw HubFailure(failure ?? error)
@@ -222,7 +222,7 @@ final class HubProcess {
         if HubSignals.isStopAsked { return loop.stop() }
         if HubSignals.takePowerFailure() {
             live.commitNow()
-            context.inform("the power is about to fail: what waited is written")
+            context.inform("the power is about to fail: pending readings are written")
         }
         if HubSignals.takeReload() { reload() }
     }
@@ -237,16 +237,17 @@ final class HubProcess {
             guard problems.isEmpty else { throw ProfileErrors(problems) }
             settings = try Self.settings(context, store, library)
         } catch {
-            context.warn("everything stays as it was, since this is wrong: \(Program.explain(error).message ?? "")")
+            context.warn("settings not reloaded, the previous ones stay in effect: \(Program.explain(error).message ?? "")")
             return
         }
         radio.zone = settings.zone
         hub.apply(settings)
         if !isOnce, let configuration = try? context.configuration() { runBeside(configuration, restarts: true) }
         if let configured = try? context.configuration().store, Self.absolute(configured) != Self.absolute(store.path) {
-            context.warn("the configuration names another store now: that needs a restart, and readings go on into \(store.path)")
+            context.warn(
+                "the configuration names another store: restart the hub to use it, until then readings go to \(store.path)")
         }
-        context.inform("read again: \(settings.devices.count) devices are adopted")
+        context.inform("settings reloaded: \(Readable.count(settings.devices.count, "adopted device"))")
     }
 
     /// Applies a new time zone of the machine. The zone in the configuration or `--time-zone` takes precedence.

@@ -6,43 +6,42 @@ import SampleStore
 /// `run`: runs the hub.
 enum RunCommand: Command {
     static let specification = CommandSpecification(
-        name: "run", summary: "Be the hub: read devices and the inbox into the store.",
+        name: "run", summary: "Run the hub: read devices and the inbox into the store.",
         discussion: """
-            Reads the devices that were adopted (see 'vitalgate devices adopt') and no others, and imports the files that are put into \
-            the inbox, if there is one; 'vitalgate status' shows how it is doing. The log goes to standard error and holds no values. \
-            SIGINT and SIGTERM stop it, with everything committed; SIGHUP makes it read the configuration, the profiles and the adopted \
-            devices again; SIGPWR makes it write what waits. A power cut, or SIGKILL, can take the last 30 seconds of streams such as \
-            a strap's ('hub.commitEvery' of the configuration: 1 to 60; fewer wear a card out sooner), and a second of anything else. \
-            A store has one hub: another one ends with status 75.
+            Reads the adopted devices (see 'vitalgate devices adopt') and imports files from the inbox, if one is configured. 'vitalgate \
+            status' shows its state. The log goes to standard error and contains no readings. SIGINT and SIGTERM stop the hub after it \
+            has written all readings. SIGHUP reloads the configuration, the profiles and the adopted devices. SIGPWR writes pending \
+            readings at once. A power cut or SIGKILL can lose up to 30 seconds of streams such as a chest strap's ('hub.commitEvery', 1 \
+            to 60 seconds) and one second of other readings. A second hub on the same store exits with status 75.
             """,
         options: [
             Option(
                 names: ["--capture"], value: "FILE",
                 help:
-                    "Also write each frame to this file as it comes, for 'vitalgate replay'; the file holds health readings.",
+                    "Also record each frame in this file, for 'vitalgate replay' (contains health readings).",
                 completion: .file)
         ] + options,
         examples: [
-            Example("vitalgate run", "Read the adopted devices until it is stopped."),
-            Example("vitalgate run --inbox ~/health --once", "Import what lies in a folder, and end."),
+            Example("vitalgate run", "Read the adopted devices until Ctrl-C."),
+            Example("vitalgate run --inbox ~/health --once", "Import the files of a folder and stop."),
         ])
 
     /// Options that `capture` also has.
     static let options: [Option] = [
         Option(
             names: ["--once"],
-            help: "Stop when every adopted device has delivered and the inbox is empty, or a minute has passed."),
+            help: "Stop when all devices have delivered and the inbox is empty, after one minute at most."),
         Option(
             names: ["--inbox"], value: "DIR",
-            help: "Import the files that are put into this folder, then move them to its done or refused.",
+            help: "Import files from this folder and move them to its folders done or refused.",
             completion: .directory),
         Option(
             names: ["--simulate"],
             help:
-                "Read two sensors that do not exist, too; only into a demo store, which --store names and this option makes."),
+                "Also read two simulated sensors, into a demo store that --store names (created if missing)."),
         Option(
-            names: ["--capture-size"], value: "OCTETS",
-            help: "What a capture may take up, with the older half in FILE.1; 16777216 (16 MiB) unless it is given."),
+            names: ["--capture-size"], value: "BYTES",
+            help: "Maximum size of a capture in bytes, with the older half in FILE.1 (default: 16777216, 16 MiB)."),
         RadioOptions.verbose, SharedOptions.timeZone,
     ]
 

@@ -6,28 +6,27 @@ import SampleStore
 /// `status`: the state of the hub.
 enum StatusCommand: Command {
     static let specification = CommandSpecification(
-        name: "status", summary: "Show how the hub is doing: sources, devices, what came in today.",
+        name: "status", summary: "Show the hub's sources, devices and readings of today.",
         discussion: """
-            Asks the hub of the store over its local socket: which sources run, or wait until when and why; when each device delivered \
-            last, how often, since when it is silent, its battery; what the ledger counts since midnight. Values of readings are not \
-            shown. Where no hub runs, it says so, shows what the store knows, and ends with status 69; with 75 where the hub does not \
-            answer, and with 77 where you may not ask it (the socket is open to its group).
+            Asks the hub of the store over its local socket. Shows the state of each source, each device's last reading, rate, silence \
+            and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows the data in the store and exits \
+            with status 69. The exit status is 75 if the hub does not answer, and 77 if you are not in its group.
             """,
         options: [
             Option(
                 names: ["--follow"],
-                help: "Stay, and show each change: drawn anew on a terminal, else a line of NDJSON. Ctrl-C ends it."),
+                help: "Keep running and show each change, as NDJSON if the output is not a terminal."),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate status", "Is everything there?"),
-            Example("vitalgate status --follow", "Watch readings come in."),
+            Example("vitalgate status", "Show the current state."),
+            Example("vitalgate status --follow", "Watch readings arrive."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let follows = context.invocation.flag("--follow")
         if follows, context.format == .csv {
-            throw context.invocation.invalid("--format", value: "csv", expected: "table or ndjson together with --follow")
+            throw context.invocation.invalid("--format", value: "csv", expected: "table or ndjson with --follow")
         }
         let report = StatusReport(context: context, zone: try context.zone())
         let path = try context.configuration().store
@@ -49,19 +48,19 @@ enum StatusCommand: Command {
     ) throws -> ExitCode {
         switch failure {
         case .noHub:
-            context.note("vitalgate: no hub runs on \(path): 'vitalgate run' starts one")
+            context.note("vitalgate: no hub runs on \(path) (start one with 'vitalgate run')")
             let store = try context.openForReading()
             try report.write(try HubStatus(of: store, zone: report.zone, at: context.machine.now()))
             return .unavailable
         case .notPermitted(let socket):
-            context.note("vitalgate: you may not ask the hub: \(socket) is open to its user and group only")
+            context.note("vitalgate: no permission to ask the hub: \(socket) is open to its user and group only")
             return .noPermission
         case .noAnswer(let reason):
             // The reason may contain text from the other process.
-            context.note("vitalgate: the hub gives no answer: \(TerminalText.sanitized(reason))")
+            context.note("vitalgate: the hub does not answer: \(TerminalText.sanitized(reason))")
             return .tryAgain
         case .ended:
-            context.note("vitalgate: the hub has ended")
+            context.note("vitalgate: the hub has stopped")
             return .unavailable
         }
     }

@@ -17,15 +17,15 @@ struct DeviceAdoption {
         let ids = invocation.strings("--profile")
         for id in ids {
             guard let profile = library[id] else {
-                throw invocation.invalid("--profile", value: id, expected: "a profile; 'vitalgate profile list' shows them")
+                throw invocation.invalid("--profile", value: id, expected: "a profile from 'vitalgate profile list'")
             }
             guard !profile.binaryChannels.isEmpty else {
-                throw invocation.invalid("--profile", value: id, expected: "a profile of devices; this one reads files")
+                throw invocation.invalid("--profile", value: id, expected: "a profile for devices, but this one reads files")
             }
         }
         if let path = invocation.argument("ADDRESS"), SerialAdoption.isPath(path) {
             if let id = ids.first(where: { library[$0]?.serialChannels.isEmpty ?? true }) {
-                throw invocation.invalid("--profile", value: id, expected: "a profile of serial devices, for a serial port")
+                throw invocation.invalid("--profile", value: id, expected: "a profile for serial devices")
             }
             return try SerialAdoption(context: context, library: library).run(path, profiles: ids)
         }
@@ -55,7 +55,7 @@ struct DeviceAdoption {
                     ? Origin.unassigned : store.subject,
                 adopted: context.machine.now().microseconds)
             if subject == nil, device.subject == Origin.unassigned {
-                context.note("what it tells is a room's and nobody's; --person makes it a person's")
+                context.note("its readings describe a room and are unassigned (use --person to assign them)")
             }
         }
         if let subject { device.subject = subject }
@@ -68,7 +68,7 @@ struct DeviceAdoption {
             device.adopted = context.machine.now().microseconds
         }
         try store.save(device)
-        context.note("\(address) is read by \(device.profiles.joined(separator: ", "))")
+        context.note("\(address) is adopted and read by \(device.profiles.joined(separator: ", "))")
         return .success
     }
 
@@ -96,16 +96,17 @@ struct DeviceAdoption {
         }
         guard let heard else {
             context.note(
-                "vitalgate: \(address) was not heard within \(seconds) s: wake it up, and bring it near; or name its profile "
-                    + "with --profile")
+                "vitalgate: \(address) was not found within \(seconds) s: wake it up and bring it near, "
+                    + "or name its profile with --profile")
             return .failed(.unavailable)
         }
         guard let near = found ?? nil else {
-            context.note("vitalgate: no profile matches what \(address) advertises; --profile ID names one")
+            context.note("vitalgate: no profile matches what \(address) advertises: name one with --profile ID")
             return .failed(.dataError)
         }
         guard heard.addressIsDurable else {
-            context.note("vitalgate: \(address) changes its address every few minutes; 'vitalgate devices pair \(address)' first")
+            context.note(
+                "vitalgate: \(address) changes its address every few minutes: run 'vitalgate devices pair \(address)' first")
             return .failed(.dataError)
         }
         return .found(near)
@@ -115,7 +116,7 @@ struct DeviceAdoption {
         guard let text = try context.secret("--bind-key") else { return nil }
         guard let octets = HexadecimalText.octets(text), octets.count == 16 else {
             // The message omits the value because it may be almost a key and must not end up in a log.
-            throw context.invocation.invalid("--bind-key", value: "…", expected: "16 octets of two hexadecimal digits each")
+            throw context.invocation.invalid("--bind-key", value: "…", expected: "16 bytes as 32 hexadecimal digits")
         }
         return octets.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }

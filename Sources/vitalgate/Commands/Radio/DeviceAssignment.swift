@@ -10,38 +10,43 @@ struct DeviceAssignment {
     let context: CommandContext
 
     static let specification = CommandSpecification(
-        name: "assign", summary: "Say whose a device's readings are.",
+        name: "assign", summary: "Assign a device's readings to a person.",
         discussion: """
-            With --range a scale is shared: each person has a range of weights, and a weighing in exactly one of them is that person's, with all that was \
-            measured in it. Where ranges meet, and outside of all, it is unassigned: nothing is guessed. With --user it is the scale's own number that \
-            tells a person, and counts before any range; a scale that keeps its weighings for users who consent wants --consent, too. A running hub takes it up when it is sent \
-            SIGHUP. Without --range all that the device measures from now on is one person's. --samples gives samples that are there \
-            to a person; 'vitalgate repair undo' takes that back.
+            Without --range or --user, all future readings of the device are this person's. For a shared scale, --range gives each \
+            person a range of weights: a weighing in exactly one range is that person's, and any other is unassigned. --user assigns the \
+            scale's own user number and takes precedence over ranges. Some scales also need --consent to release a user's weighings. \
+            Send SIGHUP to a running hub to apply the change.
+
+            --samples assigns stored samples instead, which 'vitalgate repair undo' can revert.
             """,
-        arguments: [Argument(name: "ADDRESS", help: "An adopted device's address, path or name.", arity: .optional)],
+        arguments: [Argument(name: "ADDRESS", help: "Address, path or name of an adopted device.", arity: .optional)],
         options: [
             Option(
-                names: ["--person"], formerNames: ["--subject"], value: "WHO", help: "A person: a name, me, unassigned or a UUID."
+                names: ["--person"], formerNames: ["--subject"], value: "WHO",
+                help: "The person: a name, me, unassigned or a UUID."
             ),
             Option(
-                names: ["--range"], value: "LOW..HIGH", help: "The person's weights, in kg or with a unit: '130..180 [lb_av]'."),
-            Option(names: ["--user"], value: "NUMBER", help: "The number that the device itself gives the person, 1 to 254."),
+                names: ["--range"], value: "LOW..HIGH",
+                help: "Weights of the person, in kg or with a unit such as '130..180 [lb_av]'."),
+            Option(names: ["--user"], value: "NUMBER", help: "Number of the person on the device, 1 to 254."),
             Option(
                 names: ["--consent"], value: "CODE",
                 help:
-                    "What the device wants before it tells this user's weighings, as it shows or its app was given: 0 to 65535; - reads it from standard input."
+                    "Consent code of the user, 0 to 65535, as the device or its app shows it (- reads standard input)."
             ),
-            Option(names: ["--samples"], value: "UUID", help: "Give these samples to the person.", repeating: true),
+            Option(names: ["--samples"], value: "UUID", help: "Assign this stored sample instead.", repeating: true),
         ],
         examples: [
-            Example("vitalgate devices assign scale --person me --range 70..90", "The scale is shared; these weights are mine."),
-            Example("vitalgate devices assign scale --person Anna --range 50..65", "And these are Anna's."),
+            Example(
+                "vitalgate devices assign scale --person me --range 70..90", "Assign these weights on a shared scale to yourself."
+            ),
+            Example("vitalgate devices assign scale --person Anna --range 50..65", "Assign other weights to Anna."),
             Example(
                 "vitalgate devices assign scale --person me --user 1 --consent 2520",
-                "The scale tells its users apart itself, and I am its first."),
+                "Assign the scale's first user to yourself."),
             Example(
                 "vitalgate devices assign --samples 019a0000-0000-8000-8000-000000000001 --person Anna",
-                "This weighing was Anna's, too."),
+                "Assign a stored weighing to Anna."),
         ])
 
     func run() throws -> ExitCode {
@@ -62,19 +67,20 @@ struct DeviceAssignment {
         if let user = try self.user(subject) { return try assign(user, of: device, store) }
         guard let range = invocation.string("--range") else {
             try store.assign(device: device.address, to: subject)
-            context.note("all that it measures from now on is one person's")
+            context.note("all its future readings are assigned to this person")
             return .success
         }
         guard subject != Origin.unassigned else {
-            throw invocation.invalid("--range", value: range, expected: "a person with it, not unassigned")
+            throw invocation.invalid("--range", value: range, expected: "a person as well, not unassigned")
         }
         let use = SharedUse(subject: subject, weights: try weights(range))
         let uses = device.sharedBy.filter { $0.subject != subject } + [use]
         try store.assign(device: device.address, to: Origin.unassigned, sharedBy: uses, users: device.users)
         if uses.contains(where: { $0.subject != subject && $0.weights.overlaps(use.weights) }) {
-            context.note("warning: the range meets another one; weighings in both are unassigned")
+            context.note("warning: the range overlaps another one, and weighings in both are unassigned")
         }
-        context.note("\(Readable.count(uses.count)) of its users have a range; other weights are unassigned")
+        context.note(
+            "\(uses.count == 1 ? "1 person has" : "\(uses.count) people have") a range, and other weights are unassigned")
         return .success
     }
 
@@ -82,11 +88,11 @@ struct DeviceAssignment {
         let (count, migration) = try store.assign(
             uuids, to: subject, now: context.machine.now(), owner: ProcessIdentity.current())
         guard let migration else {
-            context.note("they are this person's already; nothing is changed")
+            context.note("nothing changed: the samples already belong to this person")
             return .success
         }
         context.note(
-            "\(Readable.count(count)) samples assigned (this is repair \(migration); 'vitalgate repair undo \(migration)' takes it back)"
+            "\(Readable.count(count, "sample")) assigned (undo with 'vitalgate repair undo \(migration)')"
         )
         return .success
     }
@@ -101,10 +107,10 @@ struct DeviceAssignment {
         }
         guard invocation.string("--range") == nil else {
             throw invocation.invalid(
-                "--user", value: "\(number)", expected: "either --user or --range; one after the other, both count")
+                "--user", value: "\(number)", expected: "either --user or --range (run the command twice to set both)")
         }
         guard subject != Origin.unassigned else {
-            throw invocation.invalid("--user", value: "\(number)", expected: "a person with it, not unassigned")
+            throw invocation.invalid("--user", value: "\(number)", expected: "a person as well, not unassigned")
         }
         var consent: Int?
         if let code {
@@ -124,7 +130,7 @@ struct DeviceAssignment {
         if user.consent == nil { user.consent = known?.consent }
         let users = device.users.filter { $0.number != user.number } + [user]
         try store.assign(device: device.address, to: Origin.unassigned, sharedBy: device.sharedBy, users: users)
-        context.note("\(Readable.count(users.count)) of its users have a number; what it says of others is unassigned")
+        context.note("\(Readable.count(users.count, "user number")) assigned, and readings of other users are unassigned")
         return .success
     }
 
@@ -136,7 +142,11 @@ struct DeviceAssignment {
         let devices = try store.adoptedDevices()
         let found = devices.filter { $0.address == address || $0.name == text }
         guard found.count == 1 else {
-            throw StoreError(.invalid, "\(found.count) adopted devices are called that; 'vitalgate devices list' shows them")
+            throw StoreError(
+                .invalid,
+                found.isEmpty
+                    ? "no adopted device has the address or name '\(text)' (see 'vitalgate devices list')"
+                    : "\(found.count) adopted devices are named '\(text)': use an address from 'vitalgate devices list'")
         }
         return found[0]
     }

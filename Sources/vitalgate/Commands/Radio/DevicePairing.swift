@@ -26,7 +26,7 @@ struct DevicePairing {
             }
         }
         guard found ?? nil != nil else {
-            context.note("vitalgate: \(address) was not heard within \(seconds) s: put it into pairing mode, and bring it near")
+            context.note("vitalgate: \(address) was not found within \(seconds) s: put it into pairing mode and bring it near")
             return .unavailable
         }
         let answer: Result<Void, BusError>? = withExtendedLifetime(dialogue) {
@@ -52,7 +52,7 @@ private final class TerminalDialogue: PairingDialogue {
     init(context: CommandContext) { self.context = context }
 
     func enterPasskey(for address: String, _ answer: @escaping (UInt32?) -> Void) {
-        context.note("The number that \(address) shows (empty: give up):")
+        context.note("Enter the number that \(address) shows (empty to cancel):")
         let text = readLine() ?? ""
         answer(UInt32(text.filter { $0 != " " }).flatMap { $0 <= 999_999 ? $0 : nil })
     }

@@ -5,23 +5,23 @@ import Ingestion
 /// `devices request`: a report on a device that no profile reads.
 struct DeviceRequestCommand {
     static let specification = CommandSpecification(
-        name: "request", summary: "Write a report on a device that nobody reads yet.",
+        name: "request", summary: "Write a report on an unsupported device.",
         discussion: """
-            Listens to the device for a minute while you use it, and prints what it advertised: a capture, which 'profile suggest --capture' drafts a \
-            profile of, and which you may send to whoever writes one. With --connect it is connected as well: the report then has what it offers, and what \
-            it said for a minute more; nothing is written to it. Its address and name are replaced, also in the frames. What it measured is in its \
-            frames: use it as somebody whose readings may be seen.
+            Listens to the device for a minute while you use it, and prints its advertisements as a capture. 'profile suggest --capture' \
+            drafts a profile from it, or you can send it to a profile author. With --connect, the report also lists the device's \
+            services and records its notifications for another minute. Nothing is written to the device. Its address and name are \
+            replaced, but the frames contain the measured values, so take a measurement that others may see.
             """,
         arguments: [RadioOptions.address],
         options: [
             Option(
-                names: ["--seconds"], value: "N", help: "How long to listen, and once more where it is connected: 60 without it."),
-            Option(names: ["--connect"], help: "Connect to it, and listen to all that it tells."),
-            Option(names: ["--keep-name"], help: "Leave its name: many devices are told apart by nothing else."),
+                names: ["--seconds"], value: "N", help: "Seconds to listen, and again if connected (default: 60)."),
+            Option(names: ["--connect"], help: "Connect to the device and record its notifications."),
+            Option(names: ["--keep-name"], help: "Keep the device's name, which is often needed to identify it."),
         ],
         examples: [
-            Example("vitalgate devices request C0:01:02:03:04:09 > scale.ndjson", "Step on it meanwhile."),
-            Example("vitalgate profile suggest --capture scale.ndjson > scale.json5", "Draft its profile."),
+            Example("vitalgate devices request C0:01:02:03:04:09 > scale.ndjson", "Record a scale while you step on it."),
+            Example("vitalgate profile suggest --capture scale.ndjson > scale.json5", "Draft a profile from the report."),
         ])
 
     let context: CommandContext
@@ -40,19 +40,20 @@ struct DeviceRequestCommand {
             radio.source.survey(address, for: .seconds(seconds), connects: connects, completion: $0)
         }
         guard let heard = survey ?? nil else {
-            context.note("vitalgate: \(address) was not heard; 'vitalgate scan --all' shows who is near")
+            context.note("vitalgate: \(address) was not found (list nearby devices with 'vitalgate scan --all')")
             return .tryAgain
         }
-        if let failure = heard.failure { context.note("it was heard, and could not be connected: \(failure)") }
+        if let failure = heard.failure { context.note("the device was found, but could not be connected: \(failure)") }
         if heard.frames.isEmpty {
             context.note(
-                "it advertised no data"
-                    + (connects ? ", and said nothing" : "; --connect listens to what it tells when it is connected"))
+                "the device advertised no data"
+                    + (connects ? " and sent nothing" : " (use --connect to record its notifications)"))
         }
         let request = DeviceRequest(heard, of: address, keepsName: context.invocation.flag("--keep-name"))
         for line in request.lines { try context.streams.output.write(line) }
         context.note(
-            "\(heard.frames.count) frames of \(Set(heard.frames.map(\.channel)).count) channels; the report holds \(DeviceRequest.sentence)"
+            "\(Readable.count(heard.frames.count, "frame")) from \(Readable.count(Set(heard.frames.map(\.channel)).count, "channel")), "
+                + "with \(DeviceRequest.sentence)"
         )
         return .success
     }

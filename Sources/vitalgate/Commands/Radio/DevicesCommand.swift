@@ -9,70 +9,72 @@ import SampleStore
 /// `devices`: manages the adopted devices.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "List, adopt, pair, forget, merge, part, assign and report devices.",
+        name: "devices", summary: "Manage devices: adopt, pair, assign, merge and report.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "adopt", summary: "Read a device from now on.",
+                name: "adopt", summary: "Add a device to read.",
                 discussion: """
-                    Without --profile the device has to be near: all profiles that match what it advertises are taken. A device that \
-                    is adopted already is changed where an option says so. A running hub takes it up when it is sent SIGHUP, or \
-                    started anew. A device on a serial line goes by the path of its port that stays the same, as 'ls /dev/serial/by-id' \
-                    and 'ls /dev/serial/by-path' show it; behind most adapters --profile has to say what it is.
+                    Without --profile, the device must be nearby, and all profiles that match its advertisements are used. For an \
+                    adopted device, only the given options change. Send SIGHUP to a running hub to apply the change. For a serial \
+                    device, give the permanent path of its port from /dev/serial/by-id or /dev/serial/by-path. Most serial adapters also \
+                    need --profile.
                     """,
                 arguments: [RadioOptions.device],
                 options: [
                     Option(
-                        names: ["--profile"], value: "ID", help: "Read it by this profile, whatever it advertises.",
+                        names: ["--profile"], value: "ID", help: "Use this profile, whatever the device advertises.",
                         repeating: true,
                         completion: .command("vitalgate profile list --ids")),
                     Option(
                         names: ["--person"], formerNames: ["--subject"], value: "ID",
-                        help: "Whose readings they are: me (the default; a room's are nobody's), a name, unassigned or a UUID."),
-                    Option(names: ["--name"], value: "TEXT", help: "What you call it."),
+                        help:
+                            "Person who uses it: me, a name, unassigned or a UUID (default: me, or unassigned for room sensors)."),
+                    Option(names: ["--name"], value: "TEXT", help: "Your name for the device."),
                     Option(
                         names: ["--bind-key"], value: "HEX",
                         help:
-                            "The key of its encrypted advertisements: 16 octets. What stands here is seen in ps and in the history: - reads it from standard input."
+                            "Key of its encrypted advertisements, 16 bytes (- reads standard input and hides it from ps)."
                     ),
                     RadioOptions.seconds,
                 ],
                 examples: [
-                    Example("vitalgate devices adopt C0:01:02:03:04:01 --name 'chest strap'", "Read this strap."),
+                    Example("vitalgate devices adopt C0:01:02:03:04:01 --name 'chest strap'", "Read a chest strap."),
                     Example(
                         "vitalgate devices adopt /dev/serial/by-id/usb-Silicon_Labs_CP2102_0042-if00-port0 --profile contec-cms50d",
-                        "Read the oximeter on this cable."),
+                        "Read an oximeter on a serial cable."),
                 ]),
             CommandSpecification(
-                name: "pair", summary: "Bond with a device that answers only bonded hubs.",
-                discussion: "The device has to be in pairing mode. A number to type or to compare is asked for on the terminal.",
+                name: "pair", summary: "Pair with a device that requires a bond.",
+                discussion:
+                    "The device must be in pairing mode. The terminal asks you to type or compare a number if the device needs it.",
                 arguments: [RadioOptions.address], options: [RadioOptions.seconds]),
             CommandSpecification(
-                name: "forget", summary: "Read a device no longer, and remove its bond.",
-                discussion: "Its samples stay.", arguments: [RadioOptions.device],
-                options: [Option(names: ["--bond"], help: "Remove only the bond; the device stays adopted.")]),
+                name: "forget", summary: "Stop reading a device and remove its bond.",
+                discussion: "Samples of the device are kept.", arguments: [RadioOptions.device],
+                options: [Option(names: ["--bond"], help: "Remove only the bond and keep the device adopted.")]),
             CommandSpecification(
-                name: "merge", summary: "Let a device go by its earlier key.",
+                name: "merge", summary: "Join a device with its earlier key.",
                 discussion: """
-                    Where a device came back under another key (repaired, or with a new address), its readings would be taken for \
-                    another device's. Give keys, or addresses of adopted devices, as 'vitalgate devices list' shows them.
+                    If a device returns with another key (after a repair or with a new address), its readings would count as another \
+                    device's. Give keys or addresses from 'vitalgate devices list'.
                     """,
                 arguments: [
-                    Argument(name: "NEW", help: "The key that the device has now."),
-                    Argument(name: "OLD", help: "The key that its earlier readings have."),
+                    Argument(name: "NEW", help: "Current key of the device."),
+                    Argument(name: "OLD", help: "Key of its earlier readings."),
                 ]),
             CommandSpecification(
-                name: "part", summary: "Tell a device from another that says the same of itself.",
+                name: "part", summary: "Separate two devices with the same serial number.",
                 discussion: """
-                    Some makers give all their devices one serial number. Their readings are then taken for those of one device; a running \
-                    hub says so where it hears both. From now on the readings of this one go by a key that is made of the common one and its \
-                    address; what is stored stays where it is. Not for devices that keep readings: what they send again would be stored \
-                    again. A running hub goes by it when it is sent SIGHUP, or started anew; 'vitalgate devices merge' takes it back.
+                    Some makers give all their devices one serial number, so their readings look like one device's. The hub warns if \
+                    both are in range. This device's new readings get a key of their own. Stored readings do not change. \
+                    Devices with a memory cannot be separated, because they would send stored readings again. Send SIGHUP to a running \
+                    hub to apply the change. 'vitalgate devices merge' reverts it.
                     """,
                 arguments: [RadioOptions.address],
                 examples: [
-                    Example("vitalgate devices part C0:01:02:03:04:02", "Tell this strap from the other one, whose key stays.")
+                    Example("vitalgate devices part C0:01:02:03:04:02", "Separate this strap from another, which keeps its key.")
                 ]),
             DeviceAssignment.specification,
             DeviceRequestCommand.specification,
@@ -160,14 +162,14 @@ enum DevicesCommand: Command {
         defer { radio.source.stop() }
         guard radio.waitForAdapter() else {
             context.note(
-                "vitalgate: no Bluetooth adapter answers, so a bond stays if there is one: `bluetoothctl remove \(address)`")
+                "vitalgate: no Bluetooth adapter answers: remove a bond later with `bluetoothctl remove \(address)`")
             return context.invocation.flag("--bond") ? .unavailable : .success
         }
         let answer: Result<Void, BusError>? = radio.run(limit: .seconds(10)) { radio.source.forget(address, completion: $0) }
         switch answer {
         case .success: return .success
         case .failure(let error) where error.name == "org.bluez.Error.DoesNotExist":
-            if context.invocation.flag("--bond") { context.note("vitalgate: there is no bond with \(address)") }
+            if context.invocation.flag("--bond") { context.note("vitalgate: \(address) has no bond") }
             return context.invocation.flag("--bond") ? .noInput : .success
         case .failure(let error):
             context.note("vitalgate: the bond could not be removed: \(error)")
@@ -190,12 +192,12 @@ enum DevicesCommand: Command {
             throw context.invocation.invalid(
                 name, value: key,
                 expected: known.isEmpty
-                    ? "a device's key; no device is known yet"
-                    : "the address or key of a device that is known: \(known.prefix(20).joined(separator: ", "))"
-                        + (known.count > 20 ? ", …; 'vitalgate devices list' shows those adopted" : ""))
+                    ? "a device's key, but no device is known yet"
+                    : "the address or key of a known device: \(known.prefix(20).joined(separator: ", "))"
+                        + (known.count > 20 ? ", … (see 'vitalgate devices list')" : ""))
         }
         try store.merge(device: new, into: old)
-        context.note("readings of \(new) go by \(old) from now on")
+        context.note("new readings of \(new) are stored as \(old)")
         return .success
     }
 
@@ -207,12 +209,12 @@ enum DevicesCommand: Command {
         let description = try store.adoptedDevices().first { $0.address == stored }.flatMap(assembly.description)
         guard description?.isStream ?? true else {
             context.note(
-                "vitalgate: \(address) keeps readings and may send them again: under another key they would be stored a second time. "
-                    + "'vitalgate devices forget' leaves one of the two out")
+                "vitalgate: \(address) has a memory and may send readings again, which would be stored twice under another key: "
+                    + "use 'vitalgate devices forget' to exclude one of the two")
             return .dataError
         }
         let key = try store.part(device: stored)
-        context.note("readings of \(address) go by \(key) from now on; what is stored stays as it is")
+        context.note("new readings of \(address) are stored as \(key), and stored readings do not change")
         return .success
     }
 }

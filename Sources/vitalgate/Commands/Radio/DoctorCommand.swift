@@ -7,14 +7,14 @@ import Pipeline
 /// `doctor`: finds the reasons for missing readings and suggests remedies.
 enum DoctorCommand: Command {
     static let specification = CommandSpecification(
-        name: "doctor", summary: "Find out why no readings come, and what to do.",
+        name: "doctor", summary: "Find out why no readings arrive and how to fix it.",
         discussion: """
-            Looks at the configuration, the store and the profiles, then at Bluetooth from the bottom up: adapters and switches as \
-            the kernel tells them, bluetoothd, the policy of D-Bus. Each finding has the command that mends it; nothing is changed. \
-            Exit status 69 where something is broken; a warning is no failure.
+            Checks the configuration, the store and the profiles, then Bluetooth: the adapters and switches in the kernel, bluetoothd, \
+            and the D-Bus policy. Each finding shows the command that fixes it. Nothing is changed. The exit status is 69 if something \
+            is broken. Warnings do not affect it.
             """,
         options: [Format.option, Format.safe],
-        examples: [Example("vitalgate doctor", "Look at everything.")])
+        examples: [Example("vitalgate doctor", "Run all checks.")])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let settings = SettingsDoctor(

@@ -41,7 +41,7 @@ extension CommandContext {
         let text = invocation.argument("ADDRESS") ?? ""
         guard let address = BluetoothAddress(text) else {
             throw invocation.invalid(
-                "ADDRESS", value: text, expected: "a Bluetooth address such as C0:01:02:03:04:01; 'vitalgate scan' shows them")
+                "ADDRESS", value: text, expected: "a Bluetooth address such as C0:01:02:03:04:01 (see 'vitalgate scan')")
         }
         return address
     }
@@ -49,16 +49,17 @@ extension CommandContext {
     /// Reports that there is no adapter, and the remedy.
     func noAdapter() -> ExitCode {
         note(
-            "vitalgate: no Bluetooth adapter answers: is bluetooth running (`systemctl status bluetooth`), and the adapter "
-                + "plugged in?")
+            "vitalgate: no Bluetooth adapter answers: check that bluetooth is running (`systemctl status bluetooth`) "
+                + "and the adapter is plugged in")
         return .unavailable
     }
 }
 
 /// Options and arguments that the device commands share.
 enum RadioOptions {
-    static let address = Argument(name: "ADDRESS", help: "The Bluetooth address, as scan shows it.")
-    static let device = Argument(name: "ADDRESS", help: "The Bluetooth address, as scan shows it, or a serial port's path.")
-    static let seconds = Option(names: ["--seconds"], value: "N", help: "How long to listen (default: 10).")
-    static let verbose = Option(names: ["--verbose"], help: "Log also what goes as it should.")
+    static let address = Argument(name: "ADDRESS", help: "Bluetooth address, as shown by 'vitalgate scan'.")
+    static let device = Argument(
+        name: "ADDRESS", help: "Bluetooth address, as shown by 'vitalgate scan', or path of a serial port.")
+    static let seconds = Option(names: ["--seconds"], value: "N", help: "Seconds to listen (default: 10).")
+    static let verbose = Option(names: ["--verbose"], help: "Log routine events as well.")
 }

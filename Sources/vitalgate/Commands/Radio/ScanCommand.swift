@@ -8,14 +8,14 @@ import SampleStore
 /// `scan`: shows nearby devices.
 enum ScanCommand: Command {
     static let specification = CommandSpecification(
-        name: "scan", summary: "Show which Bluetooth devices are near.",
+        name: "scan", summary: "Show nearby Bluetooth devices.",
         discussion: """
-            Listens for advertisements and connects to nobody; shows which profiles read what is heard, and the commands after which \
-            what is not adopted yet is read. A device whose address is marked as changing has to be paired before it can be adopted. On one that no profile \
-            reads 'devices request' writes a report.
+            Listens for advertisements without connecting. Shows which profiles can read each device and which commands add it. Pair a \
+            device whose address is marked as changing before you adopt it. For a device without a profile, 'devices request' writes a \
+            report.
             """,
         options: [
-            RadioOptions.seconds, Option(names: ["--all"], help: "Show also devices that no profile reads."), Format.option,
+            RadioOptions.seconds, Option(names: ["--all"], help: "Also show devices without a profile."), Format.option,
             Format.safe,
         ],
         examples: [Example("vitalgate scan --seconds 20", "Listen for 20 seconds.")])
@@ -39,9 +39,9 @@ enum ScanCommand: Command {
             try TableOutput(context: context).write(
                 header: ["address", "name", "dBm", "profiles", "adopted", "bonded"], rows: shown.map(\.cells))
             let hidden = rows.count - shown.count
-            if hidden > 0 { context.note("\(hidden) more that no profile reads; --all shows them") }
+            if hidden > 0 { context.note("\(Readable.count(hidden, "device")) without a profile not shown (use --all)") }
             if shown.contains(where: { $0.profiles.isEmpty && !$0.isAdopted }) {
-                context.note("one of yours that no profile reads: 'vitalgate devices request ADDRESS' writes a report on it")
+                context.note("if a device of yours has no profile, write a report with 'vitalgate devices request ADDRESS'")
             }
             for row in shown {
                 guard let advice = row.advice else { continue }

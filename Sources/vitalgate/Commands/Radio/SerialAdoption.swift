@@ -38,8 +38,8 @@ struct SerialAdoption {
         }
         if let name = context.invocation.string("--name") { device.name = name }
         try store.save(device)
-        if durable != path { context.note("\(path) has another name after each plug: it is adopted as \(durable)") }
-        context.note("\(durable) is read by \(device.profiles.joined(separator: ", "))")
+        if durable != path { context.note("\(path) may change its name when it is plugged in, so it is adopted as \(durable)") }
+        context.note("\(durable) is adopted and read by \(device.profiles.joined(separator: ", "))")
         return .success
     }
 
@@ -49,16 +49,16 @@ struct SerialAdoption {
             let isThere = access(path, F_OK) == 0
             context.note(
                 isThere
-                    ? "vitalgate: nothing tells what is behind \(path): --profile ID names its profile"
-                    : "vitalgate: nothing is plugged in at \(path); --profile ID adopts what will be")
+                    ? "vitalgate: cannot identify the device at \(path): name its profile with --profile ID"
+                    : "vitalgate: nothing is plugged in at \(path): plug it in, or name its profile with --profile ID")
             return nil
         }
         let (own, shared) = DeviceAssembly(library: library).profiles(for: plug)
         if let first = own.first { return [first.id] }
         let candidates = (shared.isEmpty ? library.profiles.filter { !$0.serialChannels.isEmpty } : shared).map(\.id)
         context.note(
-            "vitalgate: \(path) is an adapter (\(plug.vendor):\(plug.product)) that devices of all kinds have: --profile ID says which it "
-                + "is, such as \(candidates.joined(separator: ", "))")
+            "vitalgate: \(path) is an adapter (\(plug.vendor):\(plug.product)) that many kinds of devices use: name the profile "
+                + "with --profile ID, such as \(candidates.joined(separator: ", "))")
         return nil
     }
 

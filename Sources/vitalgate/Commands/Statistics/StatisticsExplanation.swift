@@ -12,11 +12,11 @@ struct StatisticsExplanation {
             matching: SampleQuery(types: [query.type], subject: query.subject), query.priority)
         let way: String
         if query.bySource {
-            way = "each source by itself"
+            way = "each source separately"
         } else if query.countsEvery {
-            way = "every source in full"
+            way = "all sources counted"
         } else {
-            way = "each moment by the first that has data"
+            way = "the first with data counts at each time"
         }
         context.note("\(query.type.id): \(Readable.count(sources.count)) series, \(way)")
         let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.personNames() : [:]
@@ -32,6 +32,6 @@ struct StatisticsExplanation {
         let zone =
             query.usesSampleZones
             ? "each sample's own zone, else \(query.intervals.zone.identifier)" : query.intervals.zone.identifier
-        context.note("  by \(query.intervals.interval) in \(zone); the key of the table finds the range, nothing else is read")
+        context.note("  by \(query.intervals.interval) in \(zone), reading only the requested range")
     }
 }

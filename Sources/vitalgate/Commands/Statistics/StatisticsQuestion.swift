@@ -63,7 +63,8 @@ struct StatisticsQuestion {
     private static func unit(of type: SampleType, _ context: CommandContext) throws -> HealthModel.Unit {
         guard type.kind == .quantity else {
             if let code = context.invocation.string("--unit") {
-                throw context.invocation.invalid("--unit", value: code, expected: "no unit: \(type.id) has durations, in seconds")
+                throw context.invocation.invalid(
+                    "--unit", value: code, expected: "no unit, since \(type.id) has durations in seconds")
             }
             return try HealthModel.Unit(ucum: "s")
         }
@@ -78,7 +79,7 @@ struct StatisticsQuestion {
         for word in list.split(separator: ",", omittingEmptySubsequences: false) {
             guard let option = StatsCommand.shown.first(where: { $0.name == word })?.option else {
                 throw context.invocation.invalid(
-                    "--show", value: list, expected: "some of \(StatsCommand.shown.map(\.name).joined(separator: ", "))")
+                    "--show", value: list, expected: "one or more of \(StatsCommand.shown.map(\.name).joined(separator: ", "))")
             }
             shown.insert(option)
         }
@@ -92,7 +93,7 @@ struct StatisticsQuestion {
         let parts = text.split(separator: " ", maxSplits: 1)
         guard let first = parts.first, let range = ValueRange(first) else {
             throw context.invocation.invalid(
-                "--in-range", value: text, expected: "two numbers with two points between them, such as '70..180 mg/dL'")
+                "--in-range", value: text, expected: "a range such as '70..180 mg/dL', ..70 or 180..")
         }
         let given = try parts.count > 1 ? HealthModel.Unit(written: String(parts[1])) : unit
         let own = try given.conversion(to: type.canonicalUnit, molarMass: type.molarMass)

@@ -7,62 +7,64 @@ import SampleStore
 /// `stats`: statistics of a type by calendar interval.
 enum StatsCommand: Command {
     static let specification = CommandSpecification(
-        name: "stats", summary: "Sum up a type by hours, days, weeks, months.",
+        name: "stats", summary: "Summarize types by hour, day, week or month.",
         discussion: """
-            Cumulative types (steps, energy, distances) have a sum, in which a sample that spans two stretches counts in each by its share \
-            of time; all others have average, lowest, highest and latest value, and percentiles and the part within ranges where they are \
-            asked for. Heart rates are averaged by the time that each held, levels of sound as the power they stand for. Categories have \
-            the time that each case lasted: the stages of a night, which goes from noon to noon. Days, weeks, months and years follow the \
-            calendar of the time zone, also over changes of clocks. Where several sources tell of the same time (a phone and a watch that \
-            count the same steps), or two devices' samples agree, one counts: the first by 'vitalgate sources priority', then by the \
-            configuration's priority, else what is worn, a phone last.
+            Cumulative types (steps, energy, distances) have a sum, and a sample that crosses a boundary is split by time. Other \
+            quantities have average, lowest, highest and latest values. Heart rates are averaged by time, and sound levels by power. \
+            Categories have the duration of each case, and sleep is counted from noon to noon. Days, weeks, months and years follow the \
+            calendar of the time zone, including clock changes.
+
+            If several sources cover the same time, such as a phone and a watch, only one counts: the first by 'vitalgate sources \
+            priority', then by the configuration's priority, then wearables before phones.
             """,
         arguments: [
             Argument(
                 name: "TYPE",
-                help: "A quantity type such as heartRate, or a category such as sleepAnalysis; several joined by commas.",
+                help: "Quantity or category types such as heartRate,sleepAnalysis, separated by commas.",
                 completion: .command("vitalgate types --ids"))
         ],
         options: [
-            Option(names: ["--every"], value: "LENGTH", help: "The stretch: 15m, 1h, 1d, 1w, 1mo, 1y.", required: true),
-            Option(names: ["--anchor"], value: "T", help: "Where a stretch begins; else midnight, weeks on Monday."),
+            Option(
+                names: ["--every"], value: "LENGTH", help: "Length of the intervals, such as 15m, 1h, 1d, 1w, 1mo or 1y.",
+                required: true),
+            Option(names: ["--anchor"], value: "T", help: "Start of an interval (default: midnight, Monday for weeks)."),
         ] + SharedOptions.range + [
             SharedOptions.timeZone,
-            Option(names: ["--own-zone"], help: "Days as each sample's own clock showed them: a traveller's."),
+            Option(names: ["--own-zone"], help: "Assign each sample to days by its own time zone."),
             SharedOptions.subject,
-            Option(names: ["--source"], value: "SOURCE", help: "A source's id or name."),
-            Option(names: ["--device"], value: "DEVICE", help: "A device's key, name, model or serial number."),
+            Option(names: ["--source"], value: "SOURCE", help: "Only samples of this source (id or name)."),
+            Option(
+                names: ["--device"], value: "DEVICE", help: "Only samples of this device (key, name, model or serial number)."),
             SharedOptions.condition,
-            Option(names: ["--by-source"], help: "Keep the sources apart."),
-            Option(names: ["--every-source"], help: "Count every source, also where several tell of the same time."),
+            Option(names: ["--by-source"], help: "Show each source separately."),
+            Option(names: ["--every-source"], help: "Count all sources, even for the same time."),
             Option(
                 names: ["--show"], value: "LIST",
-                help: "Which figures, joined by commas: sum, average, min, max, mostRecent, duration (in seconds)."),
-            Option(names: ["--percentiles"], help: "Also the 5th, 25th, 50th, 75th and 95th percentile."),
+                help: "Figures, separated by commas: sum, average, min, max, mostRecent, duration (in seconds)."),
+            Option(names: ["--percentiles"], help: "Add the 5th, 25th, 50th, 75th and 95th percentile."),
             Option(
                 names: ["--in-range"], value: "RANGE",
-                help: "Also which part lies in a range, both ends within: '70..180 mg/dL', ..70, 180..; by time for heart rates.",
+                help: "Add the share of values in this range, such as ..70, 180.. or '70..180 mg/dL'.",
                 repeating: true),
-            Option(names: ["--empty"], help: "Also stretches without samples."),
-            SharedOptions.unit, Option(names: ["--limit"], value: "N", help: "At most so many stretches of each type."),
-            Option(names: ["--plot"], help: "Draw them, in place of a table."),
+            Option(names: ["--empty"], help: "Include intervals without samples."),
+            SharedOptions.unit, Option(names: ["--limit"], value: "N", help: "Maximum number of intervals for each type."),
+            Option(names: ["--plot"], help: "Draw a chart instead of a table."),
             Option(
                 names: ["--follow"],
-                help: "With ndjson: all of them, then each that becomes another as samples come and go, until stopped."),
+                help: "Keep running and print each interval that changes (ndjson only)."),
             Option(
-                names: ["--explain"], help: "Say on stderr which sources count, in their order; with --follow, how much was read."
-            ),
+                names: ["--explain"], help: "Show on standard error which sources count, in order."),
             Format.option, Format.safe,
         ],
         examples: [
-            Example("vitalgate stats stepCount --every 1d --from -7d", "Steps of each day of the last week."),
-            Example("vitalgate stats heartRate --every 1h --from today --unit /min", "Heart rate by the hour."),
+            Example("vitalgate stats stepCount --every 1d --from -7d", "Show steps per day for the last week."),
+            Example("vitalgate stats heartRate --every 1h --from today --unit /min", "Show today's heart rate by hour."),
             Example(
-                "vitalgate stats bloodGlucose --every 1d --in-range '70..180 mg/dL' --percentiles", "Time in range of each day."),
+                "vitalgate stats bloodGlucose --every 1d --in-range '70..180 mg/dL' --percentiles", "Show time in range per day."),
             Example(
                 "vitalgate stats heartRate --every 1w --from -30d --where \"metadata.heartRateMotionContext = 'sedentary'\"",
-                "Pulse at rest, as a watch says it, week by week."),
-            Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "How long each stage of sleep was, night by night."),
+                "Show the weekly pulse that a watch recorded at rest."),
+            Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "Show the duration of each sleep stage per night."),
         ])
 
     static let shown: [(name: String, option: StatisticsOptions)] = [
@@ -83,7 +85,7 @@ enum StatsCommand: Command {
         if context.invocation.flag("--follow") {
             guard context.format == .ndjson, !context.invocation.flag("--empty") else {
                 throw context.invocation.invalid(
-                    "--format", value: context.format.rawValue, expected: "ndjson with --follow, and no --empty")
+                    "--format", value: context.format.rawValue, expected: "ndjson with --follow and without --empty")
             }
             try StatisticsFollower(questions: questions, store: store, context: context).run()
             return .success
@@ -130,16 +132,16 @@ enum StatsCommand: Command {
             guard type.kind == .quantity || type.kind == .category else {
                 throw invocation.invalid(
                     "TYPE", value: type.id,
-                    expected: "a quantity type or a category: the samples of a \(type.kind.name) are no amounts")
+                    expected: "a quantity or category type, since statistics of a \(type.kind.name) are not supported")
             }
             types.append(type)
         }
         let text = invocation.string("--every") ?? ""
         guard let interval = CalendarInterval(text) else {
-            throw invocation.invalid("--every", value: text, expected: "a count and m, h, d, w, mo or y, such as 1d")
+            throw invocation.invalid("--every", value: text, expected: "a number followed by m, h, d, w, mo or y, such as 1d")
         }
         if invocation.flag("--own-zone"), !interval.unit.isOfDays {
-            throw invocation.invalid("--every", value: text, expected: "days or longer with --own-zone")
+            throw invocation.invalid("--every", value: text, expected: "1d or longer with --own-zone")
         }
         return try types.map { try StatisticsQuestion($0, interval, store, context) }
     }
@@ -154,8 +156,8 @@ enum StatsCommand: Command {
         throw context.invocation.invalid(
             "--every", value: "\(query.intervals.interval)",
             expected: """
-                longer stretches, or less time with --from and --to: samples of \(query.type.id) would be shared over, or gaps shown as, \
-                \(Readable.count(shares)) stretches, and the most is \(Readable.count(mostShares))
+                longer intervals, or a shorter range with --from and --to: \(query.type.id) would need \
+                \(Readable.count(shares)) intervals, and the maximum is \(Readable.count(mostShares))
                 """)
     }
 }

@@ -9,40 +9,39 @@ import SampleStore
 /// `export`: exports to a target, or once to a file.
 enum ExportCommand: Command {
     static let specification = CommandSpecification(
-        name: "export", summary: "Keep another store up to date, or write a file once.",
+        name: "export", summary: "Export samples to a target or to a file.",
         discussion: """
-            TARGET is one of the configuration's 'targets' (see 'vitalgate targets'). The hub does this by itself for all of them, each in a process of its own; \
-            without a hub this command does it for one, until it is stopped. Additions, deletions and repairs all go over, in order; a target that does not \
-            answer is asked again, less and less often, and gets all that it missed. With --once it ends when the target has everything: status 75 where the \
-            target does not answer, 69 where a person has to act, 65 where it did not take some of it.
+            TARGET is the name of a target in the configuration (see 'vitalgate targets'). The hub keeps all targets up to date. This \
+            command does it for one target without a hub: it sends additions, deletions and repairs in order until it is stopped. If the \
+            target does not answer, delivery is retried and nothing is lost. The exit status of --once is 75 if the target does not \
+            answer, 69 if delivery needs your attention, and 65 if the target rejected some changes.
 
-            --to writes the samples that are there now into a new file, in the order of their start: ndjson as 'query' prints it, with the points and documents that it leaves out, which 'import' reads back; csv; wide, a table with a row for \
-            each moment and a column for each type; or apple-health, the export.xml of Apple's Health app, of one person. A name that ends in .zst is packed, one \
-            that ends in .zip is a ZIP as the Health app makes it, with routes, electrocardiograms and clinical records as files of their own. What a form has \
-            no place for is left out, and said.
+            --to writes the current samples to a new file, in order of their start: ndjson (complete, for 'import'), csv, wide (a table \
+            with a row for each time and a column for each type) or apple-health (the Health app's export.xml, of one person). A name \
+            that ends in .zst is compressed. One that ends in .zip is an archive like the Health app's, with routes, electrocardiograms \
+            and clinical records as separate files. Samples that a format cannot represent are left out and counted.
             """,
         arguments: [
             Argument(
-                name: "TARGET", help: "A target of the configuration; none with --to.", arity: .optional,
+                name: "TARGET", help: "Name of a target (not with --to).", arity: .optional,
                 completion: .command("vitalgate targets list --names"))
         ],
         options: [
-            Option(names: ["--once"], help: "End when the target has everything."),
+            Option(names: ["--once"], help: "Stop when the target is up to date."),
             SharedOptions.untilEOF,
-            Option(names: ["--to"], value: "FILE", help: "Write a file instead; it must not exist yet.", completion: .file),
+            Option(names: ["--to"], value: "FILE", help: "Path to a new file to write instead.", completion: .file),
             Option(
                 names: ["--format"], value: "FORMAT",
-                help:
-                    "With --to: \(SampleFileWriter.Form.allCases.map(\.rawValue).joined(separator: ", ")); else what the file's name says.",
+                help: "Format of the file (default: by its name).",
                 completion: .values(SampleFileWriter.Form.allCases.map(\.rawValue))),
-            Option(names: ["--types"], value: "TYPES", help: "With --to: only these types, joined by commas."),
-            Option(names: ["--from"], value: "T", help: "With --to: the first start that counts, as 'query --from' takes it."),
+            Option(names: ["--types"], value: "TYPES", help: "Types to write to the file, separated by commas."),
+            Option(names: ["--from"], value: "T", help: "Earliest start of the samples to write to the file."),
             SharedOptions.subject, SharedOptions.condition, SharedOptions.timeZone,
         ],
         examples: [
             Example("vitalgate export archive --once", "Bring the target 'archive' up to date."),
-            Example("vitalgate export --to me.csv.zst", "Everything as CSV, packed."),
-            Example("vitalgate export --to me.zip --person me", "What the Health app's export would be."),
+            Example("vitalgate export --to me.csv.zst", "Write everything as compressed CSV."),
+            Example("vitalgate export --to me.zip --person me", "Write your own data as the Health app does."),
         ])
 
     /// The options that apply to files only.
@@ -59,7 +58,7 @@ enum ExportCommand: Command {
         for option in ofFiles {
             guard let value = invocation.string(option) else { continue }
             throw invocation.invalid(
-                option, value: value, expected: "--to FILE beside it; what goes to a target stands in the configuration")
+                option, value: value, expected: "--to FILE as well (the configuration selects the samples for a target)")
         }
         let target = try context.target(name)
         let store = try context.access().openForWriting(creating: false)
@@ -126,7 +125,7 @@ enum ExportCommand: Command {
         }
         guard let form = SampleFileWriter.form(of: path) else {
             throw invocation.invalid(
-                "--to", value: path, expected: "a name that ends in .ndjson, .csv, .xml or .zip, or --format beside it")
+                "--to", value: path, expected: "a name that ends in .ndjson, .csv, .xml or .zip, or --format as well")
         }
         return form
     }

@@ -48,8 +48,8 @@ final class ExportProcess {
         while !HubSignals.isStopAsked {
             let outcome = try target.step()
             progress.update(
-                "\(Readable.count(target.target.delivered - (before?.delivered ?? 0), "change")) delivered, \((try? target.waiting) ?? 0) to go"
-            )
+                "\(Readable.count(target.target.delivered - (before?.delivered ?? 0), "change")) delivered, "
+                    + "\((try? target.waiting) ?? 0) remaining")
             if outcome == .more { continue }
             progress.finish()
             try? exporter.finish()
@@ -65,18 +65,18 @@ final class ExportProcess {
         let setAside = try store.setAsideSummary(of: name).count
         var words = "\(name): \(Readable.count(delivered, "change")) delivered"
         if target.leftOut > (before?.leftOut ?? 0) {
-            words += ", for \(target.leftOut - (before?.leftOut ?? 0)) of which it has no place"
+            words += ", of which it cannot store \(target.leftOut - (before?.leftOut ?? 0))"
         }
-        if setAside > 0 { words += "; \(setAside) set aside ('vitalgate targets status \(name)' says why)" }
+        if setAside > 0 { words += ", \(setAside) set aside (see 'vitalgate targets status \(name)')" }
         switch outcome {
         case .more, .upToDate:
-            context.note(words + "; it has everything")
+            context.note(words + "; it is up to date")
             return setAside > 0 ? .dataError : .success
         case .wait:
-            context.note(words + "; \(try self.target.waiting) wait: \(TerminalText.sanitized(target.words ?? ""))")
+            context.note(words + "; \(try self.target.waiting) waiting: \(TerminalText.sanitized(target.words ?? ""))")
             return .tryAgain
         case .stopped:
-            context.note(words + "; it was stopped: \(TerminalText.sanitized(target.words ?? ""))")
+            context.note(words + "; delivery stopped: \(TerminalText.sanitized(target.words ?? ""))")
             return .unavailable
         }
     }
@@ -152,9 +152,10 @@ final class ExportProcess {
         defer { said = (target.state, target.words) }
         let words = target.words ?? ""
         switch target.state {
-        case .delivering: if said != nil { context.inform("target \(name): it takes what it is given again") }
-        case .waiting: context.warn("target \(name): it is asked again, and misses nothing: \(words)")
-        case .stopped: context.warn("target \(name): stopped, until 'vitalgate targets retry \(name)': \(words)")
+        case .delivering: if said != nil { context.inform("target \(name): delivery resumed") }
+        case .waiting: context.warn("target \(name): delivery will be retried, nothing is lost: \(words)")
+        case .stopped:
+            context.warn("target \(name): delivery stopped (fix the cause and run 'vitalgate targets retry \(name)'): \(words)")
         }
     }
 
@@ -166,7 +167,7 @@ final class ExportProcess {
         guard count > setAside + setAside / 2 else { return }
         setAside = count
         context.warn(
-            "target \(name): \(Readable.count(count, "change")) set aside so far, and the rest goes on ('vitalgate targets status \(name)'): \(words ?? "")"
-        )
+            "target \(name): \(Readable.count(count, "change")) set aside so far, others are delivered "
+                + "(see 'vitalgate targets status \(name)'): \(words ?? "")")
     }
 }

@@ -13,7 +13,7 @@ extension CommandContext {
         throw invocation.invalid(
             "TARGET", value: name,
             expected: targets.isEmpty
-                ? "a target, and the configuration names none (key 'targets')"
+                ? "a target, but the configuration defines none (key 'targets')"
                 : "one of \(targets.map(\.name).joined(separator: ", "))")
     }
 

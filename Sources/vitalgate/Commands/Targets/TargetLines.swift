@@ -20,7 +20,7 @@ final class TargetLines {
             throw context.invocation.invalid(
                 "--from", value: name,
                 expected:
-                    "a target that can be read back, of the kind postgresql or files; this one is of the kind '\(target.kind.rawValue)'"
+                    "a target of the kind postgresql or files (the kind '\(target.kind.rawValue)' cannot be read back)"
             )
         }
         var template = Array("/var/tmp/vitalgate-XXXXXX".utf8CString)
@@ -32,7 +32,7 @@ final class TargetLines {
             let left = try write(exporter)
             try? exporter.finish()
             for (kind, count) in left.sorted(by: { $0.key < $1.key }) {
-                context.note("\(name): \(Readable.count(count, "sample")) of the kind \(kind) cannot be read back from there")
+                context.note("\(name): \(Readable.count(count, "sample")) of the kind \(kind) cannot be read back")
             }
         } catch {
             remove()

@@ -10,55 +10,63 @@ import SampleStore
 /// `targets`: the targets that the store is exported to.
 enum TargetsCommand: Command {
     private static let target = Argument(
-        name: "TARGET", help: "A target of the configuration.", completion: .command("vitalgate targets list --names"))
-    private static let uuids = Argument(name: "UUID", help: "Samples that it has set aside; all without one.", arity: .any)
+        name: "TARGET", help: "Name of a target.", completion: .command("vitalgate targets list --names"))
+    private static let uuids = Argument(name: "UUID", help: "UUIDs of samples that are set aside (default: all).", arity: .any)
 
     static let specification = CommandSpecification(
-        name: "targets", summary: "See how the stores are doing that this one feeds.",
+        name: "targets", summary: "Show and manage export targets.",
         discussion: """
-            The configuration names targets, each with its kind, where it is, and what goes there:
+            The configuration defines each target with its kind, its location and its samples:
 
               targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive", types: ["heartRate"] } }
 
-            Kinds are \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")); docs/export.md tells of each. The hub keeps all of them up to date. The store is \
-            what waits for a target that is down: there is no second queue, and nothing is thrown away. What a target does not take is set aside with the target's words, \
-            and the rest goes on.
+            Kinds: \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) (see docs/export.md). The hub keeps all targets up \
+            to date. If a target is down, its changes wait in the store and nothing is lost. A change that a target rejects is set aside \
+            with its error message, and the others are delivered.
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List the configuration's targets.",
-                options: [Option(names: ["--names"], help: "Only their names, one a line."), Format.option, Format.safe]),
+                name: "list", summary: "List the targets in the configuration.",
+                options: [Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe]),
             CommandSpecification(
-                name: "status", summary: "Show what targets have, what waits, what they said.",
-                discussion: "With a TARGET, what it has set aside is listed, too.",
-                arguments: [Argument(name: "TARGET", help: "A target; all of them without it.", arity: .optional)],
+                name: "status", summary: "Show deliveries, waiting changes and errors of targets.",
+                discussion: "Also lists the samples that are set aside if you name a TARGET.",
+                arguments: [Argument(name: "TARGET", help: "Name of a target (default: all).", arity: .optional)],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "check", summary: "Look whether a target can be delivered to.",
+                name: "check", summary: "Check whether a target accepts data.",
                 discussion:
-                    "Does what a delivery does, where the target allows it: writes a reading that nobody made, reads it and takes it back. Exit status 69 where nothing could be delivered now.",
+                    """
+                    Tests a delivery as far as the target allows: writes a test reading, reads it back and deletes it. The exit status \
+                    is 69 if nothing can be delivered.
+                    """,
                 arguments: [target],
                 options: [
-                    Option(names: ["--create"], help: "Make what is missing there, such as a database's tables."), Format.option,
+                    Option(names: ["--create"], help: "Create missing parts, such as a database's tables."), Format.option,
                     Format.safe,
-                ], examples: [Example("vitalgate targets check archive", "Can it be reached, and are we let in?")]),
+                ], examples: [Example("vitalgate targets check archive", "Test the connection and the permissions.")]),
             CommandSpecification(
-                name: "retry", summary: "Ask a stopped target again, and tell what was set aside.",
+                name: "retry", summary: "Resume a stopped target and resend set-aside samples.",
                 arguments: [target, uuids]),
             CommandSpecification(
-                name: "skip", summary: "Give up what a target has set aside.", arguments: [target, uuids]),
+                name: "skip", summary: "Give up on set-aside samples.", arguments: [target, uuids]),
             CommandSpecification(
-                name: "verify", summary: "Compare a target with the store, and mend what differs.",
+                name: "verify", summary: "Compare a target with the store and fix differences.",
                 discussion: """
-                    They are compared by UUID and, where the target can say it, by content. What the target lacks is delivered, what has other content is written anew, what is deleted here is deleted there, and it \
-                    goes on from here: after its filter or its settings changed, where it is another database or folder than the one that was filled, or after the target or the store was put back from a backup. What \
-                    this store never had, such as another hub's samples, is counted and left alone.
+                    Compares by UUID and, if the target supports it, by content. Sends missing samples, replaces those that differ, \
+                    deletes those that were deleted here, and continues from there. Use it after you change the target's filter or \
+                    settings, move it to another database or folder, or restore the target or the store from a backup. Samples that this \
+                    store never had, such as another hub's, are counted and left unchanged.
                     """, arguments: [target],
-                options: [Option(names: ["--dry-run"], help: "Only compare."), Format.option, Format.safe]),
+                options: [Option(names: ["--dry-run"], help: "Compare without changing anything."), Format.option, Format.safe]),
             CommandSpecification(
-                name: "restart", summary: "Tell a target everything again, from the beginning.",
+                name: "restart", summary: "Send everything to a target again.",
                 discussion:
-                    "For a target that cannot be asked what it has, or whose settings have changed: what is there is written anew. One that goes by UUIDs has each sample once all the same; a folder of files gets new lines.",
+                    """
+                    Use it if 'verify' does not support the target or its settings have changed. A target that identifies samples by \
+                    UUID still has each sample only once, but a folder of files gets new lines. A target that is no longer configured is \
+                    forgotten.
+                    """,
                 arguments: [target]),
         ])
 
@@ -95,7 +103,7 @@ enum TargetsCommand: Command {
             return
         }
         try TableOutput(context: context).write(header: ["name", "kind"], rows: targets.map { [$0.name, $0.kind.rawValue] })
-        if targets.isEmpty { context.note("the configuration names no targets; 'vitalgate targets --help' shows how") }
+        if targets.isEmpty { context.note("the configuration defines no targets (see 'vitalgate targets --help')") }
     }
 
     private static func check(_ context: CommandContext) throws -> ExitCode {
@@ -134,7 +142,7 @@ enum TargetsCommand: Command {
             }
             return try store.retry(uuids, of: target.name)
         }
-        context.note("\(target.name) is asked again, and told \(Readable.count(count, "sample")) that it had set aside")
+        context.note("\(target.name): resumed, \(Readable.count(count, "set-aside sample")) will be sent again")
     }
 
     private static func skip(_ context: CommandContext) throws {
@@ -142,7 +150,7 @@ enum TargetsCommand: Command {
         let uuids = try samples(context)
         let store = try context.access().openForWriting(creating: false)
         let count = try store.skip(uuids, of: target.name)
-        context.note("\(target.name) does without \(Readable.count(count, "sample")) that it had set aside")
+        context.note("\(target.name): \(Readable.count(count, "set-aside sample")) will not be sent")
     }
 
     private static func verify(_ context: CommandContext) throws -> ExitCode {
@@ -153,7 +161,7 @@ enum TargetsCommand: Command {
             throw context.invocation.invalid(
                 "TARGET", value: target.name,
                 expected:
-                    "one that can be asked what it has; '\(target.kind.rawValue)' cannot: 'vitalgate targets restart' tells it everything again"
+                    "a target that can list its samples (for the kind '\(target.kind.rawValue)', use 'vitalgate targets restart')"
             )
         }
         let comparison = TargetComparison(
@@ -166,7 +174,7 @@ enum TargetsCommand: Command {
             (differences, refused) =
                 isDry
                 ? (try comparison.compare(), 0)
-                : try comparison.repair { progress.update("\(Readable.count($0, "difference")) mended") }
+                : try comparison.repair { progress.update("\(Readable.count($0, "difference")) fixed") }
         } catch let error as DeliveryError {
             progress.finish()
             context.warn("\(target.name): \(TerminalText.sanitized(error.reason))")
@@ -198,13 +206,13 @@ enum TargetsCommand: Command {
             // A target that is no longer in the configuration can also be forgotten.
             if try store.target(name) == nil { _ = try context.target(name) }
             try TargetLock(store: store.path, target: name).holding { try store.forget(target: name) }
-            return context.note("\(name) is forgotten")
+            return context.note("\(name) is forgotten, since it is no longer configured")
         }
         let (settings, exporter) = try context.assemble(target, store)
         try TargetLock(store: store.path, target: name).holding {
             try store.restart(
                 target: name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: context.machine.now())
         }
-        context.note("\(name) is told everything again")
+        context.note("\(name): everything will be sent again")
     }
 }

@@ -28,7 +28,7 @@ extension ObjectPage {
     /// The decoded body. If it cannot be read, the page contains a note.
     private mutating func body<Body: Decodable>(of sample: Sample, as type: Body.Type) -> Body? {
         guard let body = try? sample.body?.decoded(as: type) else {
-            page.row("content", "cannot be read; 'vitalgate store check --deep' tells what is wrong")
+            page.row("content", "cannot be read (see 'vitalgate store check --deep')")
             return nil
         }
         return body
@@ -93,7 +93,7 @@ extension ObjectPage {
                 "altitude",
                 "\(Readable.number(heights.lowerBound.rounded())) to \(Readable.number(heights.upperBound.rounded())) m")
         }
-        hints.append("'vitalgate show \(sample.identity) --points' gives each location")
+        hints.append("'vitalgate show \(sample.identity) --points' shows each location")
     }
 
     private mutating func show(_ series: HeartbeatSeries, of sample: Sample) {
@@ -105,7 +105,7 @@ extension ObjectPage {
             while let point = try? reader.next() { if point[gap]?.doubleValue == 1 { gaps += 1 } }
             page.row("gaps", Readable.count(gaps))
         }
-        hints.append("'vitalgate show \(sample.identity) --points' gives each beat")
+        hints.append("'vitalgate show \(sample.identity) --points' shows each beat")
     }
 
     private mutating func show(_ recording: Electrocardiogram, of sample: Sample) {
@@ -115,7 +115,7 @@ extension ObjectPage {
         page.row("symptoms", ([recording.symptomsStatus].compactMap { $0 } + recording.symptoms).joined(separator: ", "))
         page.row("voltages", Readable.count(recording.points.count))
         trace(recording, of: sample)
-        hints.append("'vitalgate show \(sample.identity) --points' gives each voltage")
+        hints.append("'vitalgate show \(sample.identity) --points' shows each voltage")
     }
 
     private mutating func show(_ audiogram: Audiogram) {

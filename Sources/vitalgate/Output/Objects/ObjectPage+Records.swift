@@ -11,7 +11,7 @@ extension ObjectPage {
         let others = record.dates.keys.filter { !ClinicalRecord.dateNames.contains($0) }.sorted()
         for name in ClinicalRecord.dateNames + others { page.row(name, record.dates[name]) }
         codes(record.codes)
-        if sample.body?.content != nil { hints.append("'vitalgate show \(sample.identity) --raw' gives the resource itself") }
+        if sample.body?.content != nil { hints.append("'vitalgate show \(sample.identity) --raw' prints the resource") }
     }
 
     mutating func show(_ document: ClinicalDocument, of sample: Sample) {
@@ -20,10 +20,10 @@ extension ObjectPage {
         page.row("author", document.author)
         page.row(
             "valid",
-            document.valid ? "as HL7's schema demands" : "no: \(document.reason ?? "HL7's schema demands something else")")
+            document.valid ? "yes, by HL7's schema" : "no: \(document.reason ?? "it does not match HL7's schema")")
         if let content = sample.body?.content {
             page.row("size", Readable.bytes(content.length))
-            hints.append("'vitalgate show \(sample.identity) --raw' gives the document itself")
+            hints.append("'vitalgate show \(sample.identity) --raw' prints the document")
         }
     }
 

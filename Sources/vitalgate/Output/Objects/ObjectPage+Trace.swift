@@ -26,8 +26,8 @@ extension ObjectPage {
         guard let low = Self.quantile(known, 0.001), let high = Self.quantile(known, 0.999) else { return }
         let unit = recording.points.columns[column].unit.map { " \($0)" } ?? ""
         let isUnicode = page.isUnicode
-        var title = "trace, \(Readable.number(low.rounded())) to \(Readable.number(high.rounded()))\(unit), 10 s a line"
-        if recording.points.count > voltages.count { title += ", the first minute" }
+        var title = "trace, \(Readable.number(low.rounded())) to \(Readable.number(high.rounded()))\(unit), 10 s per line"
+        if recording.points.count > voltages.count { title += ", first minute only" }
         var lines: [String] = []
         for start in stride(from: 0, to: voltages.count, by: span) {
             var drawing = TraceDrawing(columns: page.width - 4, rows: Self.rows)

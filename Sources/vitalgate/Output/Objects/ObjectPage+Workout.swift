@@ -6,7 +6,8 @@ import SampleStore
 extension ObjectPage {
     mutating func show(_ workout: Workout, of sample: Sample) throws {
         let seconds = workout.seconds(from: sample.start, to: sample.end)
-        page.row("duration", Readable.clock(seconds) + (workout.duration == nil ? ", pauses left out" : ", as the source says"))
+        page.row(
+            "duration", Readable.clock(seconds) + (workout.duration == nil ? ", without pauses" : ", as reported by the source"))
         page.row("distance", Self.text(workout.totalDistance))
         try events(workout.events, of: sample)
         try activities(workout.activities, of: sample)
@@ -34,7 +35,7 @@ extension ObjectPage {
                 timeOfDay(event.start, of: sample), length > 0 ? Readable.clock(Double(length) / 1e6) : "",
             ])
         }
-        page.table(title, [.init("event"), .init("after", .right), .init("at"), .init("lasting", .right)], rows)
+        page.table(title, [.init("event"), .init("after", .right), .init("at"), .init("duration", .right)], rows)
     }
 
     private mutating func activities(_ activities: [Workout.Activity], of sample: Sample) throws {
@@ -56,7 +57,7 @@ extension ObjectPage {
     /// The statistics of the whole workout: the source's own figures first, then those of the samples in the store. The store may hold
     /// only some of the workout's samples, so the two can differ.
     private mutating func statistics(_ list: [WorkoutStatistics], _ own: [Workout.Statistics]) {
-        var rows: [[String]] = own.map { Self.cells($0) + ["the workout"] }
+        var rows: [[String]] = own.map { Self.cells($0) + ["the source"] }
         for statistics in list where statistics.from != .source {
             let figures = [statistics.sum, statistics.average, statistics.minimum, statistics.maximum]
             let cells: [String] = figures.map { $0.map { Readable.number($0) } ?? "" }

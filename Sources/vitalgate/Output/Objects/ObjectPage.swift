@@ -49,7 +49,7 @@ struct ObjectPage {
         if sample.origin.kind == .quantity { page.row("received as", "\(sample.numeral.text) \(Readable.unit(sample.unit))") }
         page.row(
             "received",
-            "\(times.local(sample.received)), time from \(sample.timeOrigin.name), ingest \(stored.ingest)")
+            "\(times.local(sample.received)), time from \(sample.timeOrigin.name), ledger entry \(stored.ingest)")
         if let group = sample.group { page.row("group", Sample.groupText(group)) }
         if let whole = try correlation(of: sample) {
             page.row("belongs to", "\(whole.sample.origin.type.id) \(whole.uuid)")
@@ -133,7 +133,7 @@ struct ObjectPage {
         case .deleted(_, nil): return ("deleted", nil)
         case nil:
             guard let first = try store.object(named: identity) else { return ("not in the store", nil) }
-            return ("told first as \(first.uuid)", first)
+            return ("duplicate of \(first.uuid)", first)
         }
     }
 }

@@ -32,7 +32,7 @@ struct PageText {
         text += "\n\(TerminalText.sanitized(title))\n"
         let lines = table.rendered(width: terminal.width.map { $0 - 2 }, unicode: isUnicode)
         for line in lines.split(separator: "\n", omittingEmptySubsequences: false).dropLast() { text += "  \(line)\n" }
-        if rows.count > limit { text += "  and \(Readable.count(rows.count - limit)) more; --format ndjson has them all\n" }
+        if rows.count > limit { text += "  and \(Readable.count(rows.count - limit)) more (use --format ndjson to list all)\n" }
     }
 
     /// Adds a drawing unchanged, with a title above it.

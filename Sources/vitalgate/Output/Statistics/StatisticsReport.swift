@@ -69,7 +69,7 @@ struct StatisticsReport {
 
     private func heads(_ frame: StatisticsFrame) -> [TextTable.Column] {
         let bySubject = frame.subjects.count > 1
-        return [.init("from", .left, minimumWidth: 16)] + (bySubject ? [.init("subject")] : [])
+        return [.init("from", .left, minimumWidth: 16)] + (bySubject ? [.init("person")] : [])
             + (bySource ? [.init("source")] : [])
     }
 
