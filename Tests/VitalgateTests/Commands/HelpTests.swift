@@ -3,34 +3,21 @@ import Testing
 /// What a person reads: help for every command, and the tables.
 @Suite struct HelpTests {
     static let commands: [String] = [
-        "", "import", "decode", "query", "show", "stats", "changes", "observe", "ingest", "ingest list", "ingest show",
-        "ingest undo",
-        "delete",
-        "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept", "quarantine reject", "migrate",
-        "migrate plan",
-        "migrate apply", "migrate undo", "migrate suggest", "migrate list", "migrate show", "profile", "profile list",
-        "profile show", "profile check", "profile test", "profile suggest", "unit", "unit convert", "types", "store",
-        "store check", "store backup", "store stats", "store merge", "store adopt", "store prune", "run", "status", "scan",
-        "devices",
-        "devices list",
-        "devices adopt",
-        "devices pair",
-        "devices forget",
-        "devices merge", "devices part", "devices assign", "devices request",
-        "subjects", "subjects list", "subjects add", "subjects rename",
-        "subjects remove", "subjects erase", "api", "api serve", "api openapi", "api certificate", "page", "page open",
-        "page sessions", "sources",
-        "sources list",
-        "sources priority",
-        "characteristics", "characteristics list", "characteristics set", "estimate", "medications", "medications list",
-        "medications set",
-        "medications remove", "rings", "today",
-        "clients", "clients list", "clients add", "clients token", "clients requires", "clients revoke", "clients forget",
-        "clients grants",
-        "clients grant", "clients withdraw", "clients requests", "clients log",
-        "export", "targets", "targets list", "targets status", "targets check", "targets retry", "targets skip", "targets verify",
-        "targets restart", "doctor", "generate", "generate bash-completion", "generate man", "generate udev", "generate devices",
-        "capture", "replay",
+        "", "import", "decode", "query", "show", "stats", "changes", "observe", "ledger", "ledger list", "ledger show",
+        "ledger undo", "delete", "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept",
+        "quarantine reject", "repair", "repair plan", "repair apply", "repair undo", "repair suggest", "repair list",
+        "repair show", "profile", "profile list", "profile show", "profile check", "profile test", "profile suggest", "unit",
+        "unit convert", "types", "store", "store check", "store backup", "store stats", "store merge", "store adopt",
+        "store prune", "run", "status", "scan", "devices", "devices list", "devices adopt", "devices pair", "devices forget",
+        "devices merge", "devices part", "devices assign", "devices request", "people", "people list", "people add",
+        "people rename", "people remove", "people erase", "api", "api serve", "api openapi", "api certificate", "page",
+        "page open", "page sessions", "sources", "sources list", "sources priority", "characteristics",
+        "characteristics list", "characteristics set", "estimate", "medications", "medications list", "medications set",
+        "medications remove", "rings", "today", "clients", "clients list", "clients add", "clients token",
+        "clients requires", "clients revoke", "clients forget", "clients grants", "clients grant", "clients withdraw",
+        "clients requests", "clients log", "export", "targets", "targets list", "targets status", "targets check",
+        "targets retry", "targets skip", "targets verify", "targets restart", "doctor", "generate",
+        "generate bash-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]
 
     @Test func everyCommandHasHelp() throws {
@@ -50,19 +37,31 @@ import Testing
     /// No command is left out above: each one that a help lists has a help of its own.
     @Test func noCommandIsForgotten() throws {
         let folder = try TestFolder()
+        let others = ["Usage:", "Arguments:", "Options:", "Global options:", "Examples:"]
+        var count = 0
         for command in Self.commands {
             let words = command.split(separator: " ").map(String.init)
-            let help = try folder.vitalgate(words + ["--help"]).output
-            guard let start = help.firstRange(of: "Commands:\n") else { continue }
-            for line in help[start.upperBound...].prefix(while: { _ in true }).split(
-                separator: "\n", omittingEmptySubsequences: false)
-            {
-                guard line.hasPrefix("  "), let name = line.split(separator: " ").first else { break }
-                // A summary that goes on.
-                if line.hasPrefix("   ") { continue }
+            var isList = false
+            for line in try folder.vitalgate(words + ["--help"]).output.split(separator: "\n") {
+                if !line.hasPrefix(" ") { isList = line.hasSuffix(":") && !others.contains(String(line)) }
+                // A summary that is continued has a deeper indentation.
+                guard isList, line.hasPrefix("  "), !line.hasPrefix("   "), let name = line.split(separator: " ").first else {
+                    continue
+                }
+                count += 1
                 #expect(Self.commands.contains((words + [String(name)]).joined(separator: " ")), "\(words) \(name)")
             }
         }
+        #expect(count == Self.commands.count - 1, "each is listed once, but for the program itself")
+    }
+
+    @Test(arguments: [
+        (["migrate", "plan"], ["repair", "plan"]), (["ingest"], ["ledger"]), (["subjects", "add"], ["people", "add"]),
+        (["clients", "ledger"], ["clients", "log"]),
+    ]) func formerNamesAreAccepted(former: [String], name: [String]) throws {
+        let folder = try TestFolder()
+        #expect(try folder.vitalgate(former + ["--help"]).output == folder.vitalgate(name + ["--help"]).output)
+        #expect(try folder.vitalgate("query", "all", "--subject", "nobody", "--store", folder.path("none.db")).status == 66)
     }
 
     @Test func saysItsVersion() throws {

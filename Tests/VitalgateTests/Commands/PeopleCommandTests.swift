@@ -35,7 +35,7 @@ import Testing
     @Test func aNameIsOnePersons() throws {
         #expect(try folder.vitalgate("people", "add", "Anna").status == 0)
         for arguments in [["add", "Anna"], ["rename", "me", "Anna"], ["remove", Household.guest]] {
-            #expect(try folder.vitalgate(["subjects"] + arguments).status == 65, "\(arguments)")
+            #expect(try folder.vitalgate(["people"] + arguments).status == 65, "\(arguments)")
         }
         let names = ["me", "unassigned", Household.guest, "", " x", "a\nb", String(repeating: "x", count: 201)]
         for name in names {

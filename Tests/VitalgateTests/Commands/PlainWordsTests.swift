@@ -88,7 +88,7 @@ import Testing
         let lines = try folder.vitalgate(["repair", "plan", "--format", "ndjson"] + repair + tokyo).output
         #expect(lines.contains("\"start\":\"2026-03-28T06:31:00.000000Z\"") && lines.contains("\"zone\":\"+01:00\""), "\(lines)")
         for command in ["plan", "apply"] {
-            let report = try folder.vitalgate(["migrate", command] + repair + tokyo).output
+            let report = try folder.vitalgate(["repair", command] + repair + tokyo).output
             #expect(report.contains("2026-03-28 15:31:00 +09:00"), "\(report)")
             #expect(report.contains("at 2026-03-28 16:31:00 +09:00"), "\(report)")
             #expect(!report.contains("+01:00") && !report.contains("+02:00"), "\(report)")

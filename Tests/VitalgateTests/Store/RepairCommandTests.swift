@@ -61,7 +61,7 @@ import Testing
     ])
     func whatCannotBeMeant(arguments: [String], message: String) throws {
         let folder = try thermometer()
-        let run = try folder.vitalgate(["migrate"] + arguments)
+        let run = try folder.vitalgate(["repair"] + arguments)
         #expect(run.status == 64 && run.errors.contains(message), "\(run.errors)")
         #expect(try folder.vitalgate("repair", "list").lines.count == 1)
     }
