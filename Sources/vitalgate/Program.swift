@@ -25,7 +25,8 @@ enum Program {
         (
             "Data",
             [
-                DeleteCommand.self, RestoreCommand.self, ChangesCommand.self, RingsCommand.self, MedicationsCommand.self,
+                AddCommand.self, DeleteCommand.self, RestoreCommand.self, ChangesCommand.self, RingsCommand.self,
+                MedicationsCommand.self,
                 TypesCommand.self, UnitCommand.self,
             ]
         ),

@@ -3,7 +3,7 @@ import Testing
 /// What a person reads: help for every command, and the tables.
 @Suite struct HelpTests {
     static let commands: [String] = [
-        "", "import", "decode", "query", "show", "stats", "changes", "observe", "ledger", "ledger list", "ledger show",
+        "", "import", "add", "decode", "query", "show", "stats", "changes", "observe", "ledger", "ledger list", "ledger show",
         "ledger undo", "delete", "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept",
         "quarantine reject", "repair", "repair plan", "repair apply", "repair undo", "repair suggest", "repair list",
         "repair show", "profile", "profile list", "profile show", "profile check", "profile test", "profile suggest", "unit",

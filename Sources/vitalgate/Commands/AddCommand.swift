@@ -1,0 +1,112 @@
+import CommandLineKit
+import Gateway
+import HealthAnswers
+import HealthModel
+import Ingestion
+import Pipeline
+import SampleStore
+
+/// `add`: stores a reading that a person types.
+enum AddCommand: Command {
+    static let specification = CommandSpecification(
+        name: "add", summary: "Add a reading by hand.",
+        discussion: """
+            The reading is checked as any other: an impossible value is quarantined, and a value that is there already is a duplicate. Without UNIT \
+            the value is in your unit of the type ('units' in the configuration), or else in the type's own unit. Check the line that is printed.
+            """,
+        arguments: [
+            Argument(name: "TYPE", help: "Type of the reading.", completion: .command("vitalgate types --ids")),
+            Argument(name: "VALUE", help: "Number, or 124/79 for bloodPressure."),
+            Argument(name: "UNIT", help: "UCUM code of the unit.", arity: .optional),
+        ],
+        options: [
+            Option(names: ["--at"], value: "T", help: "Time of the reading (default: now)."),
+            SharedOptions.subject, SharedOptions.timeZone,
+        ],
+        examples: [
+            Example("vitalgate add bodyMass 71.5 kg", "Your weight now."),
+            Example("vitalgate add bloodPressure 124/79 --at 2026-11-20T07:30", "A blood pressure of this morning."),
+            Example("vitalgate add bodyTemperature 99.5 '[degF]' --person Anna", "Anna's temperature in degrees Fahrenheit."),
+        ])
+
+    /// The source of readings by hand. It is part of their identity.
+    private static let source = SourceRevision(id: "vitalgate.hand", name: "Entered by hand", version: nil)
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let parts = try parts(context)
+        let zone = try context.zone()
+        let received = context.machine.now()
+        let time = try context.instant(option: "--at", zone: zone) ?? received
+        guard time <= received else {
+            throw context.invocation.invalid(
+                "--at", value: context.invocation.string("--at") ?? "", expected: "a time that has passed")
+        }
+        let store = try context.access().openForWriting(creating: true)
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let readings = try parts.enumerated().map { index, part in
+            Reading(
+                origin: Origin(subject: subject, type: part.type, source: source, device: nil), numeral: part.numeral,
+                unit: part.unit,
+                time: .instants(start: time, end: time, offset: zone.offset(at: time)), group: parts.count > 1 ? .frame : .none,
+                metadata: Metadata([("wasUserEntered", .boolean(true))]), place: Place(.line, index + 1))
+        }
+        let samples = try ReadingPath.samples(of: readings, zone: zone, received: received)
+        let ingest = try store.beginIngest(IngestDescription(kind: .import, name: "add", received: received.microseconds))
+        let outcomes = try ingest.store(samples)
+        let account = try ingest.finish(at: context.machine.now().microseconds)
+        try store.checkpoint()
+        let times = try context.times()
+        for (sample, outcome) in zip(samples.map(\.sample), outcomes) { report(sample, outcome, account.id, times, context) }
+        return account.refused + account.quarantined > 0 ? .dataError : .success
+    }
+
+    private typealias Part = (type: SampleType, numeral: Numeral, unit: HealthModel.Unit)
+
+    /// The amounts to store: one, or the two pressures of a blood pressure.
+    private static func parts(_ context: CommandContext) throws -> [Part] {
+        let invocation = context.invocation
+        let text = invocation.argument("VALUE") ?? ""
+        let type = try context.type(invocation.argument("TYPE") ?? "")
+        if type.id == BloodPressure.type {
+            let halves = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+            guard halves.count == 2 else {
+                throw invocation.invalid("VALUE", value: text, expected: "a systolic and a diastolic pressure, such as 124/79")
+            }
+            return [
+                try part(of: .bloodPressureSystolic, halves[0], context),
+                try part(of: .bloodPressureDiastolic, halves[1], context),
+            ]
+        }
+        guard type.kind == .quantity else {
+            throw invocation.invalid(
+                "TYPE", value: type.id,
+                expected: "a quantity or bloodPressure; import other kinds from a file ('vitalgate import --help')")
+        }
+        return [try part(of: type, text, context)]
+    }
+
+    private static func part(of type: SampleType, _ text: String, _ context: CommandContext) throws -> Part {
+        guard let numeral = try? Numeral(text) else {
+            throw context.invocation.invalid("VALUE", value: text, expected: "a number such as 71.5")
+        }
+        var unit = try context.configuration().unit(of: type) ?? type.canonicalUnit
+        if let code = context.invocation.argument("UNIT") {
+            unit = try HealthModel.Unit(written: code)
+            _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+        }
+        return (type, numeral, unit)
+    }
+
+    private static func report(
+        _ sample: Sample, _ outcome: SampleOutcome, _ entry: Int64, _ times: ShownTimes, _ context: CommandContext
+    ) {
+        let reading =
+            "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)) at \(times.start(of: sample))"
+        switch outcome {
+        case .stored: context.note("stored: \(reading) (ledger entry \(entry); 'vitalgate ledger undo \(entry)' removes it)")
+        case .duplicate: context.note("a duplicate, not stored again: \(reading)")
+        case .quarantined: context.note("quarantined: \(reading); 'vitalgate quarantine list' shows why")
+        case .refused: context.note("refused: \(reading); 'vitalgate ledger show \(entry)' shows why")
+        }
+    }
+}
