@@ -1,0 +1,102 @@
+import FoundationEssentials
+import HealthModel
+import Pipeline
+import Profiles
+import SampleStore
+
+/// What a restart of the hub must not forget.
+extension LiveDevice {
+    /// The last advertisement of a channel.
+    struct Advert: Codable {
+        var bytes: [UInt8]
+        /// The receive time in microseconds.
+        var heard: Int64
+        /// Whether it could be read. A rejected one is read again once the device has another key or profile.
+        var wasRead = false
+    }
+
+    /// The state of the stream that cannot be derived from stored samples.
+    struct State: Codable {
+        var trust: StampTrust
+        var order: RecordOrder
+        var repeats: RepeatedReadings
+        var joins: FrameJoin
+        var adverts: [String: Advert]
+        var stamps: [[Int64]]
+        var isClockKnown: Bool
+        /// The zone in which a compared clock is right.
+        var zone: String
+        var learned: [[Int64]]
+        var isLearnedFromStamps: Bool
+        var weighed: Int64?
+        var weigher: String?
+    }
+
+    /// The state for a later run of the hub, or `nil` before the first frame.
+    public var state: DeviceState? {
+        guard let heard else { return nil }
+        let state = State(
+            trust: trust, order: order, repeats: repeats, joins: joins, adverts: lastAdverts.filter(\.value.wasRead),
+            stamps: stamps.map { [$0.shown.microseconds, $0.received.microseconds] },
+            isClockKnown: isClockKnown, zone: zone.identifier,
+            learned: (normaliser.learnedClock?.points ?? []).map { [$0.shown, $0.ahead] },
+            isLearnedFromStamps: isLearnedFromStamps,
+            weighed: lastWeighing?.start.microseconds, weigher: lastWeighing?.subject)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        guard let text = try? encoder.encode(state) else { return nil }
+        return DeviceState(address: adopted.address, heard: heard, text: String(decoding: text, as: UTF8.self))
+    }
+
+    /// Restores the state from before a restart. A state newer than the frame belongs to other events, as in a replay.
+    func recallState(before time: Instant) {
+        guard let lastState else { return }
+        self.lastState = nil
+        guard let stored = lastState(adopted.address), stored.heard < time,
+            let state = try? JSONDecoder().decode(State.self, from: Data(stored.text.utf8))
+        else { return }
+        (trust, order, repeats, joins, lastAdverts) = (state.trust, state.order, state.repeats, state.joins, state.adverts)
+        stamps = state.stamps.filter { $0.count == 2 }.map {
+            (WallTime(microseconds: $0[0]), Instant(microseconds: $0[1]))
+        }
+        recallClock(state)
+        if let weighed = state.weighed, let weigher = state.weigher {
+            lastWeighing = (Instant(microseconds: weighed), weigher)
+        }
+    }
+
+    /// Restores the clock's state unless a capture has set it. An error relative to UTC is valid in all zones, but a clock that
+    /// is right is right only in its own zone.
+    func recallClock(_ state: State) {
+        guard !isClockKnown, normaliser.learnedClock == nil else { return }
+        lastComparison = nil
+        let points = state.learned.filter { $0.count == 2 }.map { (shown: $0[0], ahead: $0[1]) }
+        if !points.isEmpty { normaliser.learnedClock = LearnedClock(points: points) }
+        isLearnedFromStamps = state.isLearnedFromStamps && !points.isEmpty
+        isClockKnown = state.isClockKnown && (!points.isEmpty || state.zone == zone.identifier)
+    }
+
+    /// Whether the frame repeats the bytes of the last advertisement within the same repetition.
+    func isRepeated(_ frame: RawFrame) -> Bool {
+        guard frame.channel.hasPrefix("advert:"), case .bytes(let bytes) = frame.payload else { return false }
+        isAdvertiser = true
+        var advert = Advert(bytes: Array(bytes), heard: frame.received.microseconds)
+        defer { lastAdverts[frame.channel] = advert }
+        guard let last = lastAdverts[frame.channel], last.bytes.elementsEqual(bytes),
+            abs(frame.received.microseconds - last.heard) < Self.advertRow
+        else { return false }
+        advert.wasRead = last.wasRead
+        return true
+    }
+
+    static func octets(_ text: String) -> [UInt8]? {
+        let digits = Array(text.utf8)
+        guard digits.count.isMultiple(of: 2) else { return nil }
+        var octets: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            guard let octet = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16) else { return nil }
+            octets.append(octet)
+        }
+        return octets
+    }
+}

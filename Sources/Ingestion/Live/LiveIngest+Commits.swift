@@ -1,0 +1,182 @@
+import EventLoopKit
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Commits, their timers, and the work after them.
+extension LiveIngest {
+    /// Commits the waiting readings at once, for example before a power failure or when the user wants to see them.
+    public func commitNow() {
+        finishBeats()
+        commitDue()
+    }
+
+    func finishBeats() {
+        // Sorted so that the order is the same in every run.
+        for device in gathering.values.sorted(by: { $0.adopted.address < $1.adopted.address }) { finishStream(of: device) }
+    }
+
+    func commitDue() {
+        // A store that failed is retried on its own schedule.
+        if due != nil, failing == nil { flush() }
+    }
+
+    /// Schedules the commit of a device's readings.
+    /// - Parameter heldFor: how long the source has already kept them. It counts as waiting.
+    func arm(for device: LiveDevice, heldFor: Duration = .zero) {
+        let mayWait = device.isStream && hasCommitted && !isHurried && pending.samples.count < Self.manyPending
+        arm(within: mayWait ? max(.zero, commitEvery - max(.zero, heldFor)) : Self.soon)
+    }
+
+    /// Schedules a commit within the delay, unless an earlier one is scheduled.
+    func arm(within delay: Duration = soon) {
+        let at = loop.clock.uptime + delay
+        // A store that failed is retried on its own schedule, whatever arrives.
+        if let due, due.at <= at || failing != nil { return }
+        disarm()
+        let timer = loop.after(delay) { [weak self] in
+            self?.due = nil
+            self?.flush()
+        }
+        due = (at, timer)
+    }
+
+    func disarm() {
+        due?.timer.cancel()
+        due = nil
+    }
+
+    func flush() {
+        disarm()
+        beforeCommit?()
+        do {
+            try store.waiting(atMost: Self.patience) { try write() }
+        } catch {
+            failed(error)
+            return
+        }
+        onEvent?(.flush)
+        if failing?.told != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
+        failing = nil
+        hasCommitted = true
+        delivered.formUnion(arrivals)
+        arrivals.removeAll()
+        let durable = waiting
+        waiting.removeAll()
+        for confirm in durable { confirm() }
+        lookAtUnits()
+        estimate()
+        onCommit()
+    }
+
+    /// Handles a failed commit. Readings wait, up to a maximum, because a full disk can be cleared and a lock goes away. Other
+    /// errors end the hub at once.
+    func failed(_ error: any Error) {
+        let uptime = loop.clock.uptime
+        let kind = (error as? StoreError)?.kind
+        var next = Failing(error: error, since: uptime, told: failing?.told)
+        if let failing, (failing.error as? StoreError)?.kind == kind {
+            (next.attempts, next.since) = (failing.attempts, failing.since)
+        }
+        next.attempts += 1
+        failing = next
+        guard let kind, (error as? StoreError)?.mayPass ?? false else { return onFailure(error) }
+        let isLocked = kind == .busy
+        if next.told != kind, !isLocked || uptime - next.since >= Self.usualLock {
+            failing?.told = kind
+            onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
+        }
+        guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
+        arm(within: isLocked ? Self.soon : .seconds(1 << min(next.attempts - 1, 5)))
+        onDelay()
+    }
+
+    func write() throws {
+        try store.checkPlace()
+        while let change = changes.first {
+            try change()
+            changes.removeFirst()
+        }
+        try writeSamples()
+        // After the samples, so that readings held until a comparison are released at once.
+        for comparison in comparisons {
+            try store.save(
+                comparison,
+                description: IngestDescription(
+                    kind: .release, name: "clock of \(comparison.device)", received: now().microseconds))
+        }
+        comparisons.removeAll()
+    }
+
+    func writeSamples() throws {
+        if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty, !ledger.hasNotes {
+            for device in changed.values { try store.remember(device) }
+            changed.removeAll()
+            return
+        }
+        let ingest = try ledger.today()
+        for refusal in pending.refusals { ingest.refuse(refusal) }
+        pending.refusals.removeAll(keepingCapacity: true)
+        for (kind, count) in skipped { ingest.skip(kind, count: count) }
+        skipped.removeAll(keepingCapacity: true)
+        // Owners are decided again inside the transaction because an import may have stored the same weighing.
+        var decided = pending.samples
+        var mistakes: [EarlierMistakes] = []
+        // The states of the streams are committed with their samples. Each is durable only with the other.
+        let states = states(of: contributing)
+        _ = try ingest.store(pending.samples, with: Array(changed.values)) {
+            for state in states { try store.save(state, isReplay: isReplay) }
+            try MeasurementIdentity.resolve(&$0, in: store)
+            try SharedScale.assign(&$0, asKnownIn: store, sharedBy: shared)
+            let assigned = try PersonHistory.assign(&$0, in: store)
+            try store.complete(&$0, at: now())
+            (decided, mistakes) = ($0, assigned.mistakes)
+            return assigned.nobodys
+        }
+        for state in states { saved[state.address] = state.text }
+        unsaved.subtract(contributing)
+        contributing.removeAll()
+        units.count(decided)
+        if !estimates.isEmpty { weighings.count(decided, of: estimates) }
+        pending.samples.removeAll(keepingCapacity: true)
+        changed.removeAll()
+        try ledger.writeNotes()
+        for mistake in mistakes { try repair(mistake) }
+    }
+
+    /// Takes earlier weighings of someone else from a person. The rest are found with the next weighing.
+    func repair(_ mistake: EarlierMistakes) throws {
+        guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
+        let text =
+            "\(done.count) earlier weighings are of somebody else than later ones, and are nobody's now (unassigned); "
+            + "'vitalgate repair undo \(done.migration)' gives them back"
+        note(SourceNotice(.action, "weights", text))
+    }
+
+    /// Looks for wrong units after a commit, so that the commit does not wait for it.
+    func lookAtUnits() {
+        do {
+            for suspicion in try units.look(in: store) {
+                let (stretch, series) = (suspicion.stretch, suspicion.series)
+                let text =
+                    "\(stretch.count) of its readings of \(series.type.id) would fit far better in \(stretch.fits.code) than in "
+                    + "\(stretch.taken.code); 'vitalgate repair suggest' tells more"
+                note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
+            }
+        } catch {
+            onNotice(SourceNotice(.warning, "store", "it could not be looked for wrong units: \(error)"))
+        }
+    }
+
+    /// Estimates the committed weighings after a commit.
+    func estimate() {
+        guard !estimates.isEmpty else { return }
+        do {
+            for text in try weighings.make(estimates, in: store, zone: ledger.zone, now: now()) {
+                note(SourceNotice(.action, "estimates", text))
+            }
+        } catch {
+            onNotice(SourceNotice(.warning, "store", "what a body is made of could not be estimated: \(error)"))
+        }
+    }
+}
