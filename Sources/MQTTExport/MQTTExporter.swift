@@ -113,7 +113,7 @@ public final class MQTTExporter: Exporter {
         var anchor: String
         var holder: String
         var holderName: String
-        /// Microseconds. `nil` in marks of earlier versions.
+        /// Microseconds. `nil` if the holder's clock was not set.
         var told: Int64?
     }
 

@@ -142,14 +142,11 @@ public final class LineInterpreter: FrameInterpreter {
             // Computes the identity as the other store did, with its person and its key of the device.
             let series = SeriesKey(subject: subject.there, type: type, source: source.id, device: device?.key ?? "")
             let start = told.nominal.lowerBound
-            let method = metadata?.method ?? []
-            func isNamed(_ ordinal: UInt32, _ method: [UInt8]) -> Bool {
+            func isNamed(_ ordinal: UInt32) -> Bool {
                 SampleIdentity(
                     series: series, start: start, end: told.nominal.upperBound, numeral: value.numeral, unit: value.unit,
-                    ordinal: ordinal, method: method) == known
+                    ordinal: ordinal, method: metadata?.method ?? []) == known
             }
-            // Older stores did not include the method.
-            func isNamed(_ ordinal: UInt32) -> Bool { isNamed(ordinal, method) || !method.isEmpty && isNamed(ordinal, []) }
             if let record {
                 guard SampleIdentity(series: series, start: start, record: record) == known else { throw Self.otherIdentity }
             } else if identity?.has("ordinal") == true {

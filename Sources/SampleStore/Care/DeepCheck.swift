@@ -148,7 +148,7 @@ struct DeepCheck {
     }
 
     /// Finds readings that were merged into other readings of the same repair. A merged reading must have its
-    /// counterpart outside the repair. An early version of Vitalgate merged readings of one repair into each other.
+    /// counterpart outside the repair.
     private func eaten() throws(StoreError) -> [String] {
         let statement = try Statement(
             connection,

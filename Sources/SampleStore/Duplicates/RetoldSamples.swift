@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Finds samples that repeat an earlier sample in another unit. A version without ``RetellingSearch`` stored both.
+/// Finds samples that repeat an earlier sample in another unit. `import --exact` stores both.
 ///
 /// The readings of a series at one instant are compared in the order of arrival, as during an import, but only with
 /// live samples. If a person deleted one report, the other may be the one to keep.

@@ -12,9 +12,8 @@ public struct Retelling: Hashable, Sendable {
 }
 
 extension SampleStore {
-    /// The samples that repeat another sample. A repetition in another unit was stored by an earlier version or by
-    /// `import --exact`. A repetition over another path was moved there by a repair, restored by an undo, or stored by
-    /// `import --exact`.
+    /// The samples that repeat another sample. A repetition in another unit was stored by `import --exact`. A repetition
+    /// over another path was moved there by a repair, restored by an undo, or stored by `import --exact`.
     public func retellings() throws(StoreError) -> [Retelling] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }

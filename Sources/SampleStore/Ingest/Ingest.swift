@@ -23,7 +23,6 @@ public final class Ingest: SampleSink {
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
-    private var hasMethods = false
     /// The duplicate searches, or `nil` if only identical readings count as duplicates.
     private let search: NearDuplicateSearch?
     private let retellings: RetellingSearch?
@@ -50,7 +49,7 @@ public final class Ingest: SampleSink {
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
-        entryCheck = EntryCheck(isSaved: description.kind == .save, owner: store.subject)
+        entryCheck = EntryCheck(isSaved: description.kind == .save)
         (id, lock) = try Self.begin(description, in: store)
     }
 
@@ -89,7 +88,7 @@ public final class Ingest: SampleSink {
         self.replacesAcrossDevices = replacesAcrossDevices
         retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
         self.refusalsKept = refusalsKept
-        entryCheck = EntryCheck(isSaved: account.kind == .save, owner: store.subject)
+        entryCheck = EntryCheck(isSaved: account.kind == .save)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.run(
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
@@ -177,7 +176,6 @@ public final class Ingest: SampleSink {
         hasRecords = false
         hasRules = false
         hasRepeats = false
-        hasMethods = false
         witnesses = 0
         linked = 0
         try batch.withUnsafeBufferPointer { samples in
@@ -188,11 +186,6 @@ public final class Ingest: SampleSink {
             let kind = group.rows.first.map { batch[Int($0.index)].sample.origin.kind }
             let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
             for index in marked { outcomes[Int(index)] = .duplicate }
-            guard hasMethods else { continue }
-            let known = try EarlierIdentities(connection: connection).known(among: group.rows, of: batch) {
-                outcomes[Int($0)] == .stored
-            }
-            for index in known { outcomes[Int(index)] = .duplicate }
         }
         hindrances.add(existing.hindrances)
         let judgement = BatchJudgement(
@@ -258,7 +251,6 @@ public final class Ingest: SampleSink {
         var metadata: Int64 = 0
         if let shared = gated.pointee.sample.metadata {
             metadata = try store.interner.id(of: shared)
-            if !shared.method.isEmpty { hasMethods = true }
         }
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,

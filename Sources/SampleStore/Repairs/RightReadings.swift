@@ -37,7 +37,7 @@ final class RightReadings {
                 unit: outcome.unit, ordinal: ordinal, method: sample.method)
             return identity == sample.identity ? nil : identity
         }
-        if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
+        if sample.ordinal == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
         let root = try Replacements(connection: connection).root(of: place)
         if root != place {
             return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)

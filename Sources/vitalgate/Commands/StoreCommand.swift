@@ -21,8 +21,8 @@ enum StoreCommand: Command {
             CommandSpecification(
                 name: "merge", summary: "Make one of readings that are there twice.",
                 discussion: """
-                    An earlier Vitalgate stored what a source told again in another unit, as after a phone's unit was changed, beside the first. A repair, or \
-                    its undoing, can move a reading to where another path told it. Without --yes each such sample is shown, with the one that stays: what was \
+                    'import --exact' stores a reading that a source exports again in another unit, as after a phone's unit was changed, a second time. A \
+                    repair, or its undoing, can move a reading to where another path told it. Without --yes each such sample is shown, with the one that stays: what was \
                     repaired, or else came first. With --yes the other is kept as its duplicate; 'ingest undo' gives it back.
                     """, options: [Option(names: ["--yes"], help: "Do it without showing first.")]),
             CommandSpecification(
