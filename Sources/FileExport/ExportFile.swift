@@ -15,7 +15,7 @@ final class ExportFile {
         var day = 0
         /// The number of files with their final name.
         var closed = 0
-        /// The mark of the last delivery, or `nil` if there was none or an earlier version wrote it.
+        /// The mark of the last delivery, or `nil` if there was none.
         var mark: Mark?
     }
 
@@ -212,7 +212,7 @@ final class ExportFile {
         }
         var state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
         if words.count >= 8, let count = Int64(words[6]) {
-            // Earlier versions wrote no time.
+            // A mark has no time if the holder's clock was not set.
             let parts = words[7].split(separator: "@", maxSplits: 1)
             let id = parts.first ?? "-"
             let holder = StoreHolder(id: id == "-" ? "" : String(id), name: words[8...].joined(separator: " "))

@@ -86,7 +86,7 @@ final class CopyText {
             if let ordinal = sample.ordinal {
                 object.set("ordinal", Int(ordinal))
                 isNeeded = ordinal > 0
-            } else if !Self.isNamedAsUsual(sample) {
+            } else {
                 // A repair made it, so its UUID depends on a sample that no longer exists.
                 object.set("repaired", true)
                 isNeeded = true
@@ -106,16 +106,6 @@ final class CopyText {
             isNeeded = true
         }
         return isNeeded ? String(decoding: object.closed, as: UTF8.self) : nil
-    }
-
-    /// Whether a sample without a stored ordinal has one of the first four, as nearly all do.
-    private static func isNamedAsUsual(_ sample: Sample) -> Bool {
-        (0...3 as ClosedRange<UInt32>).contains { ordinal in
-            SampleIdentity(
-                series: sample.origin.seriesKey, start: sample.nominalStart,
-                end: sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds), numeral: sample.numeral,
-                unit: sample.unit, ordinal: ordinal) == sample.identity
-        }
     }
 
     private func series(of origin: Origin) -> Series {

@@ -15,49 +15,41 @@ import Pipeline
 /// - views (``DatabaseViews``).
 struct DatabaseSchema {
     let name: String
+    private let steps: [String]
 
     var version: Int { steps.count }
 
-    var steps: [String] {
-        [
-            """
-            CREATE TABLE \(name).hub(id serial PRIMARY KEY, store text NOT NULL UNIQUE);
-            CREATE TABLE \(name).sample(
-                start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
-                value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
-                zone_offset integer, subject text NOT NULL, source_id text NOT NULL, source_name text NOT NULL, source_version text,
-                device_key text, device_name text, device_manufacturer text, device_model text, time_origin text NOT NULL,
-                received timestamptz NOT NULL, group_id text, metadata jsonb NOT NULL, hubs integer[] NOT NULL,
-                PRIMARY KEY(start_time, uuid));
-            CREATE INDEX sample_uuid ON \(name).sample(uuid);
-            CREATE TABLE \(name).deletion(
-                uuid uuid NOT NULL, hub integer NOT NULL REFERENCES \(name).hub, type text NOT NULL, replaced_by uuid,
-                told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(uuid, hub));
-            CREATE TABLE \(name).progress(
-                hub integer NOT NULL REFERENCES \(name).hub, target text NOT NULL, anchor text NOT NULL,
-                told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(hub, target));
-            """,
-            ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"),
-            marks,
-        ]
+    /// - Parameter later: steps to apply after the tables of the first release.
+    init(name: String, later: [String] = []) {
+        self.name = name
+        steps = [Self.firstRelease(in: name)] + later
     }
 
-    /// The database's identity, records, and columns for analysts.
-    private var marks: String {
-        let record = "ADD COLUMN record_id text, ADD COLUMN record_version bigint, ADD COLUMN identity jsonb"
-        return """
-            CREATE TABLE \(name).self(id uuid NOT NULL, is_only boolean PRIMARY KEY DEFAULT true CHECK(is_only));
-            INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
-            ALTER TABLE \(name).hub ADD COLUMN name text;
-            ALTER TABLE \(name).progress ADD COLUMN count bigint NOT NULL DEFAULT 0, ADD COLUMN holder text,
-                ADD COLUMN holder_name text;
-            \((["sample"] + ObjectTable.all.map(\.name)).map { "ALTER TABLE \(name).\($0) \(record);" }.joined(separator: "\n"))
-            \(RecordRows.creation(in: name))
-            CREATE TABLE \(name).type(
-                name text PRIMARY KEY, kind text NOT NULL, display_name text NOT NULL, unit text, aggregation text, loinc text);
-            CREATE INDEX sample_latest ON \(name).sample(type, subject, start_time DESC);
-            CREATE INDEX correlation_objects ON \(name).correlation USING gin(objects);
-            """
+    private static func firstRelease(in name: String) -> String {
+        """
+        CREATE TABLE \(name).self(id uuid NOT NULL, is_only boolean PRIMARY KEY DEFAULT true CHECK(is_only));
+        INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
+        CREATE TABLE \(name).hub(id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text);
+        CREATE TABLE \(name).sample(
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
+            value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
+            \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record),
+            PRIMARY KEY(start_time, uuid));
+        CREATE INDEX sample_uuid ON \(name).sample(uuid);
+        CREATE INDEX sample_latest ON \(name).sample(type, subject, start_time DESC);
+        CREATE TABLE \(name).deletion(
+            uuid uuid NOT NULL, hub integer NOT NULL REFERENCES \(name).hub, type text NOT NULL, replaced_by uuid,
+            told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(uuid, hub));
+        CREATE TABLE \(name).progress(
+            hub integer NOT NULL REFERENCES \(name).hub, target text NOT NULL, anchor text NOT NULL,
+            told timestamptz NOT NULL DEFAULT now(), count bigint NOT NULL DEFAULT 0, holder text, holder_name text,
+            PRIMARY KEY(hub, target));
+        \(RecordRows.creation(in: name))
+        CREATE TABLE \(name).type(
+            name text PRIMARY KEY, kind text NOT NULL, display_name text NOT NULL, unit text, aggregation text, loinc text);
+        \(ObjectTable.all.map { $0.creation(in: name) }.joined(separator: "\n"))
+        CREATE INDEX correlation_objects ON \(name).correlation USING gin(objects);
+        """
     }
 
     /// Returns the version in the database, or 0 if there is none.

@@ -175,7 +175,7 @@ struct ObjectTable {
             CREATE TABLE \(schema).\(name)(
                 start_time timestamptz NOT NULL, uuid uuid PRIMARY KEY, end_time timestamptz NOT NULL, type text NOT NULL,
                 \(own)
-                \(ObjectRows.tail), hubs integer[] NOT NULL);
+                \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record));
             CREATE INDEX \(name)_start_time ON \(schema).\(name)(start_time);
             """
     }

@@ -41,8 +41,7 @@ public final class SampleStore {
 
     /// The path of the store's file.
     public let path: String
-    /// The identifier that a target uses to distinguish the stores that feed it. A copy of the store has the same identifier. It is empty
-    /// if only versions without targets have written to the store.
+    /// The identifier that a target uses to distinguish the stores that feed it. A copy of the store has the same identifier.
     public let identifier: String
     /// The UUID of the person who owns the store, known as `me`.
     public let subject: String
@@ -59,7 +58,7 @@ public final class SampleStore {
     /// The number of erasures when this connection last checked.
     var erasuresKnown: Int64 = 0
     /// When statistics are computed by several connections.
-    var sideBySide = SideBySide.Limits()
+    var parallelStatistics = ParallelStatistics.Limits()
     /// Which dense series get summaries.
     var summaries = Summaries.Limits()
     /// The number of samples that a deletion, an undo, or a pruning writes in one transaction. Other writers wait for at most one such
@@ -82,8 +81,8 @@ public final class SampleStore {
                 try Self.prepare(connection, access: access, creation: creation)
             }
             if access == .write { Reserve.make(for: path) }
-            identifier = try connection.text("SELECT value FROM setting WHERE name = 'store'") ?? ""
-            subject = try connection.text("SELECT value FROM setting WHERE name = 'subject'") ?? "me"
+            identifier = try Self.setting("store", connection)
+            subject = try Self.setting("subject", connection)
             isDemo = try connection.integer("SELECT value FROM setting WHERE name = 'demo'") == 1
             if access == .write {
                 try batch.register(with: connection)
@@ -97,6 +96,14 @@ public final class SampleStore {
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error
         }
         if access == .read { resumePendingBeforeReading() }
+    }
+
+    /// Returns a setting that every store has.
+    private static func setting(_ name: String, _ connection: Connection) throws(StoreError) -> String {
+        guard let value = try connection.text("SELECT value FROM setting WHERE name = ?", .text(name)) else {
+            throw StoreError(.corrupt, "the store's setting '\(name)' is missing")
+        }
+        return value
     }
 
     /// Returns a number that changes whenever another connection writes to the store. It is only comparable within this connection.
@@ -172,7 +179,9 @@ public final class SampleStore {
     /// The length in bytes at which the write-ahead log is checkpointed.
     private static let longestLog: Int64 = 16_384_000
 
-    private static func prepare(_ connection: Connection, access: Access, creation: Creation?) throws(StoreError) {
+    static func prepare(
+        _ connection: Connection, access: Access, creation: Creation?, steps: [Schema.Step] = Schema.steps
+    ) throws(StoreError) {
         // Every commit is synced before it returns (WAL with FULL), so acknowledged data is durable.
         try connection.execute("PRAGMA synchronous = FULL")
         try connection.execute("PRAGMA cache_size = -4000")
@@ -183,13 +192,13 @@ public final class SampleStore {
         guard application == Schema.applicationID || (application == 0 && tables == 0) else {
             throw StoreError(.foreign, "the file is a database of another program")
         }
-        guard version <= Schema.version else {
+        guard version <= steps.count else {
             throw StoreError(
                 .newer,
-                "the store was made by a newer Vitalgate (schema \(version), this one knows \(Schema.version)); update this program"
+                "the store was made by a newer Vitalgate (schema \(version), this one knows \(steps.count)); update this program"
             )
         }
-        if application == 0 || version < Schema.version {
+        if application == 0 || version < steps.count {
             guard access == .write, application != 0 || creation != nil else {
                 throw application == 0
                     ? StoreError(.foreign, "the file is empty, not a store")
@@ -197,7 +206,7 @@ public final class SampleStore {
             }
             // The page size can only be set while the file is empty.
             if application == 0, creation?.takesStreams == true { try connection.execute("PRAGMA page_size = \(smallPage)") }
-            try upgrade(connection, creation: creation)
+            try upgrade(connection, creation: creation, steps: steps)
         }
         if access == .write { connection.ringBehindCommits(checkpointingFrom: try checkpointPages(connection)) }
         if access == .read {
@@ -228,7 +237,7 @@ public final class SampleStore {
     /// Applies the schema steps that the store lacks, each in a transaction together with its number. A new store gets all of them in one
     /// transaction. If the process is killed during that, the file stays empty and the next writer starts again.
     static func upgrade(
-        _ connection: Connection, creation: Creation?, steps: [(name: String, sql: String)] = Schema.steps
+        _ connection: Connection, creation: Creation?, steps: [Schema.Step] = Schema.steps
     ) throws(StoreError) {
         try connection.execute("PRAGMA journal_mode = WAL")
         while true {

@@ -241,16 +241,4 @@ import Testing
         #expect(try comparison().repair().differences == TargetDifferences(equal: 29, differing: 1))
         #expect(try target.samples == test.contents())
     }
-
-    /// What an earlier version has filled is taken as it is.
-    @Test func anEarlierVersionsTarget() throws {
-        try test.finish(try test.run(target))
-        var known = try #require(try store.target("other"))
-        (known.identity, known.shape, known.count) = (nil, nil, 0)
-        try store.save(known)
-        target.mark = nil
-        try test.add([try test.sample(99, at: 500)])
-        try test.finish(try test.run(target))
-        #expect(try target.samples == test.contents())
-    }
 }

@@ -51,6 +51,25 @@ import Testing
         #expect(judge(&trust, late: 2 * Calendar.day + 1_000_000, at: 2 * Calendar.day) == .believed(isFresh: false))
     }
 
+    /// Readings that differ only in their measuring method stay two if the receipt replaces their time.
+    @Test func aSubstitutedIdentityContainsTheMethod() throws {
+        let (numeral, unit) = (try Numeral("5.6"), try Unit(ucum: "mmol/L"))
+        let origin = Origin(subject: "me", type: .bloodGlucose, source: SourceRevision(id: "meter", name: "Meter"))
+        let time = Instant(microseconds: Self.now)
+        let renamed = ["strip", "sensorScan"].map { method in
+            let metadata = Metadata([("glucoseMethod", .string(method))])
+            let identity = SampleIdentity(
+                series: origin.seriesKey, start: Self.now, end: Self.now, numeral: numeral, unit: unit, ordinal: 0,
+                method: metadata.method)
+            let sample = Sample(
+                origin: origin, identity: identity, nominalStart: Self.now, start: time, end: time, value: 5.6, numeral: numeral,
+                unit: unit, zone: nil, timeOrigin: .receipt, received: time, metadata: metadata, ordinal: 0)
+            return MeasurementIdentity.renamed(sample, .receipt(time))
+        }
+        #expect(renamed[0].identity != renamed[1].identity)
+        for sample in renamed { #expect(sample.identityOrdinal() == sample.ordinal) }
+    }
+
     @Test func anOrderOfRecords() {
         let day = Calendar.day
         func outsiders(_ days: [Int64]) -> [Int] { MemoryOrder.outsiders(of: days.map { $0 * day * 10 }).sorted() }

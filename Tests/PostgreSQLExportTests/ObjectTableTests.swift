@@ -231,33 +231,21 @@ import Testing
         try expectHeld()
     }
 
-    /// A database that an earlier version made has its rows, and gets what is missing.
-    @Test(arguments: [1, 2]) func anEarlierDatabaseIsBroughtUp(version: Int) throws {
-        let first = try test.sample(60, at: 0)
-        try test.add([first])
-        let steps = DatabaseSchema(name: schema).steps
-        _ = try sql(
-            "CREATE SCHEMA \(schema); CREATE TABLE \(schema).version(number integer PRIMARY KEY, made timestamptz NOT NULL DEFAULT now())"
-        )
-        for number in 0..<version { _ = try sql(steps[number] + ";INSERT INTO \(schema).version(number) VALUES(\(number + 1))") }
-        _ = try sql(
-            """
-            INSERT INTO \(schema).hub(store) VALUES('\(test.store.identifier)');
-            INSERT INTO \(schema).sample VALUES('2026-09-21 14:13:20+00', '\(first.sample.identity)', '2026-09-21 14:13:20+00', 'heartRate',
-                60, '/min', '60', '/min', 0, '\(test.store.subject)', 'strap', 'Strap', NULL, NULL, NULL, NULL, NULL, 'device',
-                '2027-01-15 08:00:00+00', NULL, '{}', '{1}');
-            INSERT INTO \(schema).progress VALUES(1, 'other', '0')
-            """)
-        #expect(throws: DeliveryError.self) { try exporter().check() }
-        try test.add(try Self.kinds.map { try test.object($0, 0, at: 0) })
-        #expect(try test.run(exporter()).step() == .stopped)
-        #expect(try test.store.target("other")?.words?.contains("tables of an older version") == true)
+    /// A later schema step keeps the rows, and a program that lacks the step refuses the database.
+    @Test func aLaterStep() throws {
         _ = try exporter().create()
+        try test.add([try test.sample(60, at: 0)])
         try test.finish(try test.run(exporter()))
-        try expectHeld()
-        let comparison = TargetComparison(
-            TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
-        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
+
+        let later = DatabaseSchema(name: schema, later: ["ALTER TABLE \(schema).sample ADD COLUMN place text DEFAULT 'here'"])
+        let connection = try PostgreSQLConnection(settings())
+        #expect(try later.create(connection) == 1)
+        #expect(try later.found(connection) == 2)
+        #expect(try later.create(connection) == 2)
+        #expect(try sql("SELECT value, place FROM \(schema).sample") == [["60", "here"]])
+
+        let error = #expect(throws: DeliveryError.self) { try exporter().check() }
+        #expect(error?.reason.contains("newer Vitalgate") == true)
     }
 
     /// One that holds more numbers than a row takes is set aside, and the rest goes on.

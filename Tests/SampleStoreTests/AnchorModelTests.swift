@@ -99,33 +99,6 @@ import Testing
         while case let count = read(from, &buffer, buffer.count), count > 0 { try #require(write(to, buffer, count) == count) }
     }
 
-    /// A store of an earlier version gets a history with its first opening, and each copy of it one of its own.
-    @Test func anEarlierStoreHasNoAnchors() throws {
-        try TestStore.with { test in
-            try test.keep([try SampleMaker()("72", at: 0)])
-            let version = try #require(Schema.steps.firstIndex { $0.name == "epochs" })
-            try test.store.connection.execute(
-                """
-                \(TestStore.beforeMeasurements)
-                DROP INDEX context_by_body; ALTER TABLE context DROP COLUMN body; DROP TABLE body;
-                ALTER TABLE context DROP COLUMN ordinal; ALTER TABLE device DROP COLUMN own_key; ALTER TABLE device DROP COLUMN counter;
-                ALTER TABLE series DROP COLUMN kind; DROP TABLE target; DROP TABLE set_aside;
-                DROP TABLE characteristic; DROP TABLE epoch; DROP TABLE client; DROP TABLE token; DROP TABLE granted;
-                DROP TABLE granted_object; DROP TABLE asked; DROP TABLE read_by; DROP TABLE scale_user;
-                DROP TABLE saved_answer; DROP TABLE page_code; DROP TABLE page_session; DROP TABLE medication; DROP TABLE summary; DROP TABLE summarized;
-                DROP TABLE lost; PRAGMA user_version = \(version)
-                """
-            )
-            test.isSound = false
-            try test.reopen()
-            test.isSound = true
-            var anchors: [Anchor] = []
-            try test.store.changes(after: .beginning, types: nil) { anchors.append($1) }
-            #expect(anchors.map(\.seq) == [1])
-            #expect(try !Self.refused(test.store, anchors[0]))
-        }
-    }
-
     @Test(arguments: [
         "1", "", "-", "00", "0123456789abcdef", "0123456789abcdef-", "0123456789abcdef-0", "0123456789abcdef-01",
         "0123456789abcdeF-1", "0123456789abcdef--1", "0123456789abcdef-99999999999999999999", "0123456789abcdef-1-1", " 0",

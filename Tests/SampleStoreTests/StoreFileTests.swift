@@ -96,6 +96,8 @@ import Testing
         try Connection(path: folder.file("store.db"), writable: true).execute("PRAGMA user_version = 99")
         #expect(Self.kind(folder.file("store.db")) == .newer)
         #expect(Self.kind(folder.file("store.db"), .read) == .newer)
+        let error = thrown(StoreError.self) { _ = try SampleStore(path: folder.file("store.db"), access: .read) }
+        #expect(error?.message.contains("schema 99, this one knows \(Schema.steps.count)") == true)
     }
 
     /// What is not known yet is no damage: a kind of object, a type of quantity.

@@ -118,33 +118,25 @@ extension Sample {
         return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
-    /// The ordinals to try if none was stored: those of a frame, and of the second pass of a repeated hour.
-    private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
-
     /// How it was measured, as its identity has it.
     public var method: [UInt8] { metadata?.method ?? [] }
 
-    /// Whether its fields produce its identity. For samples stored before the method was part of it, the identity without the method also
-    /// counts.
+    /// Whether its fields produce its identity.
     ///
     /// - Parameters:
     ///   - ordinal: The ordinal to use instead of its own.
     ///   - shift: The nominal duration minus the actual duration, in microseconds.
     public func hasIdentity(ordinal: UInt32, shift: Int64 = 0) -> Bool {
         let last = nominalStart &+ (end.microseconds &- start.microseconds) &+ shift
-        func isGiven(_ method: [UInt8]) -> Bool {
-            SampleIdentity(
-                series: origin.seriesKey, start: nominalStart, end: last, numeral: numeral, unit: unit, ordinal: ordinal,
-                method: method) == identity
-        }
-        return isGiven(method) || !method.isEmpty && isGiven([])
+        return SampleIdentity(
+            series: origin.seriesKey, start: nominalStart, end: last, numeral: numeral, unit: unit, ordinal: ordinal,
+            method: method) == identity
     }
 
-    /// The ordinal in its identity, stored or found by trying, or `nil` if the identity is computed from other data.
+    /// The ordinal in its identity, or `nil` if the identity is computed from other data.
     ///
     /// - Parameter shift: As in ``hasIdentity(ordinal:shift:)``.
     public func identityOrdinal(shift: Int64 = 0) -> UInt32? {
-        if let ordinal { return hasIdentity(ordinal: ordinal, shift: shift) ? ordinal : nil }
-        return Self.usualOrdinals.first { hasIdentity(ordinal: $0, shift: shift) }
+        ordinal.flatMap { hasIdentity(ordinal: $0, shift: shift) ? $0 : nil }
     }
 }

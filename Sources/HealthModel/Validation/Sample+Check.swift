@@ -40,10 +40,8 @@ extension Sample {
 
 extension Origin {
     /// Checks its person and its origin.
-    ///
-    /// - Parameter people: Persons without a UUID, as in stores of early versions.
-    public func check(people: Set<String> = []) throws(InvalidObject) {
-        guard subject == Self.unassigned || UUIDText.isValid(subject) || people.contains(subject) else {
+    public func check() throws(InvalidObject) {
+        guard subject == Self.unassigned || UUIDText.isValid(subject) else {
             throw InvalidObject("subject", "it is neither a UUID nor unassigned")
         }
         guard !source.id.isEmpty, source.id.isFitName else { throw InvalidObject("source: id", Sample.badName) }

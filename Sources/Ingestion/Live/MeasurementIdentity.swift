@@ -129,7 +129,7 @@ struct MeasurementIdentity {
             samples.map { "\($0.origin.type.id) \($0.numeral.canonicalText) \($0.unit.code)\n" }.sorted().joined())
     }
 
-    private static func renamed(_ sample: Sample, _ substitute: IdentitySubstitute?) -> Sample {
+    static func renamed(_ sample: Sample, _ substitute: IdentitySubstitute?) -> Sample {
         guard let substitute else { return sample }
         var other = sample
         let ordinal = substitute.ordinal(sample.ordinal ?? 0)
@@ -137,7 +137,7 @@ struct MeasurementIdentity {
         other.identity = SampleIdentity(
             series: sample.origin.seriesKey, start: sample.nominalStart,
             end: sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds), numeral: sample.numeral,
-            unit: sample.unit, ordinal: ordinal)
+            unit: sample.unit, ordinal: ordinal, method: sample.method)
         return other
     }
 

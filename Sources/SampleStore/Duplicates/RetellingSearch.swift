@@ -11,7 +11,7 @@ final class RetellingSearch {
     let connection: Connection
     /// The maximum number of pairs that are compared at one instant. No sensor reports more, only a crafted file.
     private static let crowd = 4_000_000
-    let siblings: Siblings
+    let relatedSeries: RelatedSeriesCache
     /// Decodes samples and finds the import of a sample.
     private var decoder: SampleDecoder
     /// The row that repeated a quarantined reading in the current import, by the number of the reading and the unit of
@@ -20,12 +20,12 @@ final class RetellingSearch {
 
     init(connection: Connection) {
         self.connection = connection
-        siblings = Siblings(connection: connection)
+        relatedSeries = RelatedSeriesCache(connection: connection)
         decoder = SampleDecoder(connection: connection)
     }
 
     func forget() {
-        siblings.forget()
+        relatedSeries.forget()
         decoder = SampleDecoder(connection: connection)
         heldToldAgain.removeAll()
     }
@@ -36,11 +36,11 @@ final class RetellingSearch {
         var units: [Int64: (index: Int32, unit: String)] = [:]
         for row in rows where instants.contains(row.nominal) {
             if let known = units[row.nominal], known.index < row.index { continue }
-            units[row.nominal] = (row.index, try siblings.telling(row.context, of: type).unit)
+            units[row.nominal] = (row.index, try relatedSeries.telling(row.context, of: type).unit)
         }
         var (now, later): ([SampleRow], [SampleRow]) = ([], [])
         for row in rows {
-            if let first = units[row.nominal], try siblings.telling(row.context, of: type).unit != first.unit {
+            if let first = units[row.nominal], try relatedSeries.telling(row.context, of: type).unit != first.unit {
                 later.append(row)
             } else {
                 now.append(row)
@@ -62,7 +62,7 @@ final class RetellingSearch {
         }
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
-            let unit = try siblings.telling(context, of: type).unit
+            let unit = try relatedSeries.telling(context, of: type).unit
             // A duplicate of a reading that arrives now is compared with the rows on its own.
             let arriving = Set(indices.map { rows[$0].place })
             let told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
@@ -71,13 +71,13 @@ final class RetellingSearch {
             var retold: [(row: Int, trace: ReadingTrace)] = []
             for index in indices.sorted(by: { rows[$0].index < rows[$1].index }) {
                 let row = rows[index]
-                let telling = try siblings.telling(row.context, of: type)
+                let telling = try relatedSeries.telling(row.context, of: type)
                 retold.append(
                     (
                         index,
                         telling.trace(
                             duration: row.duration, value: row.value, step: row.step,
-                            method: try siblings.method(ofMetadata: row.metadata))
+                            method: try relatedSeries.method(ofMetadata: row.metadata))
                     ))
             }
             matches += try matched(retold, in: unit, by: ingest, with: told)
@@ -89,7 +89,7 @@ final class RetellingSearch {
     ///
     /// - Parameter told: The earlier reports at the same instant, grouped by the sample that they report.
     func matched(
-        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [Told]]
+        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [EarlierReading]]
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
         var open = told.filter { $0.value.contains { $0.unit != unit } }
         guard !open.isEmpty, open.count * retold.count <= Self.crowd else { return [] }
@@ -118,7 +118,7 @@ final class RetellingSearch {
     /// The similarity of a reading to the least similar report of another one. All reports must match, so that rounding
     /// errors do not accumulate.
     private func likeness(
-        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [Told]
+        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [EarlierReading]
     ) throws(StoreError) -> Likeness? {
         var worst: Likeness?
         for telling in tellings {
@@ -134,7 +134,7 @@ final class RetellingSearch {
     }
 
     /// The import that reported a reading.
-    func bringer(of telling: Told) throws(StoreError) -> Int64 {
+    func bringer(of telling: EarlierReading) throws(StoreError) -> Int64 {
         switch telling.source {
         case .witness(let ingest): ingest
         case .row(let seq): try decoder.change(of: seq, series: telling.place.series).ingest
@@ -143,11 +143,11 @@ final class RetellingSearch {
 
     /// The earlier readings of a series at an instant, earliest first: samples, deleted or undone samples, and
     /// duplicates.
-    func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Told] {
+    func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [EarlierReading] {
         let statement = try connection.statement(Self.readings)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(instant)])
-        var found: [Told] = []
+        var found: [EarlierReading] = []
         var known: [SampleKey: Int] = [:]
         while try statement.step() {
             let place = try SampleKey(series: series, start: statement.integer(0), hash: statement.blob(1))
@@ -162,11 +162,11 @@ final class RetellingSearch {
                 continue
             }
             known[place] = found.count
-            let telling = try siblings.telling(statement.integer(4), of: type)
+            let telling = try relatedSeries.telling(statement.integer(4), of: type)
             found.append(
-                Told(
+                EarlierReading(
                     place: place, first: first, unit: telling.unit,
-                    trace: try telling.trace(of: statement, method: siblings.method(ofMetadata: statement.integer(12))),
+                    trace: try telling.trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(12))),
                     source: isWitness ? .witness(ingest: statement.integer(9)) : .row(seq: statement.integer(10)),
                     isLive: statement.integer(11) != 0))
         }

@@ -8,17 +8,16 @@ import Pipeline
 struct EntryCheck {
     /// Whether a client saves the object. As in HealthKit, clients cannot save clinical records.
     let isSaved: Bool
-    private let people: Set<String>
     /// The last checked values, which adjacent samples mostly share.
     private var lastOrigin: Origin?
     private var lastMetadata: Metadata?
 
-    init(isSaved: Bool, owner: String) { (self.isSaved, people) = (isSaved, [owner]) }
+    init(isSaved: Bool) { self.isSaved = isSaved }
 
     mutating func check(_ sample: borrowing Sample) throws(InvalidObject) {
         try sample.checkNumbers()
         if lastOrigin !== sample.origin {
-            try sample.origin.check(people: people)
+            try sample.origin.check()
             lastOrigin = sample.origin
         }
         if let metadata = sample.metadata, metadata !== lastMetadata {

@@ -16,14 +16,13 @@ public final class Ingest: SampleSink {
     private var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
     /// The reasons why duplicates differ from the incoming readings.
-    private var hindrances = Hindrances()
+    private var duplicateReport = DuplicateReport()
     /// The number of weighings that were stored as unassigned.
     private var strangers = 0
     /// Whether the current batch has any samples of these kinds.
     private var hasRecords = false
     private var hasRules = false
     private var hasRepeats = false
-    private var hasMethods = false
     /// The duplicate searches, or `nil` if only identical readings count as duplicates.
     private let search: NearDuplicateSearch?
     private let retellings: RetellingSearch?
@@ -50,7 +49,7 @@ public final class Ingest: SampleSink {
         comparesTimes = description.kind == .import
         replacesAcrossDevices = description.replacesAcrossDevices
         retellings = description.comparesPaths ? RetellingSearch(connection: store.connection) : nil
-        entryCheck = EntryCheck(isSaved: description.kind == .save, owner: store.subject)
+        entryCheck = EntryCheck(isSaved: description.kind == .save)
         (id, lock) = try Self.begin(description, in: store)
     }
 
@@ -89,7 +88,7 @@ public final class Ingest: SampleSink {
         self.replacesAcrossDevices = replacesAcrossDevices
         retellings = comparesPaths ? RetellingSearch(connection: store.connection) : nil
         self.refusalsKept = refusalsKept
-        entryCheck = EntryCheck(isSaved: account.kind == .save, owner: store.subject)
+        entryCheck = EntryCheck(isSaved: account.kind == .save)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
         try connection.run(
             "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
@@ -117,7 +116,7 @@ public final class Ingest: SampleSink {
     public func store(
         _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
     ) throws -> [SampleOutcome] {
-        let noted = (refusals, skipped, refusalsKept, repeated, hindrances, strangers)
+        let noted = (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers)
         do {
             return try connection.transaction {
                 for device in devices { try store.remember(device) }
@@ -129,7 +128,7 @@ public final class Ingest: SampleSink {
             }
         } catch {
             // Restore the pending counts of the failed batch, so that the next batch adds them to the ledger.
-            (refusals, skipped, refusalsKept, repeated, hindrances, strangers) = noted
+            (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers) = noted
             store.interner.forget()
             search?.forget()
             retellings?.forget()
@@ -177,7 +176,6 @@ public final class Ingest: SampleSink {
         hasRecords = false
         hasRules = false
         hasRepeats = false
-        hasMethods = false
         witnesses = 0
         linked = 0
         try batch.withUnsafeBufferPointer { samples in
@@ -188,13 +186,8 @@ public final class Ingest: SampleSink {
             let kind = group.rows.first.map { batch[Int($0.index)].sample.origin.kind }
             let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
             for index in marked { outcomes[Int(index)] = .duplicate }
-            guard hasMethods else { continue }
-            let known = try EarlierIdentities(connection: connection).known(among: group.rows, of: batch) {
-                outcomes[Int($0)] == .stored
-            }
-            for index in known { outcomes[Int(index)] = .duplicate }
         }
-        hindrances.add(existing.hindrances)
+        duplicateReport.add(existing.duplicateReport)
         let judgement = BatchJudgement(
             connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
@@ -258,7 +251,6 @@ public final class Ingest: SampleSink {
         var metadata: Int64 = 0
         if let shared = gated.pointee.sample.metadata {
             metadata = try store.interner.id(of: shared)
-            if !shared.method.isEmpty { hasMethods = true }
         }
         return SampleRow(
             series: entry.series, start: start, nominal: gated.pointee.sample.nominalStart,
@@ -365,7 +357,7 @@ public final class Ingest: SampleSink {
             let origin = batch[Int(group.rows[0].index)].sample.origin
             // If a batch contains two paths, the rows of the first must be stored before the second is compared with
             // them.
-            if waiting.contains(where: { $0.isSibling(of: origin, in: batch) }) {
+            if waiting.contains(where: { $0.isRelated(of: origin, in: batch) }) {
                 try insert(waiting)
                 waiting.removeAll()
             }
@@ -472,7 +464,7 @@ public final class Ingest: SampleSink {
         do {
             try connection.transaction {
                 try account([], [])
-                for note in hindrances.notes + nobodysNotes {
+                for note in duplicateReport.notes + nobodysNotes {
                     try connection.run(
                         "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(id))
                 }

@@ -212,7 +212,7 @@ extension Connection {
         do throws(StoreError) {
             isPending = try PendingChanges(connection: self).entry() != nil
         } catch {
-            // Files that are not stores, or have an earlier schema, are detected later.
+            // Files that are not stores are detected later.
             return
         }
         guard isPending != hidesPending else { return }

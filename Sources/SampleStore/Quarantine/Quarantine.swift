@@ -121,8 +121,8 @@ extension SampleStore {
         return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
-    /// Returns the sample that a quarantined reading repeats in another unit, as an earlier version could quarantine both. The sample is
-    /// live or deleted by a person.
+    /// Returns the sample that a quarantined reading repeats in another unit, as `import --exact` quarantines both. The sample is live or
+    /// deleted by a person.
     private func told(held id: Int64) throws(StoreError) -> SampleIdentity? {
         let search = RetellingSearch(connection: connection)
         guard let first = try search.told(held: id) else { return nil }

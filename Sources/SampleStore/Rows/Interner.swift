@@ -67,7 +67,7 @@ final class Interner {
         var timeOrigin: Int64
         var skew: Int64
         var resolution: Int64
-        /// Nil if the identity does not depend on an ordinal, or if it was not stored.
+        /// Nil if the identity does not depend on an ordinal.
         var ordinal: Int64?
         /// Nil if the sample is only a number.
         var body: Int64?

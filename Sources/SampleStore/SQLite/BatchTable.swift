@@ -35,7 +35,7 @@ final class BatchTable: VirtualTable {
     struct Witness {
         /// The index in the batch's rows.
         var row: Int
-        /// The id of the decision that it shares with other witnesses (`Schema.decisions`).
+        /// The id of the decision that it shares with other witnesses (``Schema/decision``).
         var decision: Int64
         var of: SampleKey
     }

@@ -5,7 +5,7 @@ final class Connection {
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
     let isWritable: Bool
-    /// The name in ``Schema/lostChanges`` of the client or person whose view this connection is limited to, or `nil` if it sees everything.
+    /// The name in ``Schema/lost`` of the client or person whose view this connection is limited to, or `nil` if it sees everything.
     var viewer: String?
     /// Whether views hide parts of the tables. Another connection to the same file would see more.
     var isRestricted: Bool { viewer != nil }

@@ -1,64 +1,123 @@
 extension Schema {
-    /// - `series`: the person, type, source, and device that are part of a sample's identity. `longest` is the longest duration of any of
-    ///   its samples so far.
-    /// - `origin`: properties of the source that may change within a series, such as versions and the device's description.
-    /// - `context`: properties that neighboring samples share: origin, unit as received, zone, and source of the time. `skew` is the number
-    ///   of microseconds that the nominal start (part of the UUID) is ahead of `start`.
-    /// - `sample`: the key consists of series, start, and the 74 bits of the hash, so the UUID needs no index. `numeral` is NULL if the
-    ///   shortest decimal text of `value` is the numeral as received. `received` is relative to `start`. It is NULL if it is the time of
-    ///   the ingest, or `start` if the time comes from the hub's clock. `duration`, `grp`, and `metadata` are NULL if there is none.
-    /// - `deleted`: the tombstones as whole rows, so that `restore` brings back the identical sample.
-    /// - `place`: maps nominal start and hash to start, only for samples with a skew.
-    /// - `record`: the versions of a record that has an id from its producer. At most one of them is live.
-    /// - `change`: the change log with one entry per commit. It contains the series and time range that the commit touched, and its ingest.
-    static let samples = """
+    /// A property of the whole store by name, such as `subject`, `seq` (the number of the last change), or `pending`.
+    static let setting = """
         CREATE TABLE setting(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+        """
+
+    /// The person, type, source, and device that are part of a sample's identity.
+    ///
+    /// - `longest`: the longest duration in microseconds of any of its samples so far.
+    /// - `coarsest`: the coarsest `context.resolution` of any of its samples.
+    /// - `kind`: the kind of its objects (``SampleKind``).
+    static let series = """
         CREATE TABLE series(
             id INTEGER PRIMARY KEY, subject TEXT NOT NULL, type TEXT NOT NULL, source TEXT NOT NULL, device TEXT NOT NULL,
-            longest INTEGER NOT NULL DEFAULT 0,
+            longest INTEGER NOT NULL DEFAULT 0, coarsest INTEGER NOT NULL DEFAULT 1, kind INTEGER NOT NULL DEFAULT 0,
             UNIQUE(type, subject, source, device));
+        """
+
+    /// Properties of a source that may change within a series, such as versions and the device's description.
+    static let origin = """
         CREATE TABLE origin(
             id INTEGER PRIMARY KEY, source_name TEXT NOT NULL, source_version TEXT, device_name TEXT, manufacturer TEXT, model TEXT,
             serial TEXT, hardware TEXT, firmware TEXT, software TEXT, udi TEXT);
+        """
+
+    /// Properties that neighboring samples share.
+    ///
+    /// - `unit`, `molar_mass`: the unit as received.
+    /// - `skew`: the microseconds that the nominal start, which is part of the UUID, is ahead of `start`.
+    /// - `resolution`: the resolution of the times in seconds.
+    /// - `ordinal`: the position among the equal readings of a frame. NULL if the identity does not depend on it.
+    /// - `body`: the body of the samples, NULL if there is none. Samples share a context only if their bodies are equal, so a body follows
+    ///   its row into the tables of deleted samples, quarantined readings, and duplicates.
+    static let context = """
         CREATE TABLE context(
             id INTEGER PRIMARY KEY, origin INTEGER NOT NULL REFERENCES origin, unit TEXT NOT NULL, molar_mass REAL, zone INTEGER,
-            time_origin INTEGER NOT NULL, skew INTEGER NOT NULL);
+            time_origin INTEGER NOT NULL, skew INTEGER NOT NULL, resolution INTEGER NOT NULL DEFAULT 1, ordinal INTEGER, body INTEGER);
+        CREATE INDEX context_by_body ON context(body) WHERE body IS NOT NULL;
+        """
+
+    /// The contents of objects beyond a number (``SampleBody``), each stored once. `digest` is used to find an existing one.
+    static let body = """
+        CREATE TABLE body(id INTEGER PRIMARY KEY, digest BLOB NOT NULL UNIQUE, octets BLOB NOT NULL);
+        """
+
+    /// The metadata of samples, each text stored once.
+    static let metadata = """
         CREATE TABLE metadata(id INTEGER PRIMARY KEY, json TEXT NOT NULL UNIQUE);
+        """
+
+    /// A live sample. The key consists of series, start, and the 74 bits of the hash, so the UUID needs no index.
+    ///
+    /// - `numeral`: the number as received. NULL if it is the shortest decimal text of `value`.
+    /// - `duration`, `grp`, `metadata`: NULL if there is none.
+    /// - `received`: microseconds after `start`. NULL if it is the time of the ingest, or `start` if the time comes from the hub's clock.
+    /// - `seq`: the number of the change that added it.
+    static let sample = """
         CREATE TABLE sample(
             series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, value REAL NOT NULL, numeral TEXT,
             context INTEGER NOT NULL, duration INTEGER, received INTEGER, grp INTEGER, metadata INTEGER, seq INTEGER NOT NULL,
             PRIMARY KEY(series, start, hash)) WITHOUT ROWID;
+        """
+
+    /// A tombstone: a deleted sample as a whole row, so that `restore` brings back the identical sample.
+    static let deleted = """
         CREATE TABLE deleted(
             series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, value REAL NOT NULL, numeral TEXT,
             context INTEGER NOT NULL, duration INTEGER, received INTEGER, grp INTEGER, metadata INTEGER, seq INTEGER NOT NULL,
             deleted_seq INTEGER NOT NULL, ingest INTEGER NOT NULL, replaced_by TEXT, forgotten INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY(series, start, hash)) WITHOUT ROWID;
+        """
+
+    /// The start of a sample with a skew, by its nominal start and hash.
+    static let place = """
         CREATE TABLE place(
             series INTEGER NOT NULL, nominal INTEGER NOT NULL, hash BLOB NOT NULL, start INTEGER NOT NULL,
             PRIMARY KEY(series, nominal, hash)) WITHOUT ROWID;
+        """
+
+    /// A version of a record that has an id from its producer. At most one version of a record is live. `across` is 1 if the version
+    /// replaces lower ones of other devices as well.
+    static let record = """
         CREATE TABLE record(
             series INTEGER NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL,
+            across INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY(series, id, version)) WITHOUT ROWID;
         CREATE INDEX record_by_start ON record(series, start);
-        CREATE TABLE change(
-            series INTEGER NOT NULL, first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL, deletion INTEGER NOT NULL,
-            low INTEGER NOT NULL, high INTEGER NOT NULL, ingest INTEGER NOT NULL, cause INTEGER NOT NULL,
-            PRIMARY KEY(series, first_seq)) WITHOUT ROWID;
-        CREATE INDEX change_by_seq ON change(last_seq);
-        CREATE TABLE ingest(
-            id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT, profile TEXT, zone TEXT, received INTEGER NOT NULL,
-            finished INTEGER, state TEXT NOT NULL, owner TEXT, stored INTEGER NOT NULL DEFAULT 0, duplicate INTEGER NOT NULL DEFAULT 0,
-            quarantined INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0,
-            restored INTEGER NOT NULL DEFAULT 0, undoes INTEGER, notes TEXT);
-        CREATE TABLE skipped(
-            ingest INTEGER NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(ingest, kind)) WITHOUT ROWID;
-        CREATE TABLE refused(
-            ingest INTEGER NOT NULL, reason TEXT NOT NULL, place_kind TEXT NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
-            PRIMARY KEY(ingest, place_kind, place, reason)) WITHOUT ROWID;
-        CREATE TABLE quarantine(
-            id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, ingest INTEGER NOT NULL, rule TEXT NOT NULL, place TEXT NOT NULL,
-            state TEXT NOT NULL, series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, value REAL NOT NULL,
-            numeral TEXT, context INTEGER NOT NULL, duration INTEGER, received INTEGER, grp INTEGER, metadata INTEGER,
-            record TEXT, version INTEGER);
+        """
+
+    /// An input (`of_…`) of a computed sample. A sample may have been computed several times, each time as a `basis`. One valid basis
+    /// suffices.
+    static let derived = """
+        CREATE TABLE derived(
+            series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, basis INTEGER NOT NULL, of_series INTEGER NOT NULL,
+            of_start INTEGER NOT NULL, of_hash BLOB NOT NULL,
+            PRIMARY KEY(series, start, hash, basis, of_series, of_start, of_hash)) WITHOUT ROWID;
+        CREATE INDEX derived_by_input ON derived(of_series, of_start, of_hash);
+        """
+
+    /// Ten minutes of a dense series from `start` on: the number of samples, the lowest and highest value, the sum and weight of the
+    /// average, and the last sample. Summaries are made after the samples are written and removed by a change that touches them, so
+    /// existing rows are correct. Sums depend on the type's aggregation. A schema step that changes the aggregation of a type must empty
+    /// this table and ``summarized``.
+    static let summary = """
+        CREATE TABLE summary(
+            series INTEGER NOT NULL, start INTEGER NOT NULL, count INTEGER NOT NULL, low REAL NOT NULL, high REAL NOT NULL,
+            sum REAL NOT NULL, weight REAL NOT NULL, latest INTEGER NOT NULL, last REAL NOT NULL,
+            PRIMARY KEY(series, start)) WITHOUT ROWID;
+        """
+
+    /// The time up to which the summaries of a series were computed.
+    static let summarized = """
+        CREATE TABLE summarized(series INTEGER PRIMARY KEY, until INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
+    /// The settings and the epoch of a new store. `store` is the identifier by which a target distinguishes the stores that feed it. A copy
+    /// of the store has the same identifier. `longestChange` is the maximum count of numbers in an entry of ``change``. From it a reader
+    /// knows how far before its anchor an entry may begin.
+    static let firstRows = """
+        INSERT INTO setting VALUES('store', lower(hex(randomblob(16)))), ('longestChange', \(ChangeLog.longest));
+        INSERT INTO epoch VALUES(lower(hex(randomblob(8))), 0);
         """
 }

@@ -1,19 +1,26 @@
-/// The store's tables as named steps. Steps are only ever added, and an older store is upgraded by the steps it lacks. Each step has its
-/// own file.
+/// The schema of a store as named steps.
+///
+/// Step 1 is the schema of the first release, one text for each table. Steps are never changed and only added at the end. An older store is
+/// upgraded by the steps it lacks, and `PRAGMA user_version` is the number of applied steps.
 enum Schema {
+    /// A named step. Its number is its position, starting at 1.
+    struct Step {
+        var name: String
+        var sql: String
+    }
+
     /// "VGAT", the SQLite application id of a Vitalgate store.
     static let applicationID: Int64 = 0x5647_4154
-    static var version: Int64 { Int64(steps.count) }
 
-    static let steps: [(name: String, sql: String)] = [
-        ("samples", samples), ("devices", devices), ("repairs", repairs), ("duplicates", duplicates), ("judgements", judgements),
-        ("persons", persons), ("far witnesses", farWitnesses), ("lengths", lengths), ("decisions", decisions), ("feed", feed),
-        ("epochs", epochs), ("counter", counter), ("own keys", ownKeys), ("ordinals", ordinals), ("kinds", kinds),
-        ("targets", targets), ("bodies", bodies), ("characteristics", characteristics),
-        ("authorization", authorization), ("scale users", scaleUsers), ("page", page), ("medications", medications),
-        ("saved answers", savedAnswers), ("summaries", summaries), ("lost changes", lostChanges),
-        ("required types", requiredTypes),
-        ("target marks", targetMarks), ("measurements", measurements), ("later objects", laterObjects), ("widenings", widenings),
-        ("pending", pending),
-    ]
+    static let steps = [Step(name: "first release", sql: firstRelease)]
+
+    private static let firstRelease = [
+        setting, series, origin, context, body, metadata, sample, deleted, place, record, derived, summary, summarized,
+        decision, duplicateRow, duplicate, link, migration, repaired, readingAlias,
+        device, deviceAlias, clock, person, sharedUse, scaleUser, characteristic, medication,
+        ingest, skipped, refused, quarantine, judgement, decided, pending,
+        change, epoch, lost, target, setAside,
+        client, token, granted, grantedObject, widening, asked, readBy, savedAnswer, pageCode, pageSession,
+        firstRows,
+    ].joined(separator: "\n")
 }

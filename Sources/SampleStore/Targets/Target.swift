@@ -46,7 +46,7 @@ public struct Target: Hashable, Sendable {
     public var identity: String?
     /// The number of the last delivery that the target acknowledged.
     public var count: Int64 = 0
-    /// The settings under which the target's contents were written, in the form of ``filter``. `nil` if an earlier version delivered last.
+    /// The settings under which the target's contents were written, in the form of ``filter``. `nil` before the first delivery.
     public var shape: String?
     /// Whether existing contents are being rewritten until the target has everything.
     public var isRewriting = false

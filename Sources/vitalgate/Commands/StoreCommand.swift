@@ -21,7 +21,7 @@ enum StoreCommand: Command {
             CommandSpecification(
                 name: "merge", summary: "Merge duplicate samples.",
                 discussion: """
-                    Finds readings that are stored twice: in two units from the same source (by an earlier version), or from \
+                    Finds readings that are stored twice: in two units from the same source (after 'import --exact'), or from \
                     two paths after a repair. By default each duplicate is shown with the sample that is kept, which is the \
                     repaired or else the earlier one. --yes merges them. 'ledger undo' reverts this.
                     """, options: [Option(names: ["--yes"], help: "Merge the samples (default: only show them).")]),

@@ -87,24 +87,4 @@ import Testing
             }
         }
     }
-
-    /// A store of before told everybody: whoever has an anchor of then is told once more.
-    @Test func anEarlierStoresMarkIsEverybodys() throws {
-        let test = try TestStore()
-        try test.keep([try SampleMaker()("60", at: 10)])
-        let early = try test.store.latestAnchor()
-        try test.keep([try SampleMaker()("61", at: 20)])
-        _ = try client("other", test, "stepCount", .all)
-        try test.execute(
-            """
-            \(TestStore.beforeMeasurements)
-            DROP TABLE lost; INSERT INTO setting SELECT 'pruned', value FROM setting WHERE name = 'seq';
-            PRAGMA user_version = \(Schema.steps.firstIndex { $0.name == "lost changes" } ?? 0)
-            """)
-        test.isSound = false
-        try test.reopen()
-        let reader = try RestrictionTests.restricted(test, to: try #require(try test.store.client(named: "other")))
-        #expect(try !reader.knows(early))
-        try test.close()
-    }
 }

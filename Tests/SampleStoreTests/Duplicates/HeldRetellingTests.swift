@@ -74,8 +74,8 @@ import Testing
         }
     }
 
-    /// Readings that an earlier version held twice: the second is not to be accepted beside the first.
-    @Test func heldTwiceByAnEarlierVersion() throws {
+    /// Of two readings that `import --exact` quarantined both, the second cannot be accepted beside the first.
+    @Test func heldTwiceByAnExactImport() throws {
         try TestStore.with { test in
             let first = try metric("1001.5", at: 60, rule: .impossible)
             try test.keepExactly([first, try imperial("2207.93", at: 60, rule: .impossible)])

@@ -24,24 +24,6 @@ import Testing
         }
     }
 
-    /// An earlier version stored one of them and took the others for it: what it has stays, what it lost comes.
-    @Test(arguments: [0, 1])
-    func aStoreOfBefore(hours: Int) throws {
-        try TestStore.with { test in
-            var earlier = try Self.maker().local(hours)
-            earlier.isEarlier = true
-            let old = try Self.methods.map { try earlier("5.6", at: 0, metadata: Self.said($0)) }
-            #expect(try test.keep(old).outcomes == [[.stored, .duplicate, .duplicate, .duplicate]])
-            let new = try Self.methods.map { try Self.maker().local(hours)("5.6", at: 0, metadata: Self.said($0)) }
-            #expect(try test.keep(new).outcomes == [[.duplicate, .stored, .stored, .stored]])
-            #expect(try test.keep(new).account.duplicate == 4)
-            #expect(try test.store.check(deep: true) == [])
-            // Deleted stays deleted.
-            try test.store.delete([old[0].sample.identity], description: TestStore.description(.delete))
-            #expect(try test.keep(new).account.duplicate == 4)
-        }
-    }
-
     /// The file again after the unit was changed: each finds its own, and what is new is stored.
     @Test func anotherUnit() throws {
         try TestStore.with { test in

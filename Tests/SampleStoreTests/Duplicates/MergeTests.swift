@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Stores whose readings an earlier version kept twice, told in two units: found, and made one of each when a person asks.
+/// Readings that `import --exact` stored twice in two units are found, and merged if a person asks.
 @Suite struct MergeTests {
     private let km: SampleMaker
     private let mile: SampleMaker

@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    /// A store that an earlier version damaged so: the check names the repair, and undoing it gives the readings back.
+    /// If a repair merged its own readings, the deep check names the repair, and undoing it restores the readings.
     @Test(arguments: [1, -1] as [Int64]) func aDamagedStoreIsMended(hours: Int64) throws {
         let test = try TestStore()
         let steps = try SampleMaker(.stepCount)
@@ -180,7 +180,7 @@ import Testing
         try test.close()
     }
 
-    /// Makes of a good repair what the fault made: each moved sample but one is gone, and the old ones name their neighbours.
+    /// Damages a good repair: each moved sample but one is gone, and the old ones name their neighbours.
     private static func damage(_ test: TestStore, hours: Int64) throws {
         let connection = try test.store.connection
         let last = hours > 0 ? "max" : "min"

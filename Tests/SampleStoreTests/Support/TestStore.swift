@@ -85,7 +85,7 @@ final class TestStore {
         return (outcomes, try ingest.finish(at: received.microseconds))
     }
 
-    /// One ingest that compares nothing with other units or paths, as earlier versions did.
+    /// One ingest that compares nothing with other units or paths, as `import --exact` does.
     @discardableResult
     func keepExactly(_ batch: [GatedSample]) throws -> Int64 {
         let ingest = try store.beginIngest(
@@ -124,18 +124,6 @@ final class TestStore {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Makes the tables those of the schema before the step `measurements`; tests of earlier steps run it first.
-    static let beforeMeasurements = """
-        ALTER TABLE client DROP COLUMN required; ALTER TABLE target DROP COLUMN identity; ALTER TABLE target DROP COLUMN count;
-        ALTER TABLE target DROP COLUMN shape; ALTER TABLE target DROP COLUMN rewriting;
-        DROP TABLE pending; DROP TABLE decided; DROP TABLE judgement; DROP TABLE derived; DROP INDEX repaired_by_old;
-        ALTER TABLE record DROP COLUMN across; DROP VIEW witness; ALTER TABLE decision DROP COLUMN merge;
-        ALTER TABLE decision ADD COLUMN stands_in INTEGER NOT NULL DEFAULT 0; ALTER TABLE decision ADD COLUMN withdrawn INTEGER;
-        ALTER TABLE quarantine ADD COLUMN judged INTEGER; ALTER TABLE quarantine ADD COLUMN revoked INTEGER;
-        CREATE VIEW witness AS SELECT * FROM witness_row CROSS JOIN decision ON decision.id = witness_row.decision;
-        DROP TABLE widening; ALTER TABLE granted_object DROP COLUMN widening;
-        """
-
     func execute(_ sql: String) throws { try store.connection.execute(sql) }
 }
 
@@ -168,9 +156,6 @@ struct SampleMaker {
         return maker
     }
 
-    /// Whether identities are those of a version in which the way of measuring was no part of them.
-    var isEarlier = false
-
     /// - Parameter seconds: behind 2026-01-01T00:00:00Z, on the clock that the source goes by.
     func callAsFunction(
         _ numeral: String, at seconds: Double, lasting duration: Double = 0, ordinal: UInt32 = 0, group: UInt64? = nil,
@@ -188,7 +173,7 @@ struct SampleMaker {
             ?? SampleIdentity(
                 series: origin.seriesKey, start: timeOrigin == .receipt ? start.microseconds : nominal,
                 end: (timeOrigin == .receipt ? start.microseconds : nominal) + length, numeral: numeral, unit: unit,
-                ordinal: ordinal, method: isEarlier ? [] : metadata?.method ?? [])
+                ordinal: ordinal, method: metadata?.method ?? [])
         return GatedSample(
             sample: Sample(
                 origin: origin, identity: identity, nominalStart: timeOrigin == .receipt ? start.microseconds : nominal,

@@ -48,7 +48,7 @@ import Testing
         #expect(abs(sum - 2.05) < 0.001)
     }
 
-    /// A store that was doubled: `--exact` compares nothing, as earlier versions did.
+    /// A store whose readings are there twice, because `--exact` compares nothing.
     @Test(arguments: ["csv", "xml"]) func aDoubledStore(format: String) throws {
         let folder = try TestFolder()
         let files = [

@@ -2,7 +2,7 @@ import HealthModel
 
 /// Finds the identity that an incorrectly read reading would have had if it had been read correctly. A corrected profile or app delivers
 /// the same reading under that identity.
-final class RightReadings {
+final class CorrectReadingSearch {
     enum Found {
         case none
         case live(SampleKey)
@@ -37,7 +37,7 @@ final class RightReadings {
                 unit: outcome.unit, ordinal: ordinal, method: sample.method)
             return identity == sample.identity ? nil : identity
         }
-        if sample.ordinal ?? 0 == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
+        if sample.ordinal == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
         let root = try Replacements(connection: connection).root(of: place)
         if root != place {
             return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)

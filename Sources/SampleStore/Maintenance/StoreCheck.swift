@@ -195,10 +195,9 @@ extension SampleStore {
     /// Whether the UUID matches the fields. The nominal end is not stored. It is derived from the nominal start and the
     /// duration, unless the clock changed in between.
     private func isIdentity(of sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
-        if sample.hasIdentity(ordinal: sample.ordinal ?? 0) { return true }
+        if sample.identityOrdinal() != nil { return true }
         if let isRepaired = try isRepaired(sample, key: key, series: series) { return isRepaired }
         if try isRecord(sample, key: key, series: series) { return true }
-        if sample.identityOrdinal() != nil { return true }
         guard sample.end != sample.start, sample.zone != nil else { return false }
         // Clocks change by half an hour, one hour or two, and in Samoa they once changed by a day.
         return [3600, 1800, 7200, 86_400].lazy.flatMap { [$0 * 1_000_000, $0 * -1_000_000] }

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// An earlier report of a series at an instant, as it is compared with new ones.
-struct Told {
+struct EarlierReading {
     /// The place from which the report's import is known.
     enum Source {
         /// A sample or a tombstone, by its change number.
@@ -29,7 +29,7 @@ struct Told {
     }
 }
 
-extension Siblings.Telling {
+extension RelatedSeriesCache.Telling {
     /// The compared properties for readings with the same time.
     func trace(duration: Int64, value: Double, step: Double, method: MeasuringMethod) -> ReadingTrace {
         ReadingTrace(

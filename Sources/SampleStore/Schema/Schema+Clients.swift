@@ -1,0 +1,84 @@
+extension Schema {
+    /// A program that uses the API. A number is never reused, so no client gets access to samples that an earlier client wrote.
+    ///
+    /// - `required`: the clinical types that a client cannot work without, separated by commas. NULL until the client is added with them or
+    ///   requests them for the first time. After that only a person changes them. If a client could choose them with each request, it would
+    ///   learn which types were denied.
+    static let client = """
+        CREATE TABLE client(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, purpose TEXT NOT NULL, policy TEXT, added INTEGER NOT NULL,
+            expires INTEGER, required TEXT);
+        """
+
+    /// The digest of a token that a client authenticates with.
+    static let token = """
+        CREATE TABLE token(
+            digest BLOB PRIMARY KEY, client INTEGER NOT NULL, made INTEGER NOT NULL, expires INTEGER, revoked INTEGER) WITHOUT ROWID;
+        """
+
+    /// A client's permissions for a type of a person.
+    ///
+    /// - `read_from`: the start of the earliest readable samples, NULL if none are readable.
+    /// - `after`: for types that are granted object by object, samples after this change number are all readable. If it is NULL, only those
+    ///   of ``grantedObject`` are.
+    static let granted = """
+        CREATE TABLE granted(
+            client INTEGER NOT NULL, subject TEXT NOT NULL, type TEXT NOT NULL, read_from INTEGER, after INTEGER,
+            may_write INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY(client, subject, type)) WITHOUT ROWID;
+        """
+
+    /// An object that a client may read. Objects that arrive after a grant that includes later objects get a row as well, so a reader looks
+    /// up the granted objects and does not scan the others. `widening` is the widening with which the object was granted. It is 0 if the
+    /// object arrived after a grant that includes later objects.
+    static let grantedObject = """
+        CREATE TABLE granted_object(
+            client INTEGER NOT NULL, series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL,
+            widening INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY(client, series, start, hash)) WITHOUT ROWID;
+        """
+
+    /// An extension of a client's read permission for a type of a person. It contains the start from which the client could read before
+    /// (NULL: nothing), and whether it could write. A reader of changes that is already past the extension gets the samples that became
+    /// readable.
+    static let widening = """
+        CREATE TABLE widening(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, client INTEGER NOT NULL, subject TEXT NOT NULL, type TEXT NOT NULL, read_from INTEGER,
+            might_write INTEGER NOT NULL);
+        CREATE INDEX widening_by_client ON widening(client);
+        """
+
+    /// The access that a client requested, and when a person answered. The answer itself is not stored here.
+    static let asked = """
+        CREATE TABLE asked(
+            client INTEGER NOT NULL, subject TEXT NOT NULL, type TEXT NOT NULL, access TEXT NOT NULL, asked INTEGER, answered INTEGER,
+            PRIMARY KEY(client, subject, type, access)) WITHOUT ROWID;
+        """
+
+    /// How many objects of a type a client read on a day.
+    static let readBy = """
+        CREATE TABLE read_by(
+            client INTEGER NOT NULL, subject TEXT NOT NULL, type TEXT NOT NULL, day TEXT NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY(client, subject, type, day)) WITHOUT ROWID;
+        """
+
+    /// The outcome of a client's request that had an idempotency key, one letter for each object. It is stored under the digests of the key
+    /// and of the request. The same request gets the same answer again.
+    static let savedAnswer = """
+        CREATE TABLE saved_answer(
+            client INTEGER NOT NULL, key BLOB NOT NULL, request BLOB NOT NULL, outcomes TEXT NOT NULL, time INTEGER NOT NULL,
+            PRIMARY KEY(client, key)) WITHOUT ROWID;
+        """
+
+    /// The digest of a code that opens the page once, within some minutes.
+    static let pageCode = """
+        CREATE TABLE page_code(digest BLOB PRIMARY KEY, subject TEXT NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID;
+        """
+
+    /// The digest of the secret of one signed-in browser, and the subject of the person whose data it shows.
+    static let pageSession = """
+        CREATE TABLE page_session(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, digest BLOB NOT NULL, subject TEXT NOT NULL, made INTEGER NOT NULL,
+            expires INTEGER NOT NULL);
+        """
+}

@@ -1,0 +1,57 @@
+extension Schema {
+    /// An entry of the ledger: an import, a command, or another cause of changes, with its counts. `undoes` is the entry that it undoes.
+    static let ingest = """
+        CREATE TABLE ingest(
+            id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT, profile TEXT, zone TEXT, received INTEGER NOT NULL,
+            finished INTEGER, state TEXT NOT NULL, owner TEXT, stored INTEGER NOT NULL DEFAULT 0, duplicate INTEGER NOT NULL DEFAULT 0,
+            quarantined INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, deleted INTEGER NOT NULL DEFAULT 0,
+            restored INTEGER NOT NULL DEFAULT 0, undoes INTEGER, notes TEXT, witnesses INTEGER NOT NULL DEFAULT 0,
+            linked INTEGER NOT NULL DEFAULT 0);
+        """
+
+    /// How many objects of a kind an ingest skipped.
+    static let skipped = """
+        CREATE TABLE skipped(
+            ingest INTEGER NOT NULL, kind TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(ingest, kind)) WITHOUT ROWID;
+        """
+
+    /// A place of an ingest's input whose readings were refused, with the reason and their number.
+    static let refused = """
+        CREATE TABLE refused(
+            ingest INTEGER NOT NULL, reason TEXT NOT NULL, place_kind TEXT NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL,
+            PRIMARY KEY(ingest, place_kind, place, reason)) WITHOUT ROWID;
+        """
+
+    /// A quarantined reading as a whole row, with the rule that caught it and its place in the input. `state` is computed from
+    /// ``judgement``. `frame` contains the received data for the person who reviews it.
+    static let quarantine = """
+        CREATE TABLE quarantine(
+            id INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, ingest INTEGER NOT NULL, rule TEXT NOT NULL, place TEXT NOT NULL,
+            state TEXT NOT NULL, series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, value REAL NOT NULL,
+            numeral TEXT, context INTEGER NOT NULL, duration INTEGER, received INTEGER, grp INTEGER, metadata INTEGER,
+            record TEXT, version INTEGER, frame TEXT);
+        CREATE INDEX quarantine_by_series ON quarantine(series, hash);
+        """
+
+    /// The decision of an entry of the ledger that a quarantined reading (`held`) was `accepted`, `rejected`, or `released`.
+    static let judgement = """
+        CREATE TABLE judgement(
+            held INTEGER NOT NULL, ingest INTEGER NOT NULL, what TEXT NOT NULL, PRIMARY KEY(held, ingest)) WITHOUT ROWID;
+        """
+
+    /// The decision of an entry of the ledger that a sample is deleted (`what` is 1) or restored (2). The live samples are computed from
+    /// reports and decisions.
+    static let decided = """
+        CREATE TABLE decided(
+            series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, ingest INTEGER NOT NULL, what INTEGER NOT NULL,
+            PRIMARY KEY(series, start, hash, ingest)) WITHOUT ROWID;
+        """
+
+    /// A sample that a deletion or an undo removes (`comes` is 0) or restores (1) in several transactions. The setting `pending` is the
+    /// entry in the ledger. It is negative until all of them take effect at the same moment (Decisions/0042).
+    static let pending = """
+        CREATE TABLE pending(
+            series INTEGER NOT NULL, start INTEGER NOT NULL, hash BLOB NOT NULL, comes INTEGER NOT NULL,
+            PRIMARY KEY(series, start, hash)) WITHOUT ROWID;
+        """
+}
