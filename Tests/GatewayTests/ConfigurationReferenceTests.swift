@@ -30,11 +30,13 @@ import Testing
     }
 
     @Test func thePageListsTheValues() {
-        let policies = StartPolicy.allCases.map(\.rawValue)
-        let words =
-            ExporterKind.allCases.map(\.rawValue) + HubConfiguration.Heartbeats.allCases.map(\.rawValue) + policies
-            + ObserverConfiguration.frequencies
-        for word in words { #expect(page.contains { $0.hasPrefix("|") && $0.contains("`\"\(word)\"`") }, "\(word)") }
+        let words: [[String]] = [
+            ExporterKind.allCases.map(\.rawValue), HubConfiguration.Heartbeats.allCases.map(\.rawValue),
+            StartPolicy.allCases.map(\.rawValue), ObserverConfiguration.frequencies,
+        ]
+        for word in words.joined() {
+            #expect(page.contains { $0.hasPrefix("|") && $0.contains("`\"\(word)\"`") }, "\(word)")
+        }
         for formula in ImpedanceFormula.allCases {
             #expect(page.contains { $0.hasPrefix("| `bodyComposition` |") && $0.contains("`\(formula.rawValue)`") })
         }
