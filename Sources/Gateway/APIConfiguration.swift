@@ -25,13 +25,14 @@ public struct APIConfiguration: Decodable, Sendable {
     /// Whether an address other than loopback may be served without TLS.
     public var isPlain = false
 
-    private static let keys = ["listen", "hosts", "certificate", "key", "plain"]
+    /// The keys of the object `api`.
+    static let knownKeys = ["listen", "hosts", "certificate", "key", "plain"]
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
-        if let unknown = members.allKeys.first(where: { !Self.keys.contains($0.stringValue) }) {
+        if let unknown = members.allKeys.first(where: { !Self.knownKeys.contains($0.stringValue) }) {
             throw ConfigurationError(
-                "'api.\(unknown.stringValue)': unknown key; known are \(Self.keys.joined(separator: ", "))")
+                "'api.\(unknown.stringValue)': unknown key; known are \(Self.knownKeys.joined(separator: ", "))")
         }
         guard let listen = ListeningAddress(try members.decode(String.self, forKey: SettingKey("listen"))) else {
             throw ConfigurationError(

@@ -5,30 +5,13 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// The user's configuration in JSON5, which allows comments. All keys are optional:
+/// The user's configuration in JSON5, which allows comments. All keys are optional. `docs/configuration.md` lists them.
 ///
 ///     {
 ///         store: "/var/lib/vitalgate/store.db",
-///         timeZone: "Europe/Berlin",       // of files with local times
-///         subject: "7f9c…",                // the person's UUID, for a second hub of the same person
-///         profiles: ["/home/pi/profiles"], // more folders of device profiles
-///         hub: {
-///             inbox: "/srv/vitalgate/inbox",        // files put here are imported; none without it
-///             readingsPerSecond: 10,                // taken of one device's advertisements, averaged over a minute
-///             commitEvery: 30,                      // seconds; what a power cut can take of streams such as a strap's
-///             heartbeats: "series",                 // a strap's beats: a series a minute; else "samples", one a beat
-///             sources: { radio: "ignore" },         // where one cannot start: error, retry (the default) or ignore
-///         },
-///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },   // other stores that get everything
-///         observers: { scale: { types: ["bodyMass"], command: ["/usr/local/bin/weighed"] } },   // told when something is new
-///         bodyComposition: { me: ["sun-2003"] },         // what is estimated where a scale tells an impedance; nothing without it
-///         retention: { heartRate: "90d", all: "10y" },   // what 'store prune' removes; nothing without it
-///         prune: "daily",                                // the hub does that each day; else "never"
-///         api: { listen: "127.0.0.1:8642" },             // samples over HTTP; nothing listens without it
-///         priority: ["My Watch"],          // which of several sources counts in statistics, the best first
-///         locale: "en-US",                 // tables of statistics show types in the units of its region
-///         units: { bodyMass: "[lb_av]" },  // … and this one in this unit
-///         corrections: "apply",            // what profiles say was stored wrongly is repaired by itself; else "report"
+///         timeZone: "Europe/Berlin",
+///         hub: { inbox: "/srv/vitalgate/inbox" },
+///         targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive" } },
 ///     }
 public struct Configuration: Sendable {
     /// The path of the store. Empty if no option, file or home folder determines it.
@@ -63,6 +46,12 @@ public struct Configuration: Sendable {
     public var targets: [TargetConfiguration]
     /// The observers, by name.
     public var observers: [ObserverConfiguration]
+
+    /// The keys of the file's outermost object.
+    static let knownKeys = [
+        "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
+        "bodyComposition", "hub", "targets", "observers", "api",
+    ]
 
     private struct File: Decodable {
         var store: String?
@@ -195,14 +184,8 @@ public struct Configuration: Sendable {
         decoder.allowsJSON5 = true
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
-            let known = [
-                "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-                "bodyComposition",
-                "hub", "targets",
-                "observers", "api",
-            ]
-            if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
-                throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(known.joined(separator: ", "))")
+            if let unknown = keys.sorted().first(where: { !knownKeys.contains($0) }) {
+                throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(knownKeys.joined(separator: ", "))")
             }
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {

@@ -18,17 +18,19 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
         case types, command, socket, frequency
     }
 
-    private static let frequencies = ["immediate", "hourly", "daily"]
+    /// The keys of each observer.
+    static let knownKeys = CodingKeys.allCases.map(\.rawValue)
+
+    static let frequencies = ["immediate", "hourly", "daily"]
 
     init(name: String, from decoder: any Decoder) throws {
         let path = "observers.\(name)"
         guard Self.isName(name) else {
             throw ConfigurationError("'\(path)': an observer's name is of a to z, 0 to 9 and -, at most 64 of them")
         }
-        let known = CodingKeys.allCases.map(\.rawValue)
         let keys = try decoder.container(keyedBy: SettingKey.self).allKeys.map(\.stringValue).sorted()
-        if let unknown = keys.first(where: { !known.contains($0) }) {
-            throw ConfigurationError("'\(path).\(unknown)': unknown key; known are \(known.joined(separator: ", "))")
+        if let unknown = keys.first(where: { !Self.knownKeys.contains($0) }) {
+            throw ConfigurationError("'\(path).\(unknown)': unknown key; known are \(Self.knownKeys.joined(separator: ", "))")
         }
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let types = try members.decodeIfPresent([String].self, forKey: .types)

@@ -26,7 +26,8 @@ public struct HubConfiguration: Decodable, Sendable {
     /// The form of heartbeats. With series, a power cut can also lose the beats of a minute.
     public var heartbeats = Heartbeats.samples
 
-    private static let keys = ["inbox", "sources", "readingsPerSecond", "commitEvery", "heartbeats"]
+    /// The keys of the object `hub`.
+    static let knownKeys = ["inbox", "sources", "readingsPerSecond", "commitEvery", "heartbeats"]
 
     /// The sources that have a policy.
     static let sources = ["radio", "serial", "inbox"]
@@ -36,8 +37,8 @@ public struct HubConfiguration: Decodable, Sendable {
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
-        for key in members.allKeys where !Self.keys.contains(key.stringValue) {
-            throw Self.fault(key, in: members, "unknown key; known are \(Self.keys.joined(separator: ", "))")
+        for key in members.allKeys where !Self.knownKeys.contains(key.stringValue) {
+            throw Self.fault(key, in: members, "unknown key; known are \(Self.knownKeys.joined(separator: ", "))")
         }
         inbox = try members.decodeIfPresent(String.self, forKey: SettingKey("inbox"))
         if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
