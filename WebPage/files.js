@@ -36,14 +36,14 @@
                 let at = 0;
                 do {
                     at = await piece(file, own, at);
-                    state.textContent = `${drop.dataset.sending} ${file.name}: ${file.size ? Math.round(at / file.size * 100) : 100} %`;
+                    state.textContent = `${drop.dataset.sending} ${file.name}: ${file.size ? Math.round(at / file.size * 100) : 100}%`;
                 } while (at < file.size);
                 state.textContent = `${drop.dataset.sent} ${file.name}`;
             } catch (error) {
-                refused.push(`${file.name} ${error.message}`);
+                refused.push(error.message ? `${file.name}: ${error.message}` : file.name);
             }
         }
-        if (refused.length) state.textContent = `${drop.dataset.refused} ${refused.join("; ")}`;
+        if (refused.length) state.textContent = `${drop.dataset.refused} ${refused.join(" ")}`;
         follow();
     }
 

@@ -47,14 +47,16 @@ final class Exchange {
     private static func checkFraming(_ head: RequestHead) throws(Problem) {
         let lengths = head.headers.filter { $0.name == "content-length" }.map(\.value)
         let codings = head.headers.filter { $0.name == "transfer-encoding" }.map(\.value)
-        guard lengths.count + codings.count <= 1 else { throw malformed("a body has one length") }
+        guard lengths.count + codings.count <= 1 else {
+            throw malformed("The request has more than one Content-Length or Transfer-Encoding.")
+        }
         if let length = lengths.first {
             guard (1...19).contains(length.utf8.count), length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
-                throw malformed("Content-Length is no number")
+                throw malformed("Content-Length must be a number.")
             }
         }
         if let coding = codings.first, coding.lowercased() != "chunked" {
-            throw Problem(501, "the only transfer coding is chunked", headers: closing)
+            throw Problem(501, "The only supported transfer coding is chunked.", headers: closing)
         }
     }
 
@@ -70,19 +72,19 @@ final class Exchange {
     /// Rejects content encodings. Bodies are not decompressed, and their declared type describes the bytes as sent.
     private static func checkEncoding(_ head: RequestHead) throws(Problem) {
         guard let encoding = head.header("content-encoding"), encoding.lowercased() != "identity" else { return }
-        throw Problem(415, "what is sent is not packed", headers: ["Accept-Encoding": "identity"])
+        throw Problem(415, "The body must not be compressed.", headers: ["Accept-Encoding": "identity"])
     }
 
     private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
         bodyShare = core.bodies.reserve(head.header("content-length").flatMap { Int($0) } ?? limit, for: payer)
         guard bodyShare != nil else {
-            throw Problem(503, "too much is sent at once; ask again", headers: ["Retry-After": "1"])
+            throw Problem(503, "Too much data is being sent at once. Try again.", headers: ["Retry-After": "1"])
         }
     }
 
     private var tooLarge: Problem {
         Problem(
-            413, limit == 0 ? "nothing may be sent with this request" : "at most \(limit) octets may be sent with this request")
+            413, limit == 0 ? "This request takes no body." : "The body can have at most \(limit) bytes.")
     }
 
     /// Appends a part of the body. Returns `false` if the body exceeds its limit.
@@ -103,7 +105,7 @@ final class Exchange {
     /// Makes the response, including the common headers.
     func makeAnswer(_ core: ServerCore) {
         guard let head, refusal == nil else {
-            answer = Answering.finished((refusal ?? Problem(400, "the request is malformed")).response, to: head)
+            answer = Answering.finished((refusal ?? Problem(400, "The request is malformed.")).response, to: head)
             return
         }
         answer = Answering.finished(core.handler.answer(HTTPRequest(head: head, body: body)), to: head)
@@ -116,7 +118,7 @@ final class Exchange {
         guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
         answerShare = core.answers.reserve(octets.count, for: core.handler.payer(of: head))
         guard answerShare == nil else { return }
-        let problem = Problem(503, "too many answers are not taken yet; ask again", headers: ["Retry-After": "1"])
+        let problem = Problem(503, "Too many responses have not been read yet. Try again.", headers: ["Retry-After": "1"])
         answer = Answering.finished(problem.response, to: head)
     }
 
@@ -142,7 +144,7 @@ final class Exchange {
     private static func head(
         _ connection: OpaquePointer, method: String, _ target: String, _ settings: ServerSettings
     ) throws(Problem) -> RequestHead {
-        guard target.utf8.count <= settings.longestTarget else { throw Problem(414, "the request's target is too long") }
+        guard target.utf8.count <= settings.longestTarget else { throw Problem(414, "The request target is too long.") }
         let headers = HeaderList(most: settings.mostHeaders)
         withExtendedLifetime(headers) {
             _ = MHD_get_connection_values_n(
@@ -154,8 +156,8 @@ final class Exchange {
                     return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), endsPlainly) ? .YES : .NO
                 }, Unmanaged.passUnretained(headers).toOpaque())
         }
-        guard !headers.isTooLong else { throw Problem(431, "the request has more than \(settings.mostHeaders) header fields") }
-        guard !headers.isMalformed else { throw malformed("a header field of the request is malformed") }
+        guard !headers.isTooLong else { throw Problem(431, "The request has more than \(settings.mostHeaders) header fields.") }
+        guard !headers.isMalformed else { throw malformed("A header field is malformed.") }
         let parsed = try RequestTarget(target)
         return RequestHead(
             method: method, path: parsed.path, query: parsed.query, headers: headers.all, peer: peer(of: connection))

@@ -50,7 +50,7 @@ extension HTTPRequest {
     ///
     /// - Throws: ``Problem`` if the body is not a form.
     public func form() throws(Problem) -> [RequestHead.QueryItem] {
-        guard let text = String(validating: body, as: UTF8.self) else { throw Problem(400, "the form is not UTF-8") }
+        guard let text = String(validating: body, as: UTF8.self) else { throw Problem(400, "The form is not valid UTF-8.") }
         return try RequestTarget("/?" + text).query
     }
 }

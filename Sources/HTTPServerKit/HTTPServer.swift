@@ -21,7 +21,7 @@ public final class HTTPServer {
     public init(_ settings: ServerSettings, _ handler: any HTTPHandler) throws(ServerError) {
         guard settings.listening.isLoopback || settings.identity != nil || settings.allowsPlain else {
             throw ServerError(
-                "\(settings.listening) can be reached from other machines, and so needs a certificate and a key; or say that it is to be plain"
+                "\(settings.listening) is reachable from other machines, so it needs a certificate and a key, or permission for plain HTTP"
             )
         }
         socket = try ListeningSocket(settings.listening)
@@ -46,7 +46,7 @@ public final class HTTPServer {
             socket.remove()
             throw ServerError(
                 settings.identity == nil
-                    ? "\(address): the server could not be started" : "\(address): the certificate and the key are not usable"
+                    ? "\(address): cannot start the server" : "\(address): cannot use the certificate and the key"
             )
         }
         core.deadlines.start()

@@ -32,9 +32,9 @@ public struct HostGuard: Sendable {
 
     func check(_ head: RequestHead) throws(Problem) {
         let hosts = head.headers.filter { $0.name == "host" }
-        guard hosts.count == 1 else { throw Problem(400, "a request names one Host") }
+        guard hosts.count == 1 else { throw Problem(400, "The request must have exactly one Host header.") }
         guard allows(hosts[0].value) else {
-            throw Problem(421, "this server does not go by that name; the configuration's api.hosts says by which it does")
+            throw Problem(421, "The Host header has an unknown name. Add the name to api.hosts in the configuration.")
         }
     }
 

@@ -120,7 +120,7 @@ struct ListeningSocket {
     private static func removeStale(_ path: String) throws(ServerError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
-        guard status.st_mode & S_IFMT == S_IFSOCK else { throw ServerError("\(path): there is something else than a socket") }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw ServerError("\(path): exists and is not a socket") }
         let probe = try made(AF_UNIX)
         defer { Glibc.close(probe) }
         var address = named(path)
@@ -129,7 +129,7 @@ struct ListeningSocket {
                 connect(probe, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        guard code != 0 else { throw ServerError("\(path): another server listens there") }
+        guard code != 0 else { throw ServerError("\(path): another server is listening there") }
         guard errno == ECONNREFUSED else { throw failure(path) }
         unlink(path)
     }
@@ -144,7 +144,7 @@ struct ListeningSocket {
     private static func made(_ family: Int32) throws(ServerError) -> Int32 {
         let descriptor = socket(
             family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
-        guard descriptor >= 0 else { throw failure("a socket") }
+        guard descriptor >= 0 else { throw failure("cannot create a socket") }
         return descriptor
     }
 

@@ -3,7 +3,7 @@
 enum OriginGuard {
     static func check(_ head: RequestHead) throws(Problem) {
         guard !head.isSafe || head.header("cookie") != nil else { return }
-        let problem = Problem(403, "a page of another site may not ask for this")
+        let problem = Problem(403, "Pages of other sites may not send this request.")
         if let site = head.header("sec-fetch-site"), !["same-origin", "none"].contains(site), !head.isLinkFollowed {
             throw problem
         }

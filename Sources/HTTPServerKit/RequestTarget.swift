@@ -5,13 +5,13 @@ struct RequestTarget {
 
     /// - Throws: ``Problem`` if it is not a path, contains an encoded slash or a dot segment, or is not UTF-8.
     init(_ text: String) throws(Problem) {
-        guard text.utf8.first == UInt8(ascii: "/") else { throw Self.malformed("it has to begin with /") }
+        guard text.utf8.first == UInt8(ascii: "/") else { throw Self.malformed("it must begin with /") }
         let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         var path: [String] = []
         for part in parts[0].dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
             guard let decoded = Self.decoded(part, plusIsBlank: false), !decoded.utf8.contains(UInt8(ascii: "/")),
                 decoded != ".", decoded != "..", !decoded.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
-            else { throw Self.malformed("a part of the path is none") }
+            else { throw Self.malformed("a path segment is not valid") }
             path.append(decoded)
         }
         self.path = path == [""] ? [] : path
@@ -26,7 +26,7 @@ struct RequestTarget {
         self.query = query
     }
 
-    private static func malformed(_ reason: String) -> Problem { Problem(400, "the request's target is malformed: \(reason)") }
+    private static func malformed(_ reason: String) -> Problem { Problem(400, "The request target is malformed: \(reason).") }
 
     private static func decoded(_ text: Substring, plusIsBlank: Bool) -> String? {
         var octets: [UInt8] = []

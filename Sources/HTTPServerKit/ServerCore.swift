@@ -99,7 +99,8 @@ final class ServerCore: Sendable {
                 if sleepers.sleep(exchange, connection, { sleeper in queue.async { sleeper.wake { $0.makeAnswer(self) } } }) {
                     return .YES
                 }
-                exchange.refuse(Problem(503, "too many wait for an answer; ask again", headers: ["Retry-After": "1"]))
+                exchange.refuse(
+                    Problem(503, "Too many requests are waiting for a response. Try again.", headers: ["Retry-After": "1"]))
             }
             exchange.makeAnswer(self)
         }

@@ -94,7 +94,7 @@ import Testing
         let pulse = #"{"type":"heartRate","start":"2026-11-20T07:00:00+01:00","value":60,"unit":"/min"}"#
         let answer = try served.post(
             "/v1/samples", line + "\n" + pulse, type: "application/x-ndjson", token: served.otherToken)
-        #expect(answer.status == 403 && answer.text.contains("may not be written: heartRate\""))
+        #expect(answer.status == 403 && answer.text.contains("may not write these types: heartRate.\""))
         #expect(try lines("/v1/samples").isEmpty)
         // Nor of another person, whether there is such a person or not.
         for subject in ["22222222-2222-4333-8444-555555555555", "unassigned"] {
@@ -115,7 +115,7 @@ import Testing
         let other = line.replacing("71.40", with: "71.5")
         let answer = try served.post(
             "/v1/samples", other, type: "application/x-ndjson", key, token: served.otherToken)
-        #expect(answer.status == 422 && answer.text.contains("names another request"))
+        #expect(answer.status == 422 && answer.text.contains("was used for another request"))
         #expect(try lines("/v1/samples").count == 1)
         // Of another client the same key is another.
         try served.grant("bodyMass", to: served.watch)

@@ -179,7 +179,7 @@ def programs(driver, hub, token):
     driver.switch_to.new_window("tab")
     driver.get(hub.address + "/page/clients")
     assert "Charts of my pulse" in text(driver)
-    press(driver, one(driver, "[aria-label='Withdraw Heart Rate']"))
+    press(driver, one(driver, "[aria-label='Withdraw access to Heart Rate']"))
     withdrawn = time.monotonic()
     eventually("it is withdrawn", lambda: "Heart Rate" not in text(driver, "main table"))
     time.sleep(4)
@@ -223,23 +223,23 @@ def grants(driver, hub, token):
     assert len(records_shown) == 3 and not driver.find_elements(By.CSS_SELECTOR, "input[value='read.immunizationRecord'][name=yes]")
     records_shown[1].click()
     look_for_barriers(driver, "a request")
-    press(driver, driver.find_element(By.XPATH, "//button[text()='Answer']"))
-    eventually("it is answered", lambda: "from 1 Oct on" in text(driver))
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Save choices']"))
+    eventually("it is answered", lambda: "From 1 Oct" in text(driver))
     some = reads(hub, token, "bodyTemperature")
     assert 0 < len(some) < everything and min(each["start"] for each in some) >= "2026-09-30T22", some
     assert len(reads(hub, token, "immunizationRecord")) == 1
     put(driver, one(driver, "input[name='from.bodyTemperature']"), "")
-    press(driver, one(driver, "[aria-label='Set Body Temperature']"))
-    eventually("all of it is granted", lambda: "from 1 Oct on" not in text(driver))
+    press(driver, one(driver, "[aria-label='Save access to Body Temperature']"))
+    eventually("all of it is granted", lambda: "From 1 Oct" not in text(driver))
     assert len(reads(hub, token, "bodyTemperature")) == everything
     hub.run("import", hub.write("fourth.ndjson", json.dumps(records[3]) + "\n"))
     assert len(reads(hub, token, "immunizationRecord")) == 1, "a record that nobody granted is read"
     driver.get(hub.address + "/page/clients")
-    driver.find_element(By.XPATH, "//summary[text()='Which']").click()
+    driver.find_element(By.XPATH, "//summary[text()='Choose records']").click()
     one(driver, "details[open] input[name=future]").click()
     look_for_barriers(driver, "which records")
     press(driver, one(driver, "details[open] button"))
-    eventually("those to come are granted", lambda: "some, and those to come" in text(driver))
+    eventually("those to come are granted", lambda: "Selected and future records" in text(driver))
     later = dict(records[3], id="imm-later", occurrenceDateTime="2020-10-08")
     hub.run("import", hub.write("later.ndjson", json.dumps(later) + "\n"))
     assert len(reads(hub, token, "immunizationRecord")) == 2
@@ -250,27 +250,27 @@ def repairs(driver, hub):
     starts = lambda: [json.loads(line)["start"] for line in hub.run("query", "stepCount", "--format", "ndjson").splitlines()]  # noqa: E731
     before = starts()
     driver.get(hub.address + "/page/care")
-    press(driver, driver.find_element(By.LINK_TEXT, "Repair something else"))
+    press(driver, driver.find_element(By.LINK_TEXT, "Repair other samples"))
     eventually("the form is there", lambda: driver.find_elements(By.NAME, "type"))
     Select(one(driver, "select[name=type]")).select_by_value("stepCount")
     one(driver, "input[name=repair][value=shift]").click()
     one(driver, "input[name='by.shift']").send_keys("one hour")
-    press(driver, driver.find_element(By.XPATH, "//button[text()='Show what would be']"))
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Preview']"))
     eventually("what is no time is refused", lambda: driver.find_elements(By.CSS_SELECTOR, "[role=alert]"))
     field = one(driver, "input[name='by.shift']")
     field.clear()
     field.send_keys("-1h")
-    press(driver, driver.find_element(By.XPATH, "//button[text()='Show what would be']"))
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Preview']"))
     eventually("it is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, ".moves line"))
     look_for_barriers(driver, "a plan")
     if arguments.screenshots:
         driver.save_screenshot(str(arguments.screenshots / "plan-of-times.png"))
     assert starts() == before
     press(driver, one(driver, "form[action='/page/care/repair'] button"))
-    eventually("it is repaired", lambda: "It is repaired." in text(driver))
+    eventually("it is repaired", lambda: "The repair was applied." in text(driver))
     assert len(starts()) == len(before) and starts() != before
     press(driver, one(driver, "form[action^='/page/care/undo'] button"))
-    eventually("it is undone", lambda: "It is as before." in text(driver))
+    eventually("it is undone", lambda: "The repair was undone." in text(driver))
     assert starts() == before
 
 
@@ -281,11 +281,11 @@ def care(driver, hub):
     press(driver, one(driver, "button[value=accept]"))
     eventually("one is accepted", lambda: len(driver.find_elements(By.CSS_SELECTOR, "button[value=accept]")) == 1)
     press(driver, one(driver, "button[value=reject]"))
-    eventually("the other is thrown out", lambda: "Nothing is held back." in text(driver))
+    eventually("the other is thrown out", lambda: "No readings are quarantined." in text(driver))
     assert "900" in hub.run("query", "heartRate", "--where", "value > 800", "--format", "ndjson")
     assert "Body Temperature" in text(driver)
     press(driver, one(driver, "form[action='/page/care/repair'] button"))
-    eventually("it is repaired", lambda: "Nothing looks wrong." in text(driver))
+    eventually("it is repaired", lambda: "Nothing needs attention." in text(driver))
     assert "15" in hub.run("repair", "list", "--format", "ndjson")
     press(driver, one(driver, "form[action^='/page/care/undo'] button"))
     eventually("the repair is undone", lambda: driver.find_elements(By.CSS_SELECTOR, "form[action='/page/care/repair']"))
@@ -309,15 +309,15 @@ def files(driver, hub):
 
 def devices(driver, hub):
     driver.get(hub.address + "/page/devices")
-    assert "Simulated strap" in text(driver) and "battery 90 %" in text(driver) and "live" in text(driver), text(driver)
+    assert "Simulated strap" in text(driver) and "Battery 90%" in text(driver) and "live" in text(driver), text(driver)
     press(driver, one(driver, "button[aria-label='Assign Simulated strap']"))
     eventually("a device is assigned", lambda: "Simulated strap" in text(driver))
-    driver.find_element(By.XPATH, "//button[text()='Look what is near']").click()
+    driver.find_element(By.XPATH, "//button[text()='Scan for nearby devices']").click()
     # Whether there is a radio depends on the machine; either way the page says what became of it.
     eventually("a scan ends", lambda: driver.find_elements(By.CSS_SELECTOR, "main .problem, main .done, #near")
-               or driver.find_elements(By.XPATH, "//p[contains(., 'Nothing near')]"), 60)
+               or driver.find_elements(By.XPATH, "//p[contains(., 'No supported devices')]"), 60)
     driver.get(hub.address + "/page/targets")
-    assert "archive" in text(driver) and "takes everything" in text(driver)
+    assert "archive" in text(driver) and "Delivering" in text(driver)
 
 
 HOSTILE = "<img src=x onerror=pwned=1>\"'`</title><script>pwned=1</script>"
@@ -359,8 +359,8 @@ def without_scripts(driver, hub):
     driver.get(hub.address + "/page/")
     assert len(driver.find_elements(By.CSS_SELECTOR, ".card .value")) > 5
     driver.get(hub.address + "/page/clients")
-    press(driver, one(driver, "[aria-label='Withdraw Weight']"))
-    eventually("a form works without scripts", lambda: not driver.find_elements(By.CSS_SELECTOR, "[aria-label='Withdraw Weight']"))
+    press(driver, one(driver, "[aria-label='Withdraw access to Weight']"))
+    eventually("a form works without scripts", lambda: not driver.find_elements(By.CSS_SELECTOR, "[aria-label='Withdraw access to Weight']"))
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
@@ -381,7 +381,7 @@ def close(driver, hub):
     cookie = session(driver)
     assert hub.get("/page/data/today", cookie)[0] == 200
     driver.get(hub.address + "/page/")
-    press(driver, driver.find_element(By.XPATH, "//button[text()='Close']"))
+    press(driver, driver.find_element(By.XPATH, "//button[text()='Log out']"))
     eventually("the page is closed", lambda: driver.find_elements(By.ID, "code"))
     assert hub.get("/page/data/today", cookie)[0] == 401
     log = (hub.folder / "hub.log").read_text()

@@ -225,7 +225,7 @@ enum ClientsPage {
         let store = try call.writer()
         let subject = try call.person().subject
         guard let client = try store.clients().first(where: { "\($0.id)" == call.variables[0] }) else {
-            throw Problem(404, "there is no such client")
+            throw Problem(404, "Program not found.")
         }
         let known = try store.grants(of: client).filter { $0.subject == subject }
         func change(
@@ -238,7 +238,7 @@ enum ClientsPage {
         switch call.text("do") {
         case "withdraw":
             guard let type = call.text("type").flatMap({ ObjectType($0) }) else {
-                throw Problem(400, "type: there is no such type")
+                throw Problem(400, "'type' must be a known type.")
             }
             if known.contains(where: { $0.type == type }) {
                 try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
@@ -247,7 +247,7 @@ enum ClientsPage {
             // This only changes what the client may already read. Further access has to be requested first.
             guard let type = call.text("type").flatMap({ ObjectType($0) }),
                 let grant = known.first(where: { $0.type == type && $0.reading != .none })
-            else { throw Problem(400, "type: nothing of this type may be read") }
+            else { throw Problem(400, "The program may not read this type.") }
             let (reading, objects) = try reading(type, grant.reading, client, call)
             try change(type, [.read], objects: objects) { $0.reading = reading }
         case "answer":
@@ -257,7 +257,7 @@ enum ClientsPage {
             for asked in call.list("asked") {
                 let parts = asked.split(separator: ".", maxSplits: 1).map(String.init)
                 guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {
-                    throw Problem(400, "asked: there is no such type")
+                    throw Problem(400, "'asked' contains an unknown type.")
                 }
                 // Only open requests are answered, since the page may be out of date.
                 guard requests.contains(where: { (access == .read ? $0.read : $0.write).contains(type) }) else { continue }
@@ -273,7 +273,7 @@ enum ClientsPage {
                 let (reading, objects) = try reading(type, .none, client, call)
                 try change(type, [.read], objects: objects) { $0.reading = reading }
             }
-        default: throw Problem(400, "do: expected answer, read or withdraw")
+        default: throw Problem(400, "'do' must be answer, read, or withdraw.")
         }
         return call.see("/page/clients")
     }
@@ -287,7 +287,7 @@ enum ClientsPage {
             // If the day did not change, the exact start time is kept.
             if day == Self.day(before, call) { return (before, []) }
             guard day.utf8.count == 10, let start = Instant(written: day, now: call.now, zone: call.zone) else {
-                throw Problem(400, "from.\(type.id): expected a date such as 2026-11-20")
+                throw Problem(400, "'from.\(type.id)' must be a date such as 2026-11-20.")
             }
             return (.from(start), [])
         }

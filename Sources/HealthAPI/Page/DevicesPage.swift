@@ -130,13 +130,13 @@ enum DevicesPage {
     // MARK: What is done
 
     @Sendable private static func act(_ call: PageCall) throws -> HTTPResponse {
-        guard let hub = call.core.settings.hub else { throw Problem(503, "no hub is at hand here") }
+        guard let hub = call.core.settings.hub else { throw Problem(503, "The hub is not available.") }
         let action = call.text("do") ?? ""
         if action == "assign" {
             let store = try call.writer()
             guard let address = call.text("address"), let subject = call.text("subject"), try store.personNames()[subject] != nil
             else {
-                throw Problem(400, "address, subject: expected an adopted device and a person")
+                throw Problem(400, "Choose an adopted device and a person.")
             }
             try call.doing { try store.assign(device: address, to: subject) }
             hub.reload()
@@ -150,7 +150,7 @@ enum DevicesPage {
             let lines = outcome.output.split(separator: "\n").prefix(200)
             return (outcome, lines.compactMap { try? JSONDecoder().decode(NearbyLine.self, from: Data($0.utf8)) })
         }
-        guard isBegun else { throw Problem(409, "the hub's radio is at work for somebody else; try again") }
+        guard isBegun else { throw Problem(409, "Another scan or pairing is running. Try again when it has ended.") }
         return call.see("/page/devices")
     }
 
@@ -160,7 +160,7 @@ enum DevicesPage {
         let address = call.text("address") ?? ""
         let parts = address.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
-            throw Problem(400, "address: expected a Bluetooth address")
+            throw Problem(400, "'address' must be a Bluetooth address.")
         }
         switch action {
         case "pair": return ["devices", "pair", address, "--seconds", "\(seconds)"]
@@ -170,7 +170,7 @@ enum DevicesPage {
             }
             let name = call.text("name").map { ["--name=\($0.prefix(100))"] } ?? []
             return ["devices", "adopt", address] + profiles.prefix(8).flatMap { ["--profile", $0] } + name
-        default: throw Problem(400, "do: expected scan, adopt, pair or assign")
+        default: throw Problem(400, "'do' must be scan, adopt, pair, or assign.")
         }
     }
 }

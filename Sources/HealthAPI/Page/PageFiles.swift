@@ -33,7 +33,7 @@ public struct PageFiles: Sendable {
         for name in try Self.names(in: folder + "/texts") where name.hasSuffix(".json") {
             let path = folder + "/texts/" + name
             guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(try Self.read(path))) else {
-                throw PageFilesError(description: "\(path): expected an object of JSON that has texts and nothing else")
+                throw PageFilesError(description: "\(path): expected a JSON object with only texts as values")
             }
             languages[String(name.dropLast(5))] = PageTexts(language: String(name.dropLast(5)), texts)
         }

@@ -75,7 +75,7 @@ struct PageCall {
     ///
     /// - Throws: ``Problem`` 401 if there is no session.
     func person() throws -> PageSession {
-        guard let session else { throw Problem(401, "this needs a session of the page") }
+        guard let session else { throw Problem(401, "You are not logged in.") }
         return session
     }
 

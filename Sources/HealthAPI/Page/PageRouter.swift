@@ -17,7 +17,7 @@ struct PageRouter: Sendable {
         PageRoute(
             method: "GET", path: "static/*", right: .none,
             answer: { call in
-                guard let file = call.files.files[call.variables[0]] else { throw Problem(404, "there is no such file") }
+                guard let file = call.files.files[call.variables[0]] else { throw Problem(404, "File not found.") }
                 var response = HTTPResponse(type: file.type, file.octets)
                 // The address contains the file's version.
                 response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
@@ -49,7 +49,7 @@ struct PageRouter: Sendable {
         head.isLinkFollowed && ["cross-site", "same-site"].contains(head.header("sec-fetch-site") ?? "")
     }
 
-    private static let noSession = Problem(401, "this needs a session of the page: 'vitalgate page open' begins one")
+    private static let noSession = Problem(401, "You are not logged in. Run 'vitalgate page open' on the hub to get a link.")
 
     /// The session for one of the browser's cookies, with its token.
     private func session(_ head: RequestHead) throws -> (session: PageSession, token: String)? {
@@ -82,7 +82,8 @@ struct PageRouter: Sendable {
             }
             return Self.isFromElsewhere(request.head) ? LoginPage.again(call) : LoginPage.answer(call, status: 401)
         case (.person, _): break
-        case (.keeper, _): guard call.isKeeper else { return try failed(Problem(403, "only the hub's keeper may do that"), call) }
+        case (.keeper, _):
+            guard call.isKeeper else { return try failed(Problem(403, "Only the owner of the hub can do this."), call) }
         }
         return try withExtendedLifetime(call) {
             do {
@@ -114,8 +115,10 @@ struct PageRouter: Sendable {
             if route.method == method { return (route, variables) }
             methods.insert(route.method)
         }
-        guard !methods.isEmpty else { throw Problem(404, "there is no such page") }
-        throw Problem(405, "this page is not asked like that", headers: ["Allow": methods.sorted().joined(separator: ", ")])
+        guard !methods.isEmpty else { throw Problem(404, "Page not found.") }
+        throw Problem(
+            405, "This page does not allow the method. See the Allow header.",
+            headers: ["Allow": methods.sorted().joined(separator: ", ")])
     }
 
 }

@@ -9,7 +9,7 @@ enum SamplePage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.reader().store
         guard let uuid = SampleIdentity(call.variables[0]), let explanation = try store.explain(uuid) else {
-            throw Problem(404, "there is no such sample")
+            throw Problem(404, "Sample not found.")
         }
         let texts = call.texts
         let sample = explanation.stored.sample

@@ -43,7 +43,7 @@ enum TypePage {
         // samples.
         guard let type = SampleType(call.variables[0]),
             try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
-        else { throw Problem(404, "there is no such type") }
+        else { throw Problem(404, "Type not found.") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let usual = try usual(of: type, reader, call)
         let range = call.text("range").flatMap(Range.init(rawValue:)) ?? (usual == .day ? .week : usual)

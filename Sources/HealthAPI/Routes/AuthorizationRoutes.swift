@@ -9,17 +9,17 @@ enum AuthorizationRoutes {
     private static let schema = """
         {"type":"object","additionalProperties":false,"properties":{"subject":\(HTTPDocument.person(orNobody: false)),\
         "read":{"type":"array","items":\(TypeNames.objects.reference)},"write":{"type":"array","items":\(TypeNames.objects.reference)},\
-        "requires":{"type":"array","items":\(TypeNames.clinical.reference),"description":"Clinical types to be read without which the program does not work; three or more."}},\
+        "requires":{"type":"array","items":\(TypeNames.clinical.reference),"description":"Three or more clinical types that the program cannot work without."}},\
         "examples":[{"read":["heartRate"],"write":["bodyMass"]}]}
         """
 
     static let request = Route(
-        method: "POST", path: "/v1/authorization", name: "requestAuthorization", summary: "Ask a person for types.",
+        method: "POST", path: "/v1/authorization", name: "requestAuthorization", summary: "Request access to types.",
         discussion: """
-            The person is shown the types with the client's purpose, and answers in their own time. The answer says whether one of them was not \
-            answered yet (shouldRequest) or each was (unnecessary), whatever the answer was. Where each was and one of those required was refused, \
-            the answer is 403, and does not say which. The required types are set when the client is added or first asks with them. Other ones \
-            later are refused with 409, and only a person changes them.
+            The person sees the request with the client's purpose and can answer at any time. The status is shouldRequest if any of the \
+            types is unanswered, or unnecessary if all were answered, whether granted or denied. If all were answered and a required \
+            type was denied, the response is 403 and does not name the type. The required types are set when the client is added or with \
+            its first request. A request with different ones gets 409, because only a person can change them.
             """,
         body: RequestBody(forms: [.json], most: 64 << 10, schema: schema), isWriting: true, answers: [.json],
         problems: [403, 409, 429],
@@ -31,11 +31,14 @@ enum AuthorizationRoutes {
 
     static let status = Route(
         method: "GET", path: "/v1/authorization/status", name: "authorizationStatus",
-        summary: "Whether a person would be asked for types.",
-        discussion: "Never what was granted: shouldRequest where one of them was not answered yet, else unnecessary.",
+        summary: "Check whether a request would prompt the person.",
+        discussion: """
+            The status is shouldRequest if any of the types is unanswered, or unnecessary if all were answered. It does not reveal which \
+            types were granted.
+            """,
         parameters: [
-            types("read", "Types to be read, joined by commas."), types("write", "Types to be written, joined by commas."),
-            Parameter(name: "subject", form: .person(orNobody: false), help: "A person: me or a UUID; me without it."),
+            types("read", "Types to read, separated by commas."), types("write", "Types to write, separated by commas."),
+            Parameter(name: "subject", form: .person(orNobody: false), help: "Person: me (default) or a UUID."),
         ],
         answers: [.json], problems: [422], answer: status)
 
@@ -60,7 +63,7 @@ enum AuthorizationRoutes {
                 case "read": read = try members.decode([String].self, forKey: key)
                 case "write": write = try members.decode([String].self, forKey: key)
                 case "requires": requires = try members.decode([String].self, forKey: key)
-                default: throw Problem(400, "unknown member; known are subject, read, write, requires")
+                default: throw Problem(400, "Unknown member. Known members: subject, read, write, requires.")
                 }
             }
         }
@@ -70,7 +73,7 @@ enum AuthorizationRoutes {
         Set(
             try names.map { name in
                 guard let type = ObjectType(name), SampleType(name)?.isKnown ?? true else {
-                    throw Problem(400, "\(member): there is no such type; 'vitalgate types' lists them")
+                    throw Problem(400, "Unknown type in '\(member)'. Run 'vitalgate types' to list all types.")
                 }
                 return type
             })
@@ -80,14 +83,14 @@ enum AuthorizationRoutes {
         let types = try types(names, "write")
         let readOnly = types.filter(\.isReadOnly).sorted()
         guard readOnly.isEmpty else {
-            throw Problem(422, "write: may only be read: \(readOnly.map(\.id).joined(separator: ", "))")
+            throw Problem(422, "'write' contains read-only types: \(readOnly.map(\.id).joined(separator: ", ")).")
         }
         return types
     }
 
     private static func subject(_ text: String?, _ store: SampleStore) throws -> String {
         guard let text, text != "me" else { return store.subject }
-        guard UUIDText.isValid(text) else { throw Problem(400, "subject: expected me or a UUID") }
+        guard UUIDText.isValid(text) else { throw Problem(400, "'subject' must be me or a UUID.") }
         return text.lowercased()
     }
 
@@ -105,24 +108,24 @@ enum AuthorizationRoutes {
         } catch let problem as Problem {
             throw problem
         } catch {
-            throw Problem(400, "expected an object of JSON with lists of types: read, write, requires")
+            throw Problem(400, "The body must be a JSON object with lists of types: read, write, requires.")
         }
         let required = try types(question.requires, "requires")
         guard required.isEmpty || (required.count >= 3 && required.allSatisfy(\.isAskedByObject)) else {
-            throw Problem(422, "requires: three or more types of clinical records or documents")
+            throw Problem(422, "'requires' must name three or more types of clinical records or documents.")
         }
         let (read, write) = (try types(question.read, "read"), try writable(question.write))
-        guard !(read.isEmpty && write.isEmpty && required.isEmpty) else { throw Problem(422, "it asks for nothing") }
+        guard !(read.isEmpty && write.isEmpty && required.isEmpty) else { throw Problem(422, "The request names no types.") }
         return try call.core.writer.write { store in
             let request = AuthorizationRequest(
                 subject: try subject(question.subject, store), read: read.union(required), write: write)
             guard try store.openRequests(of: caller.client).count(where: { $0.subject != request.subject }) < mostPersons else {
-                throw Problem(429, "too many persons were asked that have not answered")
+                throw Problem(429, "Too many people have not answered this client's requests yet.")
             }
             if !required.isEmpty {
                 let fixed = try store.requiredTypes(of: caller.client)
                 guard fixed ?? required == required else {
-                    throw Problem(409, "requires: it was set before, and only a person changes it")
+                    throw Problem(409, "The required types were set before. Only a person can change them.")
                 }
                 if fixed == nil { try store.setRequiredTypes(required, of: caller.client) }
             }
@@ -132,7 +135,7 @@ enum AuthorizationRoutes {
                 do {
                     try store.require(required, of: request.subject, for: caller.client)
                 } catch let error as StoreError where error.kind == .invalid {
-                    throw Problem(403, "a required type was not granted")
+                    throw Problem(403, "A required type was not granted.")
                 }
             }
             return answer(call, status)
@@ -150,7 +153,7 @@ enum AuthorizationRoutes {
         let request = AuthorizationRequest(
             subject: try subject(call.text("subject"), reader.store), read: try types(names("read"), "read"),
             write: try writable(names("write")))
-        guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "read, write: one of them is needed") }
+        guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "'read' or 'write' is required.") }
         return answer(call, try reader.store.status(of: request, for: caller.client))
     }
 }

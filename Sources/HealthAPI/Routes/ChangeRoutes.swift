@@ -6,24 +6,26 @@ import SampleStore
 /// The routes for changes, since an anchor or as a live stream.
 enum ChangeRoutes {
     private static let after = Parameter(
-        name: "after", form: .text(like: "0"), help: "The anchor of the last answer or event; 0 for all there is.")
+        name: "after", form: .text(like: "0"), help: "Anchor of the last response or event, or 0 for all changes.")
 
     static let changes = Route(
-        method: "GET", path: "/v1/changes", name: "changes", summary: "What was added and deleted since an anchor.",
+        method: "GET", path: "/v1/changes", name: "changes", summary: "List additions and deletions since an anchor.",
         discussion: """
-            A reader that keeps the answer's anchor sees every change exactly once. If it is granted more meanwhile, it is told as added what it may \
-            read now. Where more is true there is more behind it already. An anchor is \
-            of one client and one store; where it is of another, or of changes that the store no longer has, the answer is 410: begin again.
+            A client that keeps the anchor of each response gets every change exactly once. If it is granted more access, it gets the \
+            newly readable samples as added. If more is true, further changes are already available. An anchor is valid for one client \
+            and one store. If it belongs to another, or to changes that the store no longer has, the response is 410, and the client \
+            must start again without an anchor.
             """,
-        parameters: [after, .types, .limit(10_000, "At most so many; 1000 without it.")],
+        parameters: [after, .types, .limit(10_000, "Maximum number of changes (default: 1000).")],
         isSlow: true, answers: [.json], key: "changes", problems: [410], answer: changes)
 
     static let stream = Route(
-        method: "GET", path: "/v1/changes/stream", name: "changeStream", summary: "Changes as they happen: server-sent events.",
+        method: "GET", path: "/v1/changes/stream", name: "changeStream", summary: "Stream changes as server-sent events.",
         discussion: """
-            Events added, deleted and pruned; an event's id is the anchor behind it, and with Last-Event-ID the stream goes on there, over any \
-            distance. Without an anchor it begins with the next change. When there is no news, a comment comes every 15 seconds. A client that \
-            leaves more than 32 KiB untaken for 30 seconds is told so by an event gone, and the stream ends; it may come again.
+            The events are added, deleted, and pruned. The id of an event is the anchor after it. Send it as Last-Event-ID to resume the \
+            stream after that event, however long ago it was. The stream starts with the next change if you send no anchor. A comment is \
+            sent every 15 seconds if nothing changes. If a client leaves more than 32 KiB unread for 30 seconds, the stream ends with the \
+            event gone, and the client can reconnect.
             """,
         parameters: [after, .types], answers: [.events], problems: [410], answer: stream)
 
@@ -69,6 +71,9 @@ enum ChangeRoutes {
     }
 
     private static var gone: Problem {
-        Problem(410, "this is no anchor of this client and store; begin again without it, and forget what is not told then")
+        Problem(
+            410,
+            "The anchor is not valid for this client and store. Start again without it, and drop local objects that are not sent again."
+        )
     }
 }

@@ -6,13 +6,13 @@ import SampleStore
 /// The routes that list types, sources and devices.
 enum OriginRoutes {
     static let types = Route(
-        method: "GET", path: "/v1/types", name: "types", summary: "The types that there are samples of.",
+        method: "GET", path: "/v1/types", name: "types", summary: "List the types that have samples.",
         parameters: [.subject], answers: [.json, .ndjson], key: "types", answer: types)
     static let sources = Route(
-        method: "GET", path: "/v1/sources", name: "sources", summary: "Where samples come from.",
+        method: "GET", path: "/v1/sources", name: "sources", summary: "List the sources of samples.",
         parameters: [.types, .subject], answers: [.json, .ndjson], key: "sources", answer: sources)
     static let devices = Route(
-        method: "GET", path: "/v1/devices", name: "devices", summary: "What samples were measured with.",
+        method: "GET", path: "/v1/devices", name: "devices", summary: "List the devices that measured samples.",
         parameters: [.types, .subject], answers: [.json, .ndjson], key: "devices", answer: devices)
 
     /// A group of series with the same key.

@@ -6,19 +6,19 @@ import SampleStore
 /// The routes for activity rings and characteristics.
 enum PersonRoutes {
     static let summaries = Route(
-        method: "GET", path: "/v1/activity-summaries", name: "activitySummaries", summary: "The rings of days.",
+        method: "GET", path: "/v1/activity-summaries", name: "activitySummaries", summary: "List activity rings by day.",
         discussion: """
-            As 'vitalgate rings' has them: a day whose summary a source told is told as it told it; of any other the rings come from samples, and \
-            derived is true.
+            The same days as 'vitalgate rings'. If a source reported a summary of the day, it is returned unchanged. Otherwise the rings \
+            are computed from samples, and derived is true.
             """,
-        parameters: [.from, .to, .subject, .zone, .limit(most, "At most so many days; \(most) without it.")],
+        parameters: [.from, .to, .subject, .zone, .limit(most, "Maximum number of days (default: \(most)).")],
         isSlow: true, answers: [.json, .ndjson], key: "activitySummaries", problems: [422], answer: summaries)
 
     static let characteristics = Route(
         method: "GET", path: "/v1/characteristics", name: "characteristics",
-        summary: "What is so of people: date of birth, biological sex, blood type, skin type, use of a wheelchair.",
+        summary: "List characteristics of people: date of birth, biological sex, blood type, skin type, wheelchair use.",
         parameters: [
-            .subject, .zone, Parameter(name: "on", form: .times, help: "The day of which it is asked; today without it."),
+            .subject, .zone, Parameter(name: "on", form: .times, help: "Day for which they are valid (default: today)."),
         ],
         answers: [.json, .ndjson], key: "characteristics", problems: [422], answer: characteristics)
 

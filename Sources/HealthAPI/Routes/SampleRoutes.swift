@@ -6,19 +6,19 @@ import SampleStore
 /// The routes for samples: by type, time and condition, individually, and the latest.
 enum SampleRoutes {
     static let samples = Route(
-        method: "GET", path: "/v1/samples", name: "samples", summary: "Samples by type, time and condition.",
+        method: "GET", path: "/v1/samples", name: "samples", summary: "List samples by type, time, and condition.",
         discussion: """
-            By start time, or as sort says. Lines are those of 'vitalgate query --format ndjson' without their places in the store, ingest and seq: \
-            these tell how much there is that one may not read.
+            Sorted by start time unless sort is set. The lines are those of 'vitalgate query --format ndjson' without ingest and seq, \
+            which would reveal how much data is hidden.
             """,
         parameters: [
             .types, .from, .to, .subject, .source, .device, .condition,
             Parameter(
                 name: "sort", form: .text(like: "start", "-start", "-value,start"),
                 help:
-                    "start (oldest first), -start (newest first), or other fields of a condition, joined by commas: -value,start."
+                    "Sort fields, separated by commas: start (oldest first), -start (newest first), and others such as -value."
             ),
-            .limit(.max, "At most so many; all without it."), .unit, .zone,
+            .limit(.max, "Maximum number of samples (default: all)."), .unit, .zone,
         ],
         slowParameter: "sort", answers: [.json, .ndjson, .csv], key: "samples",
         item: "{\"$ref\":\"#/components/schemas/StoredSample\"}",
@@ -26,22 +26,24 @@ enum SampleRoutes {
         problems: [422], answer: samples)
 
     static let sample = Route(
-        method: "GET", path: "/v1/samples/{uuid}", name: "sample", summary: "One sample whole, with what it carries.",
-        discussion: "Points, a resource or a document are part of it with content=true only.",
+        method: "GET", path: "/v1/samples/{uuid}", name: "sample", summary: "Get one sample.",
+        discussion: "The points, resource, or document of the sample are included only with content=true.",
         parameters: [
             .uuid,
-            Parameter(name: "content", form: .flag, help: "Also what the object carries: points, a resource, a document."),
+            Parameter(name: "content", form: .flag, help: "Include the points, resource, or document of the sample."),
         ],
         answers: [.json], problems: [404], answer: sample)
 
     static let raw = Route(
-        method: "GET", path: "/v1/samples/{uuid}/raw", name: "rawSample", summary: "A clinical record or a document as it came.",
-        discussion: "The resource of FHIR, or the document of CDA, octet for octet. What carries neither is not found.",
+        method: "GET", path: "/v1/samples/{uuid}/raw", name: "rawSample",
+        summary: "Get a clinical record or document in its original form.",
+        discussion: "The FHIR resource or CDA document, byte for byte. Any other sample gets 404.",
         parameters: [.uuid], answers: [.resource, .document], problems: [404], answer: raw)
 
     static let latest = Route(
         method: "GET", path: "/v1/latest", name: "latest",
-        summary: "The latest sample of each type, by start; none that begins more than two minutes from now.",
+        summary: "List the latest sample of each type.",
+        discussion: "The latest by start time. Samples that start more than two minutes in the future are ignored.",
         parameters: [.types, .subject, .unit], answers: [.json, .ndjson], key: "samples",
         item: "{\"$ref\":\"#/components/schemas/StoredSample\"}", links: ["sample", "rawSample"], problems: [422], answer: latest)
 
@@ -67,7 +69,7 @@ enum SampleRoutes {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
         let orders = words.compactMap { SampleOrder($0) }
         guard words.count <= 8, orders.count == words.count else {
-            throw Problem(422, "sort: expected at most 8 fields such as start, -value or source.name, joined by commas")
+            throw Problem(422, "'sort' must be at most 8 fields such as start, -value, or source.name, separated by commas.")
         }
         return orders
     }
@@ -84,7 +86,7 @@ enum SampleRoutes {
         return response
     }
 
-    static let unknown = Problem(404, "there is no such sample")
+    static let unknown = Problem(404, "Sample not found.")
 
     private static func octets(of sample: Sample, me: String, withContent: Bool) -> [UInt8] {
         var bytes: [UInt8] = []

@@ -20,18 +20,19 @@ enum SaveRoutes {
     }
 
     static let save = Route(
-        method: "POST", path: "/v1/samples", name: "saveSamples", summary: "Save objects: all of them or none.",
+        method: "POST", path: "/v1/samples", name: "saveSamples", summary: "Save objects, all or none.",
         discussion: """
-            Each is written as a person writes lines of NDJSON: type, start with a zone, and what the type tells. A source and a UUID are given to it: \
-            uuid, identity, source and group are not said. With both syncIdentifier and syncVersion in its metadata it is an edition of a record, of \
-            which the greatest version stays. The answer tells of each, in order, its UUID and whether it was stored, known already (the same again, \
-            or an edition that is no greater) or held, since it cannot be true, until a person has looked at it. The same request again changes \
-            nothing; with the same Idempotency-Key its answer is the same, too.
+            Each object has the form of an NDJSON line for import: type, start with a time zone, and the members of its type. Omit uuid, \
+            identity, source, and group, because the client is the source. Objects with syncIdentifier and syncVersion in their metadata \
+            are versions of one record, and the highest version is kept. The response lists the UUID and the outcome of each object, in \
+            order: stored, known (the same object again, or a version that is not higher), or held (the value cannot be true and is \
+            quarantined until a person decides). Repeating a request changes nothing. With the same Idempotency-Key, it also gets the \
+            same response.
             """,
         parameters: [
             Parameter(
                 name: "Idempotency-Key", form: .field(most: 255),
-                help: "A text that names this request, at most 255 octets; kept for a week.",
+                help: "Unique name of the request, at most 255 bytes. It is kept for a week.",
                 isInHeader: true)
         ],
         body: RequestBody(forms: [.ndjson, .json], most: 16 << 20, schema: schema, text: text), isWriting: true, answers: [.json],
@@ -39,13 +40,14 @@ enum SaveRoutes {
         problems: [403], answer: save)
 
     static let delete = Route(
-        method: "DELETE", path: "/v1/samples/{uuid}", name: "deleteSample", summary: "Delete an object of one's own.",
-        discussion: "Another's object is not found, as one that never was. What belongs to a correlation or workout stays.",
+        method: "DELETE", path: "/v1/samples/{uuid}", name: "deleteSample", summary: "Delete an object that the client saved.",
+        discussion:
+            "Objects of other sources get 404, like objects that do not exist. The parts of a correlation or workout are kept.",
         parameters: [
             .uuid,
             Parameter(
                 name: "If-Match", form: .field(most: 1000),
-                help: "The ETag that it was given with: where it is another now, it stays.",
+                help: "ETag of the object. The object is deleted only if its current ETag is the same.",
                 isInHeader: true),
         ], isWriting: true, answers: [], problems: [404, 412], answer: delete)
 
@@ -64,7 +66,7 @@ enum SaveRoutes {
                 registry: OriginRegistry(subject: store.subject))
             let samples = try readings.map { reading in
                 guard let first = try ReadingPath.samples(of: [reading], zone: settings.zone, received: received).first else {
-                    throw Refusal("it is no sample", at: reading.place)
+                    throw Refusal("it is not a sample", at: reading.place)
                 }
                 return first
             }
@@ -83,10 +85,11 @@ enum SaveRoutes {
 
     private static func problem(_ error: ClientWriteError) -> any Error {
         switch error {
-        case .notGranted(let types): Problem(403, "may not be written: \(types.map(\.id).joined(separator: ", "))")
-        case .tooEarly(let type): Problem(422, "\(type.id): it ended before the earliest date that the store keeps")
-        case .tooManySeries: Problem(422, "a client has at most 1,000 series: one for each person, type and device")
-        case .otherRequest: Problem(422, "Idempotency-Key: it names another request")
+        case .notGranted(let types):
+            Problem(403, "The client may not write these types: \(types.map(\.id).joined(separator: ", ")).")
+        case .tooEarly(let type): Problem(422, "A sample of type \(type.id) ended before the earliest date that the store keeps.")
+        case .tooManySeries: Problem(422, "A client can have at most 1,000 series, one for each person, type, and device.")
+        case .otherRequest: Problem(422, "This Idempotency-Key was used for another request.")
         case .other(let error): error
         }
     }
@@ -115,7 +118,7 @@ enum SaveRoutes {
                 where: { sample in
                     guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: store.subject)
                     else { return }
-                    throw Problem(412, "it is another now")
+                    throw Problem(412, "The ETag of the object does not match If-Match.")
                 })
             guard isGone else { throw SampleRoutes.unknown }
             return HTTPResponse(status: 204)

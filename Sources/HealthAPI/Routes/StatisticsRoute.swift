@@ -6,21 +6,26 @@ import SampleStore
 /// The route for statistics by calendar interval, as in `vitalgate stats`.
 enum StatisticsRoute {
     static let statistics = Route(
-        method: "GET", path: "/v1/statistics", name: "statistics", summary: "A type summed up by hours, days, weeks, months.",
+        method: "GET", path: "/v1/statistics", name: "statistics",
+        summary: "Get statistics of a type by hour, day, week, or month.",
         discussion: """
-            Cumulative types have a sum, all other quantities average, lowest, highest and latest value, categories the time that each case lasted. \
-            Days follow the calendar of the zone; nights go from noon to noon. Where several sources tell of the same time, one counts.
+            Cumulative types have a sum. Other quantities have an average, minimum, maximum, and latest value. Categories have the \
+            duration of each case. Days follow the calendar of the time zone, and nights are from noon to noon. If several sources \
+            report on the same time, only one of them counts.
             """,
         parameters: [
-            Parameter(name: "type", form: .name(.amounts), help: "A quantity type or a category.", isRequired: true),
-            Parameter(name: "every", form: .stretch, help: "The stretch: 15m, 1h, 1d, 1w, 1mo, 1y.", isRequired: true),
-            .from, .to, Parameter(name: "anchor", form: .times, help: "Where a stretch begins; else midnight, weeks on Monday."),
+            Parameter(name: "type", form: .name(.amounts), help: "Quantity or category type.", isRequired: true),
+            Parameter(
+                name: "every", form: .stretch, help: "Length of the intervals, such as 15m, 1h, 1d, 1w, 1mo, or 1y.",
+                isRequired: true),
+            .from, .to,
+            Parameter(name: "anchor", form: .times, help: "Start of an interval (default: midnight, for weeks on Monday)."),
             .subject, .source, .device, .condition, .zone, .unit,
-            Parameter(name: "bySource", form: .flag, help: "Keeps the sources apart."),
-            Parameter(name: "everySource", form: .flag, help: "Counts every source, also where several tell of the same time."),
-            Parameter(name: "percentiles", form: .flag, help: "Also the 5th, 25th, 50th, 75th and 95th percentile."),
-            Parameter(name: "empty", form: .flag, help: "Also stretches without samples."),
-            .limit(most, "At most so many stretches; \(most) without it."),
+            Parameter(name: "bySource", form: .flag, help: "Report each source separately."),
+            Parameter(name: "everySource", form: .flag, help: "Count every source, even if several report on the same time."),
+            Parameter(name: "percentiles", form: .flag, help: "Include the 5th, 25th, 50th, 75th, and 95th percentile."),
+            Parameter(name: "empty", form: .flag, help: "Include intervals without samples."),
+            .limit(most, "Maximum number of intervals (default: \(most))."),
         ],
         isSlow: true, answers: [.json, .ndjson, .csv], key: "statistics", problems: [422], answer: statistics)
 
@@ -31,13 +36,13 @@ enum StatisticsRoute {
         let reader = try call.reader()
         let type = try call.type(call.text("type") ?? "", from: "type")
         guard type.kind == .quantity || type.kind == .category else {
-            throw Problem(400, "type: expected a quantity type or a category: other samples are no amounts")
+            throw Problem(400, "'type' must be a quantity or category type.")
         }
         let (query, line) = try question(call, type, reader.store)
         let own = type.kind == .quantity ? type.canonicalUnit : line.unit
         let conversion = try own.conversion(to: line.unit, molarMass: type.molarMass)
         if try reader.store.shares(of: query) > 100 * most {
-            throw Problem(422, "every: these would be too many stretches; take longer ones, or less time")
+            throw Problem(422, "There would be too many intervals. Use longer intervals or a shorter time range.")
         }
         func made() throws -> [UInt8] {
             var writer = StatisticsWriter(form: call.form, line: line)
@@ -64,7 +69,7 @@ enum StatisticsRoute {
         _ call: Call, _ type: SampleType, _ store: SampleStore
     ) throws -> (StatisticsQuery, StatisticsLine) {
         guard let interval = call.text("every").flatMap({ CalendarInterval($0) }) else {
-            throw Problem(400, "every: expected a count and m, h, d, w, mo or y, such as 1d")
+            throw Problem(400, "'every' must be a number and a unit (m, h, d, w, mo, or y), such as 1d.")
         }
         let zone = try call.zone()
         let range = try call.range(zone)
@@ -81,7 +86,7 @@ enum StatisticsRoute {
         if query.includesGaps {
             guard let from = range.from, let to = range.to,
                 query.intervals.index(of: to) - query.intervals.index(of: from) <= most
-            else { throw Problem(422, "empty: takes from and to, with at most \(most) stretches between them") }
+            else { throw Problem(422, "'empty' requires 'from' and 'to' with at most \(most) intervals between them.") }
         }
         var shown = StatisticsLine.usual(for: type)
         if call.flag("percentiles") { shown.insert(.percentiles) }
@@ -94,7 +99,7 @@ enum StatisticsRoute {
         if query.bySource { shown.insert(.separateBySource) }
         let unit = try type.kind == .quantity ? call.unit(for: [type]) ?? type.canonicalUnit : Unit(ucum: "s")
         guard type.kind == .quantity || call.text("unit") == nil else {
-            throw Problem(422, "unit: a category has durations, in seconds")
+            throw Problem(422, "'unit' does not apply to a category. Its durations are in seconds.")
         }
         return (query, StatisticsLine(type: type, unit: unit, zone: zone, shown: shown, me: store.subject))
     }

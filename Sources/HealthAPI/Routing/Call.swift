@@ -29,23 +29,26 @@ struct Call {
         for item in head.query {
             guard let parameter = parameters.first(where: { $0.name == item.name && $0.isInQuery }) else {
                 let names = parameters.filter(\.isInQuery).map(\.name).joined(separator: ", ")
-                throw Problem(400, names.isEmpty ? "this path takes no parameters" : "unknown parameter; known are \(names)")
+                throw Problem(
+                    400, names.isEmpty ? "This path takes no parameters." : "Unknown parameter. Known parameters: \(names).")
             }
-            guard values[item.name] == nil || parameter.isRepeating else { throw Problem(400, "\(item.name): given twice") }
+            guard values[item.name] == nil || parameter.isRepeating else {
+                throw Problem(400, "'\(item.name)' is given more than once.")
+            }
             values[item.name, default: []].append(item.value)
         }
         for parameter in parameters where parameter.isInHeader {
             let given = head.headers.filter { $0.name == parameter.name.lowercased() }.map(\.value)
-            guard given.count <= 1 else { throw Problem(400, "\(parameter.name): given twice") }
+            guard given.count <= 1 else { throw Problem(400, "'\(parameter.name)' is given more than once.") }
             if !given.isEmpty { values[parameter.name] = given }
         }
         for parameter in parameters {
             guard let given = values[parameter.name] else {
-                guard !parameter.isRequired else { throw Problem(400, "\(parameter.name): is missing") }
+                guard !parameter.isRequired else { throw Problem(400, "'\(parameter.name)' is required.") }
                 continue
             }
             for text in given where !parameter.takes(text) {
-                throw Problem(400, "\(parameter.name): expected \(parameter.expected)")
+                throw Problem(400, "'\(parameter.name)' must be \(parameter.expected).")
             }
         }
         self.values = values
@@ -68,7 +71,7 @@ struct Call {
             if let form { best = (form, weight) }
         }
         guard let best else {
-            throw Problem(406, "the answer comes as \(route.answers.map(\.type).joined(separator: ", "))")
+            throw Problem(406, "Available content types: \(route.answers.map(\.type).joined(separator: ", ")).")
         }
         return best.form
     }
@@ -80,7 +83,7 @@ struct Call {
         guard let body = route.body else { return nil }
         let type = (head.header("content-type") ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " }
         guard let form = body.forms.first(where: { $0.type == type }) else {
-            throw Problem(415, "what is sent is \(body.forms.map(\.type).joined(separator: " or ")), and says so in Content-Type")
+            throw Problem(415, "The Content-Type of the body must be \(body.forms.map(\.type).joined(separator: " or ")).")
         }
         return form
     }
@@ -91,7 +94,7 @@ struct Call {
     ///
     /// - Throws: ``Problem`` 401 if there is none.
     func caller() throws -> Caller {
-        guard let known else { throw Problem(401, "this needs a client's token") }
+        guard let known else { throw Problem(401, "A client token is required.") }
         return known
     }
 
@@ -108,7 +111,7 @@ struct Call {
     /// A type of the catalogue. Other types are rejected because accepting them would reveal which ones are in the store.
     func type(_ name: String, from parameter: String) throws -> SampleType {
         guard let type = SampleType(known: name) else {
-            throw Problem(400, "\(parameter): there is no such type; 'vitalgate types' lists them")
+            throw Problem(400, "Unknown type in '\(parameter)'. Run 'vitalgate types' to list all types.")
         }
         return type
     }
@@ -122,20 +125,22 @@ struct Call {
 
     func zone() throws -> TimeZoneRules {
         guard let name = text("zone") else { return core.settings.zone }
-        guard let zone = core.settings.zones(name) else { throw Problem(422, "zone: there is no such zone") }
+        guard let zone = core.settings.zones(name) else {
+            throw Problem(422, "'zone' must be a time zone such as Europe/Berlin or +01:00.")
+        }
         return zone
     }
 
     func range(_ zone: TimeZoneRules) throws -> (from: Instant?, to: Instant?) {
         let range = (from: try instant("from", zone), to: try instant("to", zone))
-        if let from = range.from, let to = range.to, to < from { throw Problem(422, "from: is behind to") }
+        if let from = range.from, let to = range.to, to < from { throw Problem(422, "'from' must not be later than 'to'.") }
         return range
     }
 
     func instant(_ name: String, _ zone: TimeZoneRules) throws -> Instant? {
         guard let text = text(name) else { return nil }
         guard let instant = Instant(written: text, now: core.settings.now(), zone: zone) else {
-            throw Problem(422, "\(name): expected a time such as 2026-11-20T06:30:00Z, 2026-11-20, today or -7d")
+            throw Problem(422, "'\(name)' must be a time such as 2026-11-20T06:30:00Z, 2026-11-20, today, or -7d.")
         }
         return instant
     }
@@ -198,15 +203,15 @@ extension Parameter {
     /// The description of valid values for an error message.
     var expected: String {
         switch form {
-        case .text(let most, _): "a text of at most \(most) characters"
+        case .text(let most, _): "1 to \(most) characters long"
         case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
         case .flag: "true or false"
         case .words(let words): "one of \(words.joined(separator: ", "))"
-        case .name, .names: "a name"
+        case .name, .names: "the name of a type"
         case .uuid: "a UUID"
-        case .person(let orNobody): orNobody ? "me, unassigned or a UUID" : "me or a UUID"
-        case .stretch: "a count and m, h, d, w, mo or y, such as 1d"
-        case .field(let most): "at most \(most) visible characters of ASCII"
+        case .person(let orNobody): orNobody ? "me, unassigned, or a UUID" : "me or a UUID"
+        case .stretch: "a number and a unit (m, h, d, w, mo, or y), such as 1d"
+        case .field(let most): "1 to \(most) printable ASCII characters, without spaces at the start or end"
         }
     }
 }

@@ -16,7 +16,7 @@ struct ConditionObject: Decodable {
     /// - Throws: ``Problem`` 422 if the object is invalid.
     static func text(of json: String) throws(Problem) -> String {
         guard json.utf8.count <= SamplePredicate.maximumLength else {
-            throw Problem(422, "where: the condition is too long")
+            throw Problem(422, "The condition in 'where' is too long.")
         }
         // The depth has the same limit as in the condition parser, since the decoder recurses for each level.
         var (depth, deepest) = (0, 0)
@@ -25,12 +25,14 @@ struct ConditionObject: Decodable {
             if octet == UInt8(ascii: "}") || octet == UInt8(ascii: "]") { depth -= 1 }
             deepest = max(deepest, depth)
         }
-        guard deepest <= 128 else { throw Problem(422, "where: the condition is nested too deeply") }
+        guard deepest <= 128 else { throw Problem(422, "The condition in 'where' is nested too deeply.") }
         do {
             return try JSONDecoder().decode(ConditionObject.self, from: Data(json.utf8)).condition
         } catch {
             throw Problem(
-                422, "where: expected an object with and, or, not, or with field, is and value (also unit), or field and exists")
+                422,
+                "'where' must be a JSON object with and, or, not, field + is + value (+ unit), or field + exists."
+            )
         }
     }
 

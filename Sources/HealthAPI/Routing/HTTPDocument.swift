@@ -26,7 +26,7 @@ public enum HTTPDocument {
         var info = JSONObject()
         info.set("title", "Vitalgate")
         info.set("version", "1")
-        info.set("summary", "Health samples of this household, for the programs that its people have let in.")
+        info.set("summary", "Health samples of a household, for programs that its people have authorized.")
         return info
     }
 
@@ -40,12 +40,12 @@ public enum HTTPDocument {
         if let body = route.body { operation.set("requestBody", requestBody(body)) }
         var answers = JSONObject()
         if route.answers.isEmpty {
-            answers.set("\(route.status)", described("Done."))
+            answers.set("\(route.status)", described("Success, without a body."))
         } else {
             answers.set("\(route.status)", answer(route))
         }
         if route.method == "GET", route.answers != [.events] {
-            answers.set("304", described("The reader has it already (If-None-Match)."))
+            answers.set("304", described("The response has not changed (If-None-Match)."))
         }
         // A body that is too long is refused before all other checks.
         let problems =
@@ -91,7 +91,7 @@ public enum HTTPDocument {
     }
 
     private static func answer(_ route: Route) -> JSONObject {
-        var object = described("The answer.")
+        var object = described("Success.")
         var content = JSONObject()
         for form in route.answers {
             var media = JSONObject()

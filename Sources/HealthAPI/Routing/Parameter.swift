@@ -36,22 +36,23 @@ struct Parameter: Sendable {
     var isInHeader = false
 
     static let types = Parameter(
-        name: "types", form: .names(.samples), help: "Types such as heartRate or sleepAnalysis, joined by commas; all without it."
+        name: "types", form: .names(.samples),
+        help: "Types such as heartRate or sleepAnalysis, separated by commas (default: all)."
     )
     static let from = Parameter(
-        name: "from", form: .times, help: "The first start that counts: ISO 8601, a date, today, yesterday, monday or -7d.")
-    static let to = Parameter(name: "to", form: .times, help: "The first start that no longer counts.")
+        name: "from", form: .times, help: "Earliest start (inclusive): ISO 8601, a date, today, yesterday, monday, or -7d.")
+    static let to = Parameter(name: "to", form: .times, help: "Latest start (exclusive).")
     static let subject = Parameter(
-        name: "subject", form: .person(orNobody: true), help: "A person: me, unassigned or a UUID; all without it.")
-    static let source = Parameter(name: "source", form: .text(like: "strap"), help: "A source's id or name.")
+        name: "subject", form: .person(orNobody: true), help: "Person: me, unassigned, or a UUID (default: all).")
+    static let source = Parameter(name: "source", form: .text(like: "strap"), help: "ID or name of the source.")
     static let device = Parameter(
-        name: "device", form: .text(like: "ble:C0:01:02:03:04:05"), help: "A device's key, name, model or serial number.")
+        name: "device", form: .text(like: "ble:C0:01:02:03:04:05"), help: "Key, name, model, or serial number of the device.")
     static let unit = Parameter(
         name: "unit", form: .text(like: "/min", "Cel", "kg"),
-        help: "Values in this unit (UCUM), of those types that have a conversion to it.")
+        help: "Unit of the values (UCUM), for types that can be converted to it.")
     static let zone = Parameter(
         name: "zone", form: .text(like: "Europe/Berlin", "+01:00", "UTC"),
-        help: "The zone of dates and days, such as Europe/Berlin or +01:00; the server's without it.")
+        help: "Time zone of dates and days, such as Europe/Berlin or +01:00 (default: the server's).")
     static let condition = Parameter(
         name: "where",
         form: .text(
@@ -61,15 +62,15 @@ struct Parameter: Sendable {
                 "{\"not\":{\"field\":\"source.name\",\"is\":\"~\",\"value\":\"Ear\"}}",
             ]),
         help: """
-            A condition as 'vitalgate query --where' takes it: value > 38 Cel and source.name ~ Ear. Or the same as JSON: \
+            Condition, as in 'vitalgate query --where': value > 38 Cel and source.name ~ Ear. The same condition as JSON: \
             {"and":[{"field":"value","is":">","value":38,"unit":"Cel"},{"field":"source.name","is":"~","value":"Ear"}]}.
             """)
-    static let uuid = Parameter(name: "uuid", form: .uuid, help: "The sample's UUID.", isRequired: true, isInPath: true)
+    static let uuid = Parameter(name: "uuid", form: .uuid, help: "UUID of the sample.", isRequired: true, isInPath: true)
     static func limit(_ most: Int, _ help: String) -> Parameter { Parameter(name: "limit", form: .number(0...most), help: help) }
     static func format(_ answers: [AnswerForm]) -> Parameter {
         Parameter(
             name: "format", form: .words(answers.map(\.name)),
-            help: "The form of the answer; without it what Accept asks for, else the first.")
+            help: "Format of the response (default: by the Accept header, or else the first one).")
     }
 }
 

@@ -8,6 +8,6 @@ enum RouteTable {
     ]
 
     private static let document = Route(
-        method: "GET", path: "/openapi.json", name: "document", summary: "This document.", right: .none, answers: [.json],
+        method: "GET", path: "/openapi.json", name: "document", summary: "Get this document.", right: .none, answers: [.json],
         answer: { _ in HTTPDocument.response })
 }

@@ -44,7 +44,7 @@ struct Router: HTTPHandler {
         return isSlow ? core.lookQueue : core.quickQueue
     }
 
-    static let busy = Problem(503, "the store is busy; ask again", headers: ["Retry-After": "1"])
+    static let busy = Problem(503, "The store is busy. Try again.", headers: ["Retry-After": "1"])
 
     func answer(_ request: HTTPRequest) -> HTTPResponse {
         do {
@@ -59,14 +59,14 @@ struct Router: HTTPHandler {
         } catch let error as StoreError where error.kind == .busy {
             return Self.busy.response
         } catch let error as StoreError where error.kind == .tooLong {
-            return Problem(422, "this takes too long to answer; ask for less time or fewer types").response
+            return Problem(422, "The query takes too long. Use a shorter time range or fewer types.").response
         } catch let error as StoreError where error.kind == .full {
-            return Problem(507, "the disk of the store is full; nothing was saved", headers: ["Retry-After": "600"]).response
+            return Problem(507, "The disk is full. Nothing was saved.", headers: ["Retry-After": "600"]).response
         } catch let refusal as Refusal {
             return Problem(422, "\(refusal.place.kind.rawValue) \(refusal.place.number): \(refusal.reason)").response
         } catch {
             // The error's details stay inside because they may mention hidden data.
-            return Problem(500, "the answer could not be made").response
+            return Problem(500, "The request failed because of an internal error.").response
         }
     }
 
@@ -84,13 +84,13 @@ struct Router: HTTPHandler {
         _ head: RequestHead
     ) throws(Problem) -> (route: Route?, variables: [String: String], allowed: String) {
         let found = RouteTable.all.compactMap { route in route.variables(of: head.path).map { (route, $0) } }
-        guard !found.isEmpty else { throw Problem(404, "there is no such path; /openapi.json says which there are") }
+        guard !found.isEmpty else { throw Problem(404, "Path not found. See /openapi.json for all paths.") }
         let methods = found.map(\.0.method)
         let allowed = (methods + (methods.contains("GET") ? ["HEAD"] : []) + ["OPTIONS"]).joined(separator: ", ")
         if head.method == "OPTIONS" { return (nil, [:], allowed) }
         let method = head.method == "HEAD" ? "GET" : head.method
         guard let (route, variables) = found.first(where: { $0.0.method == method }) else {
-            throw Problem(405, "this path is not asked like that", headers: ["Allow": allowed])
+            throw Problem(405, "This path does not allow the method. See the Allow header.", headers: ["Allow": allowed])
         }
         return (route, variables, allowed)
     }

@@ -14,7 +14,9 @@ struct AnchorSeal: Sendable {
         var key = try Self.read(path)
         if key == nil { key = try Self.make(path) }
         guard let seal = key.flatMap({ Seal(key: $0) }) else {
-            throw StoreError(.foreign, "\(path) is no key; move it away, and readers of changes begin again")
+            throw StoreError(
+                .foreign,
+                "\(path) is not a valid key. Remove the file to create a new key. Clients that follow changes then start again")
         }
         self.seal = seal
     }

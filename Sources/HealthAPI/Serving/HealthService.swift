@@ -132,7 +132,7 @@ final class ServiceCore: Sendable {
     /// - Throws: ``Problem`` 401 if the token is missing, unknown or expired. The error is the same for unknown and expired tokens.
     func caller(bearing token: String?) throws -> Caller {
         var problem = Problem(
-            401, "this needs a client's token, as Authorization: Bearer TOKEN", headers: ["WWW-Authenticate": "Bearer"])
+            401, "A client token is required. Send it as 'Authorization: Bearer TOKEN'.", headers: ["WWW-Authenticate": "Bearer"])
         guard let token else { throw problem }
         guard let caller = try client(bearing: token) else {
             problem.delay = delayOfWrongToken()

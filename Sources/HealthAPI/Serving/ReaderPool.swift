@@ -64,7 +64,7 @@ final class ReaderPool: Sendable {
     private func lend(_ view: ReaderView) throws -> Reader {
         let idle: IdleReader = try state.withLock { state in
             guard state.mayLend(view, of: most) else {
-                throw Problem(503, "too many are reading; ask again", headers: ["Retry-After": "1"])
+                throw Problem(503, "Too many requests are reading from the store. Try again.", headers: ["Retry-After": "1"])
             }
             state.lent += 1
             state.lentByView[view, default: 0] += 1

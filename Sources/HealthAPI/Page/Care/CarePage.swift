@@ -92,9 +92,9 @@ enum CarePage {
         let subject = try call.person().subject
         guard let number = Int64(call.variables[0]), let entry = try store.quarantined(number: number),
             entry.stored.sample.origin.subject == subject, entry.state == "held"
-        else { throw Problem(404, "nothing is held under this number") }
+        else { throw Problem(404, "Quarantined reading not found.") }
         guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
-            throw Problem(400, "do: expected accept or reject")
+            throw Problem(400, "'do' must be accept or reject.")
         }
         let description = IngestDescription(kind: verdict == "accept" ? .accept : .reject, received: call.now.microseconds)
         try call.doing {
@@ -135,7 +135,7 @@ enum CarePage {
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.hubReader().store
         guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {
-            throw Problem(404, "there is no such entry of the ledger")
+            throw Problem(404, "Ledger entry not found.")
         }
         let texts = call.texts
         let refusals: [HTML] = try store.refusals(of: number).prefix(1000).map { entry in

@@ -29,20 +29,20 @@ struct RepairForm {
 
     init(_ call: PageCall) throws {
         guard let type = call.text("type").flatMap({ SampleType($0) }) else {
-            throw Problem(400, "type: expected one that there is")
+            throw Problem(400, "Choose a type.")
         }
         guard let kind = call.text("repair").flatMap(Kind.init(rawValue:)) else {
-            throw Problem(400, "repair: expected one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw Problem(400, "'repair' must be one of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
         guard let by = call.text(Self.field(kind)) else {
-            throw Problem(400, "\(Self.field(kind)): expected what the repair is done by")
+            throw Problem(400, "Enter a value for the chosen repair.")
         }
         source = call.text("source")
-        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw Problem(400, "source: expected the id of a source") }
+        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw Problem(400, "'source' must be the ID of a source.") }
         (self.type, self.kind, repair) = (type, kind, try Self.repair(kind, by, of: type, call))
         range = (try Self.instant("from", call), try Self.instant("to", call))
         if let from = range.from, let to = range.to, from >= to {
-            throw Problem(400, "from, to: expected a time and a later one")
+            throw Problem(400, "The end must be later than the start.")
         }
         takesAmbiguous = call.text("ambiguous") != nil
         merged = max(call.text("merged").flatMap { Int($0) } ?? 0, 0)
@@ -55,7 +55,7 @@ struct RepairForm {
     private static func instant(_ name: String, _ call: PageCall) throws -> Instant? {
         guard let text = call.text(name) else { return nil }
         guard let instant = Instant(written: text, now: call.now, zone: call.zone) else {
-            throw Problem(400, "\(name): expected a date or a time of ISO 8601")
+            throw Problem(400, "'\(name)' must be a date or an ISO 8601 time.")
         }
         return instant
     }
@@ -71,28 +71,28 @@ struct RepairForm {
             } catch { throw Problem(400, "\(name): \(error)") }
         case .scale:
             guard let factor = try? Numeral(by), factor.doubleValue != 0, factor.doubleValue != 1 else {
-                throw Problem(400, "\(name): expected a number other than 0 and 1")
+                throw Problem(400, "Enter a number other than 0 and 1.")
             }
             return .scale(factor)
         case .shift:
             guard let offset = Repair.duration(by) else {
-                throw Problem(400, "\(name): expected a time such as +1h, -5h30min or +90s")
+                throw Problem(400, "Enter a duration such as +1h, -5h30min, or +90s.")
             }
             return .shift(offset)
         case .zone:
             guard let zone = call.core.settings.zones(by) else {
-                throw Problem(400, "\(name): expected a zone such as Europe/Berlin or +01:00")
+                throw Problem(400, "Enter a time zone such as Europe/Berlin or +01:00.")
             }
             return .zone(zone)
         case .type:
             guard let other = SampleType(by), other.kind == .quantity else {
-                throw Problem(400, "\(name): expected a quantity type")
+                throw Problem(400, "Choose a quantity type.")
             }
             return .type(other)
         case .subject:
             // Only the keeper may assign a person's data to another person because only the keeper knows both.
-            guard call.isKeeper else { throw Problem(403, "only the hub's keeper may do that") }
-            guard try call.hubReader().store.personNames()[by] != nil else { throw Problem(400, "\(name): expected a person") }
+            guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
+            guard try call.hubReader().store.personNames()[by] != nil else { throw Problem(400, "Choose a person.") }
             return .subject(by)
         }
     }

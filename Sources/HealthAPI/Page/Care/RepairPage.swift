@@ -192,7 +192,7 @@ enum RepairPage {
     }
 
     @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
-        guard let number = Int64(call.variables[0]) else { throw Problem(404, "there is no such repair") }
+        guard let number = Int64(call.variables[0]) else { throw Problem(404, "Repair not found.") }
         let store = try call.writer()
         try call.doing { try store.undoMigration(number, at: call.now) }
         return call.see("/page/care?done=undone")

@@ -31,7 +31,7 @@ enum ChartData {
             guard let from = call.text("from").flatMap({ Int64($0) }), let to = call.text("to").flatMap({ Int64($0) }),
                 known.contains(from),
                 known.contains(to), from < to, to - from <= century
-            else { throw Problem(400, "from, to: expected milliseconds since 1970, at most a century apart") }
+            else { throw Problem(400, "'from' and 'to' must be milliseconds since 1970, at most a century apart.") }
             (self.from, self.to) = (from, to)
             width = min(max(call.text("width").flatMap { Int($0) } ?? 360, 50), widest)
         }
@@ -52,7 +52,7 @@ enum ChartData {
         let names = (call.text("types") ?? "").split(separator: ",").map(String.init)
         let types = names.compactMap { SampleType($0) }.filter { $0.kind == .quantity }
         guard !types.isEmpty, types.count == names.count, types.count <= mostTypes else {
-            throw Problem(400, "types: expected one to \(mostTypes) quantity types")
+            throw Problem(400, "'types' must be one to \(mostTypes) quantity types.")
         }
         var object = JSONObject()
         object.set("from", Int(frame.from))
