@@ -44,11 +44,11 @@ public struct APIConfiguration: Decodable, Sendable {
         key = try members.decodeIfPresent(String.self, forKey: SettingKey("key"))
         isPlain = try members.decodeIfPresent(Bool.self, forKey: SettingKey("plain")) ?? false
         guard (certificate == nil) == (key == nil) else {
-            throw ConfigurationError("'api': a certificate needs its key, and a key its certificate")
+            throw ConfigurationError("'api': 'certificate' and 'key' must be set together")
         }
         guard listen.isLoopback || certificate != nil || isPlain else {
             throw ConfigurationError(
-                "'api.listen': other machines reach this address: give a certificate and a key, or say plain: true")
+                "'api.listen': other machines can reach this address: set 'certificate' and 'key', or set 'plain' to true")
         }
     }
 
@@ -60,7 +60,7 @@ public struct APIConfiguration: Decodable, Sendable {
         if let key, stat(key, &status) == 0, status.st_mode & 0o004 != 0 {
             found.append(
                 Weakness(
-                    isBroken: true, text: "\(key): everybody on this machine can read the key of the certificate",
+                    isBroken: true, text: "\(key): every user of this machine can read the certificate's key",
                     command: "sudo chmod o= \(key)"))
         }
         if !listen.isLoopback, certificate == nil {
@@ -68,7 +68,7 @@ public struct APIConfiguration: Decodable, Sendable {
                 Weakness(
                     isBroken: false,
                     text:
-                        "plain HTTP at \(listen): whoever is in the network can read readings and tokens; set 'api.certificate' and 'api.key'"
+                        "plain HTTP at \(listen): anyone on the network can read health data and tokens: set 'api.certificate' and 'api.key'"
                 ))
         }
         return found
@@ -83,7 +83,7 @@ public struct APIConfiguration: Decodable, Sendable {
         guard left < patience else { return nil }
         let day = String(Instant(seconds: certificate.expires).description.prefix(10))
         return Weakness(
-            isBroken: left <= 0, text: "\(path): the certificate \(left <= 0 ? "ended" : "ends") on \(day)",
+            isBroken: left <= 0, text: "\(path): the certificate \(left <= 0 ? "expired" : "expires") on \(day)",
             command: "vitalgate api certificate")
     }
 

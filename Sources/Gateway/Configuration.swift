@@ -105,7 +105,7 @@ public struct Configuration: Sendable {
         try Self.check(units: units, of: found ?? "")
         regionalUnits = file.locale.flatMap { RegionalUnits(locale: $0) }
         guard file.locale == nil || regionalUnits != nil else {
-            throw ConfigurationError("\(found ?? ""): locale: must name a region, as en-US or de-AT do")
+            throw ConfigurationError("\(found ?? ""): locale: must include a region, such as en-US or de-AT")
         }
         retention = file.retention ?? RetentionConfiguration()
         guard [nil, "daily", "never"].contains(file.prune) else {
@@ -137,7 +137,7 @@ public struct Configuration: Sendable {
             for name in names {
                 guard let formula = ImpedanceFormula(rawValue: name) else {
                     let known = ImpedanceFormula.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw ConfigurationError("\(path): bodyComposition: '\(name)' is no formula; known are \(known)")
+                    throw ConfigurationError("\(path): bodyComposition: unknown formula '\(name)', expected one of \(known)")
                 }
                 formulas[person, default: []].append(formula)
             }
@@ -164,7 +164,7 @@ public struct Configuration: Sendable {
     private static func check(units: [String: String], of path: String) throws(ConfigurationError) {
         for (name, code) in units.sorted(by: { $0.key < $1.key }) {
             guard let type = SampleType(name), type.kind == .quantity else {
-                throw ConfigurationError("\(path): units: '\(name)' is no quantity type")
+                throw ConfigurationError("\(path): units: '\(name)' is not a quantity type")
             }
             do {
                 let unit = try HealthModel.Unit(written: code)
@@ -176,7 +176,7 @@ public struct Configuration: Sendable {
     }
 
     private static func read(_ path: String) throws(ConfigurationError) -> File {
-        guard let bytes = SmallFile.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): it cannot be read") }
+        guard let bytes = SmallFile.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): cannot be read") }
         // An empty file sets nothing.
         guard !bytes.isEmpty else { return File() }
         if let fault = JSON5Fault.find(in: bytes) { throw ConfigurationError("\(path): not JSON5: \(fault)") }
@@ -209,8 +209,8 @@ public struct Configuration: Sendable {
             path(context.codingPath) + "expected " + words(of: type)
         case .keyNotFound(let key, let context): path(context.codingPath + [key]) + "is missing"
         case .dataCorrupted(let context):
-            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "this value is not understood"
-        @unknown default: "it is not understood"
+            JSON5Fault.find(in: bytes).map { "not JSON5: \($0)" } ?? path(context.codingPath) + "invalid value"
+        @unknown default: "invalid value"
         }
     }
 

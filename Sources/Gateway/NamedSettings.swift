@@ -36,6 +36,6 @@ struct NamedSettings<Setting: NamedSetting>: Decodable {
         for key in members.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
             all.append(try Setting(name: key.stringValue, from: members.superDecoder(forKey: key)))
         }
-        guard all.count <= most else { throw ConfigurationError("'\(Setting.key)': more than \(most) of them") }
+        guard all.count <= most else { throw ConfigurationError("'\(Setting.key)': more than \(most) entries") }
     }
 }

@@ -26,7 +26,7 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
     init(name: String, from decoder: any Decoder) throws {
         let path = "observers.\(name)"
         guard Self.isName(name) else {
-            throw ConfigurationError("'\(path)': an observer's name is of a to z, 0 to 9 and -, at most 64 of them")
+            throw ConfigurationError("'\(path)': an observer's name has at most 64 characters from a to z, 0 to 9 and -")
         }
         let keys = try decoder.container(keyedBy: SettingKey.self).allKeys.map(\.stringValue).sorted()
         if let unknown = keys.first(where: { !Self.knownKeys.contains($0) }) {
@@ -35,10 +35,10 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let types = try members.decodeIfPresent([String].self, forKey: .types)
         if let unknown = types?.first(where: { SampleType($0) == nil }) {
-            throw ConfigurationError("'\(path).types': '\(unknown)' is no type; 'vitalgate types' lists them")
+            throw ConfigurationError("'\(path).types': unknown type '\(unknown)': run 'vitalgate types' for a list")
         }
         guard types?.isEmpty != true else {
-            throw ConfigurationError("'\(path).types': names none; without it all of them are told")
+            throw ConfigurationError("'\(path).types': the list is empty: leave it out to observe all types")
         }
         let frequency = try members.decodeIfPresent(String.self, forKey: .frequency)
         guard frequency.map(Self.frequencies.contains) ?? true else {
@@ -52,7 +52,7 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
         switch (command, socket) {
         case (let command?, nil) where command.first?.isEmpty == false: arguments += ["--", name] + command
         case (nil, let socket?) where !socket.isEmpty: arguments += ["--socket", socket, "--", name]
-        default: throw ConfigurationError("'\(path)': it has either a command, a list of its words, or a socket's path")
+        default: throw ConfigurationError("'\(path)': set either 'command' (a list of words) or 'socket' (a path)")
         }
         (self.name, self.arguments) = (name, arguments)
     }

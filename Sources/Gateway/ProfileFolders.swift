@@ -63,7 +63,7 @@ public struct ProfileFolders: Sendable {
     public func checkNamed() throws(SourceError) {
         for folder in named {
             guard let stream = opendir(folder) else {
-                throw SourceError(.noInput, "\(folder): profiles cannot be read from there: \(String(cString: strerror(errno)))")
+                throw SourceError(.noInput, "\(folder): cannot read profiles: \(String(cString: strerror(errno)))")
             }
             closedir(stream)
         }

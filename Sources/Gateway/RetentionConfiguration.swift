@@ -15,14 +15,14 @@ public struct RetentionConfiguration: Sendable, Decodable {
     public init(from decoder: any Decoder) throws {
         for (name, text) in try [String: String](from: decoder) {
             guard let period = Self.period(text) else {
-                throw ConfigurationError("retention: '\(name)': '\(text)' is no time such as 90d, 12w or 10y")
+                throw ConfigurationError("retention: '\(name)': invalid duration '\(text)', expected one such as 90d, 12w or 10y")
             }
             if name == "all" {
                 others = period
             } else if let type = SampleType(name) {
                 periods[type] = period
             } else {
-                throw ConfigurationError("retention: there is no type '\(name)'; 'vitalgate types' lists them")
+                throw ConfigurationError("retention: unknown type '\(name)': run 'vitalgate types' for a list")
             }
         }
     }

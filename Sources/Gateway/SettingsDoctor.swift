@@ -32,7 +32,7 @@ public struct SettingsDoctor: Sendable {
     private func settings(_ configuration: Configuration) -> Finding {
         do throws(ConfigurationError) {
             let zone = try machine.zone(configuration.timeZone)
-            return Finding(.good, "configuration", "readable; the time zone is \(zone.identifier)")
+            return Finding(.good, "configuration", "readable, time zone \(zone.identifier)")
         } catch {
             return Finding(.broken, "configuration", error.description)
         }
@@ -49,8 +49,8 @@ public struct SettingsDoctor: Sendable {
         let seconds = configuration.hub.commitEvery
         return Finding(
             .good, "power cut",
-            "it can take the last \(seconds) s of streams such as a strap's ('hub.commitEvery'), and one second of anything else; nothing "
-                + "that a device was told is safe")
+            "a power cut can lose the last \(seconds) s of continuous streams such as a heart rate strap ('hub.commitEvery') and the last second "
+                + "of other readings, but no reading acknowledged to its device")
     }
 
     private func store(_ configuration: Configuration) -> [Finding] {
@@ -59,12 +59,12 @@ public struct SettingsDoctor: Sendable {
             let store = try StoreAccess(configuration: configuration, machine: machine).openForReading()
             guard access(path, W_OK) == 0 else {
                 return [
-                    Finding(.broken, "store", "\(path): it can be read and not written", command: "sudo chown $USER \(path)*")
+                    Finding(.broken, "store", "\(path): can be read but not written", command: "sudo chown $USER \(path)*")
                 ]
             }
             var findings = [Finding(.good, "store", "\(path), schema \(try store.summary().schema)")]
             if isOpenToOthers(path) {
-                findings.append(Finding(.warning, "store", "\(path): others can read it", command: "chmod go= \(path)*"))
+                findings.append(Finding(.warning, "store", "\(path): other users can read it", command: "chmod go= \(path)*"))
             }
             return findings
         } catch {
@@ -87,9 +87,11 @@ public struct SettingsDoctor: Sendable {
                             on: zone.date(of: machine.now())))
                 }
             }
-            guard !missing.isEmpty else { return [Finding(.good, "estimates", "all that 'bodyComposition' needs is known")] }
+            guard !missing.isEmpty else {
+                return [Finding(.good, "estimates", "all facts that 'bodyComposition' needs are known")]
+            }
             return BodyEstimates.Missing.allCases.filter(missing.contains).map {
-                Finding(.warning, "estimates", "nothing is estimated of a person of whom it is not known " + $0.advice)
+                Finding(.warning, "estimates", "body composition is not estimated for a person without " + $0.advice)
             }
         } catch let error as ConfigurationError {
             return [Finding(.broken, "estimates", error.description)]
@@ -103,7 +105,8 @@ public struct SettingsDoctor: Sendable {
         switch error.kind {
         case .missing where path.isEmpty: Finding(.broken, "store", error.message)
         case .missing: missing(path)
-        case .busy: Finding(.warning, "store", "\(path): another program holds it for long", command: "fuser -v \(path)")
+        case .busy:
+            Finding(.warning, "store", "\(path): another program has locked it for a long time", command: "fuser -v \(path)")
         case .permission: Finding(.broken, "store", "\(error)", command: "sudo chown $USER \(path)*")
         case .corrupt: Finding(.broken, "store", "\(error)", command: "vitalgate --store \(path) store check")
         default: Finding(.broken, "store", "\(error)")
@@ -116,9 +119,10 @@ public struct SettingsDoctor: Sendable {
         repeat {
             folder = folder.lastIndex(of: "/").map { $0 == folder.startIndex ? "/" : String(folder[..<$0]) } ?? "."
         } while access(folder, F_OK) != 0 && folder != "/" && folder != "."
-        if access(folder, W_OK | X_OK) == 0 { return Finding(.good, "store", "\(path): not there yet, and can be made") }
+        if access(folder, W_OK | X_OK) == 0 { return Finding(.good, "store", "\(path): does not exist yet and can be created") }
         return Finding(
-            .broken, "store", "\(path): not there yet, and \(folder) is not yours to write", command: "sudo chown $USER \(folder)"
+            .broken, "store", "\(path): does not exist yet, and you cannot write to \(folder)",
+            command: "sudo chown $USER \(folder)"
         )
     }
 
@@ -137,7 +141,7 @@ public struct SettingsDoctor: Sendable {
         let (library, problems) = folders.load()
         if library.profiles.isEmpty {
             return Finding(
-                .broken, "profiles", "there are none in \(folders.folders.joined(separator: ", ")): --profiles names a folder")
+                .broken, "profiles", "no profiles in \(folders.folders.joined(separator: ", ")): use --profiles to name a folder")
         }
         if !problems.isEmpty {
             return Finding(.warning, "profiles", "\(problems.count) cannot be read", command: "vitalgate profile check")

@@ -24,7 +24,8 @@ public struct StoreAccess: Sendable {
         } catch {
             guard error.kind == .missing else { throw error }
             throw StoreError(
-                .missing, "there is no store at \(configuration.store); 'vitalgate import' makes one, --store names another")
+                .missing,
+                "there is no store at \(configuration.store): create one with 'vitalgate import', or name another with --store")
         }
     }
 
@@ -45,7 +46,7 @@ public struct StoreAccess: Sendable {
         guard store.isDemo else {
             throw StoreError(
                 .invalid,
-                "\(configuration.store) is not a demo store, and simulated readings get into no other: name one that --simulate made, or a new one"
+                "\(configuration.store) is not a demo store: simulated readings need a store created by --simulate, or a new one"
             )
         }
         return store
@@ -76,7 +77,7 @@ public struct StoreAccess: Sendable {
 
     private func checkPath() throws(StoreError) {
         guard configuration.store.isEmpty else { return }
-        throw StoreError(.missing, "there is no home folder to keep a store in: set HOME or give --store")
+        throw StoreError(.missing, "there is no home folder for the store: set HOME or use --store")
     }
 
     private static func makeFolder(of path: String) throws(StoreError) {
@@ -105,7 +106,7 @@ public struct StoreAccess: Sendable {
             if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
             // A mistyped name must not end up in a log.
             throw ConfigurationError(
-                "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate people list' shows",
+                "there is no such person: use me, unassigned, a UUID, or a name from 'vitalgate people list'",
                 isOfOption: true)
         }
     }
@@ -115,8 +116,8 @@ public struct StoreAccess: Sendable {
 public struct SubjectSettingError: Error, CustomStringConvertible {
     /// The expected value, for the user.
     public let description =
-        "configuration: subject: must be a UUID, such as 'vitalgate store stats' shows of another hub's store, or the name of a person "
-        + "whom the store knows; leave it out, and a new store makes its own"
+        "configuration: subject: must be a UUID (another hub's 'vitalgate store stats' shows it) or the name of a person in the store: "
+        + "leave it out to let a new store create its own"
     /// Says nothing of the configured text, which may be a name.
     public init() {}
 }

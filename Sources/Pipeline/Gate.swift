@@ -32,15 +32,15 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
     /// The meaning of the rule, as text for the user who reviews the sample.
     public var explanation: String {
         switch self {
-        case .impossible: "outside what physics or the type's definition allows"
-        case .implausible: "outside what living people show, in whatever common unit"
-        case .unknownValue: "no case of the category that this version knows"
-        case .sentinel: "a number by which devices say that they have no value"
-        case .noContact: "the device says that the sensor had no contact"
-        case .badMeasurement: "the device says that the measurement went wrong"
-        case .clockUnknown: "its time is that of a clock that could not be read"
-        case .unattributed: "it came before the device's services were known, and may be another's of them"
-        case .provisional: "the row is the last of a file without a line break, and may be cut"
+        case .impossible: "outside the range that physics or the type's definition allows"
+        case .implausible: "outside the range of living people in every common unit"
+        case .unknownValue: "a category case that this version does not know"
+        case .sentinel: "a number that devices send for a missing value"
+        case .noContact: "the device reports that the sensor had no contact"
+        case .badMeasurement: "the device reports that the measurement failed"
+        case .clockUnknown: "its time is from a device clock that could not be checked"
+        case .unattributed: "it arrived before the device's services were known, so its sensor is unclear"
+        case .provisional: "the row is the last of a file without a final line break and may be truncated"
         default: name
         }
     }

@@ -166,7 +166,7 @@ import Testing
             _ = try access.openForWriting(creating: true)
             Issue.record("there is nowhere to make a store")
         } catch {
-            #expect(error.description.contains("set HOME or give --store"))
+            #expect(error.description.contains("set HOME or use --store"))
         }
     }
 

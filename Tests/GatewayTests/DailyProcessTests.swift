@@ -37,7 +37,7 @@ import Testing
         daily.run(command)
         #expect(try runs(after: 22, expecting: 0) == 1, "the day is not over")
         #expect(try runs(after: 2, expecting: 2) == 2)
-        #expect(notices.first == "prune: it ended (status 3); tried again in a day")
+        #expect(notices.first == "prune: the process ended (status 3), retrying in a day")
         daily.run(nil)
         #expect(try runs(after: 48, expecting: 0) == 2)
         daily.stop()

@@ -40,7 +40,7 @@ import Testing
         #expect(try radio().state == "running")
         try bench.adopt("sig-heart-rate")
         #expect(try radio().state == "waiting")
-        #expect(try radio().reason == "no Bluetooth adapter answers; `vitalgate doctor` finds out why")
+        #expect(try radio().reason == "no Bluetooth adapter responds: run `vitalgate doctor`")
         bench.source.hasAdapter = true
         #expect(try radio().state == "running")
         #expect(try radio().reason == nil)

@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [0, 1, 20]) func halfALine(_ count: Int) throws {
         let server = Server(patience: .milliseconds(1))
         server.say(try line(1).prefix(count))
-        #expect(throws: StatusClient.Failure.noAnswer(count == 0 ? "it does not answer" : "its answer ends in its midst")) {
+        #expect(throws: StatusClient.Failure.noAnswer(count == 0 ? "it does not respond" : "its response is incomplete")) {
             while true { _ = try server.client.read() }
         }
     }
@@ -70,7 +70,7 @@ import Testing
         server.say(try line(1) + line(2).prefix(20))
         #expect(try server.client.read().count == 1)
         #expect(server.client.isInMidst)
-        #expect(throws: StatusClient.Failure.noAnswer("its answer ends in its midst")) {
+        #expect(throws: StatusClient.Failure.noAnswer("its response is incomplete")) {
             while true { _ = try server.client.read() }
         }
     }
@@ -83,7 +83,7 @@ import Testing
             server.say([UInt8(ascii: " ")])
             do throws(StatusClient.Failure) { _ = try server.client.read() } catch { failure = error }
         }
-        #expect(failure == .noAnswer("its answer ends in its midst"))
+        #expect(failure == .noAnswer("its response is incomplete"))
     }
 
     @Test func aLineWithoutEnd() throws {
@@ -96,7 +96,7 @@ import Testing
             count += 1
             do throws(StatusClient.Failure) { _ = try server.client.read() } catch { failure = error }
         }
-        #expect(failure == .noAnswer("its answer is too long"))
+        #expect(failure == .noAnswer("its response is too long"))
         #expect(count == StatusMessage.longestAnswer / chunk.count + 1)
     }
 }

@@ -40,7 +40,7 @@ public final class Hub: HubSourceHost {
     /// Passes new settings to all sources.
     public func apply(_ settings: HubSettings) {
         if isRunning, live.zone != settings.zone {
-            let text = "local times are read in \(settings.zone.identifier) from now on, and no longer in \(live.zone.identifier)"
+            let text = "local times are now read in \(settings.zone.identifier) instead of \(live.zone.identifier)"
             told(SourceNotice(.information, "zone", text))
         }
         live.use(zone: settings.zone)
@@ -80,10 +80,10 @@ public final class Hub: HubSourceHost {
     public func summary(devices: Int) -> String {
         let running = sources.count { $0.state == .running }
         let line =
-            "\(running) of \(sources.count) sources run; \(devices) \(devices == 1 ? "device" : "devices") adopted, "
+            "\(running) of \(sources.count) sources running, \(devices) \(devices == 1 ? "device" : "devices") adopted, "
             + "\(live.delivered.count) heard since the start"
         guard live.failures > 0 else { return line }
-        return "\(line); the store takes nothing: failed attempts \(live.failures), waiting samples \(live.waitingSamples)"
+        return "\(line), the store cannot be written: failed attempts \(live.failures), waiting samples \(live.waitingSamples)"
     }
 
     private func stopSources() {
@@ -95,13 +95,13 @@ public final class Hub: HubSourceHost {
     private func couldNotStart(_ each: SupervisedSource, _ error: SourceError) {
         guard each.policy == .ignore else { return putOff(each, error) }
         each.stop(.ignored, error)
-        told(SourceNotice(.warning, each.source.name, "\(error); the hub runs without it"))
+        told(SourceNotice(.warning, each.source.name, "\(error), the hub runs without it"))
     }
 
     private func putOff(_ each: SupervisedSource, _ error: SourceError) {
         let delay = each.nextDelay(at: live.loop.clock.uptime)
         each.stop(.waiting, error)
-        told(SourceNotice(.warning, each.source.name, "\(error); started again in \(delay.components.seconds) s"))
+        told(SourceNotice(.warning, each.source.name, "\(error), retrying in \(delay.components.seconds) s"))
         each.retriesAt = live.loop.clock.uptime + delay
         each.retry = live.loop.after(delay) { [weak self, weak each] in
             guard let self, let each, isRunning else { return }

@@ -93,7 +93,9 @@ public final class HubClock {
         for source in hub.sources { for each in source.source.devices { each.device.clockWasSet(by: step) } }
         live.clockWasSet(by: step) { [weak self] in try self?.correct(known, by: step) }
         hub.told(
-            SourceNotice(.information, "clock", "it was set by \(step / 1_000_000) s; what it had stamped is corrected by that"))
+            SourceNotice(
+                .information, "clock",
+                "set by \(step / 1_000_000) s, and the times of earlier readings are corrected by the same amount"))
         finishIfRight()
     }
 
@@ -104,7 +106,7 @@ public final class HubClock {
         let count = try live.store.correct(
             step, of: clock, uptime: uptime, next: next, now: live.loop.clock.now, owner: ProcessIdentity.current())
         if count > 0 {
-            hub.told(SourceNotice(.information, "clock", "\(count) samples that it had stamped wrongly have their time now"))
+            hub.told(SourceNotice(.information, "clock", "corrected the times of \(count) \(count == 1 ? "sample" : "samples")"))
         }
     }
 

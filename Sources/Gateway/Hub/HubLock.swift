@@ -25,7 +25,7 @@ public final class HubLock {
             // If a hub was killed while it started an import, the new process holds the lock for a moment.
             guard let holder, attempts < Self.patience, kill(holder, 0) != 0, errno == ESRCH else {
                 let who = holder.map { " (process \($0))" } ?? ""
-                throw StoreError(.busy, "another hub runs on \(store)\(who): stop it first, or give this one another --store")
+                throw StoreError(.busy, "another hub is running on \(store)\(who): stop it first, or use another --store")
             }
             attempts += 1
             usleep(20_000)

@@ -42,14 +42,14 @@ struct InboxAccount {
 
     /// The summary for the log, without names or values.
     var summary: String {
-        guard let counts else { return "a file could not be read; its account in refused/ says why" }
+        guard let counts else { return "a file could not be read: see its report in refused/" }
         let parts = [
             (counts.stored, "stored"), (counts.duplicate, "duplicate"), (counts.quarantined, "quarantined"),
             (counts.refused, "refused"),
         ].filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
         return
-            "a file was imported as ingest \(counts.ingest): \(parts.isEmpty ? "nothing in it" : parts.joined(separator: ", "))"
-            + (isCut ? "; it seems to be cut, send it again whole" : "")
+            "a file was imported as ledger entry \(counts.ingest): \(parts.isEmpty ? "no readings" : parts.joined(separator: ", "))"
+            + (isCut ? " (the file seems to be truncated: send it again)" : "")
     }
 
     /// Returns the account as one line of JSON, with the file's new name.
@@ -57,7 +57,7 @@ struct InboxAccount {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes]
         guard counts != nil, object.last == UInt8(ascii: "}") else {
-            let unread = Unread(file: name, error: messages.first ?? "it could not be read", messages: messages)
+            let unread = Unread(file: name, error: messages.first ?? "the file could not be read", messages: messages)
             return ((try? encoder.encode(unread)).map(Array.init) ?? []) + "\n".utf8
         }
         let said = (try? encoder.encode(messages)).map(Array.init) ?? Array("[]".utf8)

@@ -17,7 +17,7 @@ extension InboxFolder {
         guard !isSomebodysFile(path) else { return }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let text = try? encoder.encode(Left(file: name, error: "it is \(what); it is left in the inbox")) else { return }
+        guard let text = try? encoder.encode(Left(file: name, error: "\(what): left in the inbox")) else { return }
         // A note is only a help, so an error is ignored.
         try? Self.write(Array(text) + "\n".utf8, to: path)
     }

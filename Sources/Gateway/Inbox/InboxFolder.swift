@@ -54,9 +54,9 @@ struct InboxFolder {
         guard lstat("\(path)/\(name)", &status) == 0 else { return .gone }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
-        case S_IFLNK: return .other("a link, which is not followed")
-        case S_IFDIR: return .other("a folder, which is not looked into")
-        default: return .other("no file")
+        case S_IFLNK: return .other("links are not followed")
+        case S_IFDIR: return .other("folders are not searched")
+        default: return .other("not a regular file")
         }
         if isBeingWritten(name) { return .beingWritten }
         return .file(

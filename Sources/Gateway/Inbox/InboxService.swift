@@ -131,7 +131,7 @@ public final class InboxService: HubSource {
                 folder.sayLeft(name, what)
                 tell(
                     .warning,
-                    "something is left where it is: \(what); refused/ has its name, in a file that ends in \(InboxFolder.leftSuffix)"
+                    "an entry was left in the inbox (\(what)): a file in refused/ that ends in \(InboxFolder.leftSuffix) has its name"
                 )
             }
         }
@@ -177,7 +177,7 @@ public final class InboxService: HubSource {
         default:
             // The store is full or in use, or the hub is: the file is not at fault.
             queue.insert(name, at: 0)
-            putOff("a file could not be imported (status \(result.code.map(String.init) ?? "of a crash"))")
+            putOff("a file could not be imported (\(result.code.map { "status \($0)" } ?? "the import crashed"))")
             return
         }
         next()
@@ -191,14 +191,14 @@ public final class InboxService: HubSource {
         } catch {
             queue.insert(name, at: 0)
             // Only the folder is reported because the log never contains file names.
-            putOff("a file was imported and cannot be moved to '\(account.outcome.rawValue)': \(error.reason)")
+            putOff("a file was imported but cannot be moved to '\(account.outcome.rawValue)': \(error.reason)")
         }
     }
 
     private func putOff(_ reason: String) {
         let delay = Duration.seconds(1 << min(failures, 8))
         failures += 1
-        tell(.warning, "\(reason); tried again in \(delay.components.seconds) s")
+        tell(.warning, "\(reason), retrying in \(delay.components.seconds) s")
         pause = loop.after(delay) { [weak self] in
             self?.pause = nil
             self?.next()

@@ -61,13 +61,13 @@ public final class DailyProcess {
         do throws(SystemFailure) {
             process = try KeptProcess(command, loop: loop) { [weak self] in self?.ended($0) }
         } catch {
-            onNotice(SourceNotice(.warning, name, "\(error); tried again in a day"))
+            onNotice(SourceNotice(.warning, name, "\(error), retrying in a day"))
         }
     }
 
     private func ended(_ status: Int32) {
         process = nil
         guard status != 0 else { return }
-        onNotice(SourceNotice(.warning, name, "it ended (\(KeptProcess.words(for: status))); tried again in a day"))
+        onNotice(SourceNotice(.warning, name, "the process ended (\(KeptProcess.words(for: status))), retrying in a day"))
     }
 }

@@ -55,13 +55,13 @@ public final class KeptProcesses {
     private func ended(_ name: String, _ status: Int32) {
         guard let process = running.removeValue(forKey: name) else { return }
         if loop.clock.uptime - process.started > Self.recovered { attempts[name] = nil }
-        putOff(name, "it ended (\(KeptProcess.words(for: status)))")
+        putOff(name, "the process ended (\(KeptProcess.words(for: status)))")
     }
 
     private func putOff(_ name: String, _ reason: String) {
         let delay = Duration.seconds(1 << min(attempts[name, default: 0], 8))
         attempts[name, default: 0] += 1
-        onNotice(SourceNotice(.warning, name, "\(reason); started again in \(delay.components.seconds) s"))
+        onNotice(SourceNotice(.warning, name, "\(reason), restarting in \(delay.components.seconds) s"))
         pauses[name] = loop.after(delay) { [weak self] in
             self?.pauses[name] = nil
             self?.start(name)

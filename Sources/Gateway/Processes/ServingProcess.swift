@@ -66,7 +66,7 @@ public final class ServingProcess: HubSource {
     private func ended(_ status: Int32) {
         process = nil
         deafen()
-        host?.failed(self, SourceError(.inputOutput, "it ended (\(KeptProcess.words(for: status)))"))
+        host?.failed(self, SourceError(.inputOutput, "the process ended (\(KeptProcess.words(for: status)))"))
     }
 
     private func deafen() {

@@ -68,7 +68,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
 
     /// A text if there are devices to read but no adapter. `doctor` finds the cause.
     public var waitsFor: String? {
-        isOpen && !source.hasAdapter ? "no Bluetooth adapter answers; `vitalgate doctor` finds out why" : nil
+        isOpen && !source.hasAdapter ? "no Bluetooth adapter responds: run `vitalgate doctor`" : nil
     }
 
     /// Adopted Bluetooth devices by address. Their state is `live` or `waiting`.
@@ -86,7 +86,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
             for id in adopted.profiles where settings.library[id] == nil {
                 told(
                     .action, adopted.bluetoothAddress ?? "",
-                    "there is no profile \(id); `vitalgate profile list` shows those there are")
+                    "there is no profile \(id): run `vitalgate profile list` for a list")
             }
             guard let description = assembly.description(of: adopted) else { continue }
             found.insert(description.address)
@@ -133,8 +133,8 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         toldOfShared.insert(key)
         told(
             .action, "\(address)",
-            "it says the same of itself as \(other.key), and both are here: their readings go by one key, as of one device; "
-                + "`vitalgate devices part \(address)` tells them apart from now on")
+            "another device in range reports the same identity (\(other.key)), so their readings are stored as one device: "
+                + "run `vitalgate devices part \(address)` to separate them")
     }
 
     private func adopt(

@@ -53,7 +53,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         for adopted in settings.devices {
             guard let path = adopted.serialPath else { continue }
             for id in adopted.profiles where settings.library[id] == nil {
-                tell(.action, path, "there is no profile \(id); `vitalgate profile list` shows those there are")
+                tell(.action, path, "there is no profile \(id): run `vitalgate profile list` for a list")
             }
             guard let description = assembly.serial(adopted) else { continue }
             found.insert(path)
@@ -153,7 +153,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         guard !paths.contains(where: { known[$0] != nil }), let profile = assembly.profiles(for: plug).own.first,
             let path = plug.durablePath
         else { return }
-        tell(.action, path, "\(profile.name) is plugged in: `vitalgate devices adopt \(path)` reads it")
+        tell(.action, path, "\(profile.name) is plugged in: run `vitalgate devices adopt \(path)` to read it")
     }
 
     /// Passes the notice to the hub.

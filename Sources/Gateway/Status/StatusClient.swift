@@ -82,7 +82,7 @@ public final class StatusClient {
                 var status = stat()
                 guard lstat(path, &status) == 0 else { return nil }
                 throw .notPermitted(path)
-            case EAGAIN, EINPROGRESS: throw .noAnswer("it does not answer")
+            case EAGAIN, EINPROGRESS: throw .noAnswer("it does not respond")
             default: return nil
             }
         }
@@ -127,14 +127,14 @@ public final class StatusClient {
         }
         received.removeFirst(start)
         searched = received.count
-        guard received.count <= StatusMessage.longestAnswer else { throw .noAnswer("its answer is too long") }
+        guard received.count <= StatusMessage.longestAnswer else { throw .noAnswer("its response is too long") }
         if received.isEmpty {
             if !statuses.isEmpty { deadline = nil }
         } else if deadline == nil || !statuses.isEmpty {
             deadline = .now + patience
         } else if let deadline, deadline <= .now {
             // Single bytes at long intervals are not an answer either.
-            throw .noAnswer("its answer ends in its midst")
+            throw .noAnswer("its response is incomplete")
         }
         return statuses
     }
@@ -151,15 +151,15 @@ public final class StatusClient {
         let ready = poll(&entry, 1, limit)
         if ready > 0 { return true }
         if ready < 0 { return false }
-        throw .noAnswer(isInMidst ? "its answer ends in its midst" : "it does not answer")
+        throw .noAnswer(isInMidst ? "its response is incomplete" : "it does not respond")
     }
 
     private static func status(_ line: some Collection<UInt8>) throws(Failure) -> HubStatus {
-        guard line.count <= StatusMessage.longestAnswer else { throw .noAnswer("its answer is too long") }
+        guard line.count <= StatusMessage.longestAnswer else { throw .noAnswer("its response is too long") }
         let version = StatusMessage.version(line)
-        if let version, version != StatusMessage.version { throw .noAnswer("it is of another version than this program") }
-        guard let answer = StatusMessage.answer(line) else { throw .noAnswer("its answer cannot be read") }
+        if let version, version != StatusMessage.version { throw .noAnswer("its version differs from this program's") }
+        guard let answer = StatusMessage.answer(line) else { throw .noAnswer("its response cannot be read") }
         if let status = answer.status { return status }
-        throw .noAnswer(answer.error.map { String($0.message.prefix(Self.longestMessage)) } ?? "its answer cannot be read")
+        throw .noAnswer(answer.error.map { String($0.message.prefix(Self.longestMessage)) } ?? "its response cannot be read")
     }
 }

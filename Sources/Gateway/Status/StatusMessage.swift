@@ -42,7 +42,7 @@ enum StatusMessage {
     /// Reads a request without its newline.
     static func question(_ line: some Collection<UInt8>) throws(StatusProblem) -> Question {
         guard let request = decode(Request.self, line) else {
-            throw StatusProblem("request", "this is no request")
+            throw StatusProblem("request", "not a valid request")
         }
         guard request.vitalgate == version else {
             throw StatusProblem("version", "this hub speaks version \(version), not \(request.vitalgate)")

@@ -110,7 +110,7 @@ public final class StatusServer {
     private func welcome(_ connection: StatusConnection) {
         guard connections.count < Self.maximumConnections || makeRoom() else {
             // Its buffer is empty, so it is taken whole or not wanted.
-            _ = connection.send(StatusMessage.line(.init(kind: "busy", message: "too many ask at once")), thenClose: true)
+            _ = connection.send(StatusMessage.line(.init(kind: "busy", message: "too many requests at once")), thenClose: true)
             return
         }
         connections[connection.descriptor] = connection
@@ -183,14 +183,16 @@ public final class StatusServer {
             let status = HubStatus(of: hub, started: started)
             follow(connection, connection.send(StatusMessage.line(status), thenClose: true))
         case .follow:
-            guard followers.count < Self.maximumFollowers else { throw StatusProblem("busy", "too many follow already") }
+            guard followers.count < Self.maximumFollowers else {
+                throw StatusProblem("busy", "too many clients follow the status already")
+            }
             let isFirst = !isFollowed
             connection.isFollower = true
             if isFirst { onInterest(true) }
             tell(newcomer: connection)
         case .hurry:
             guard connections.values.count(where: \.isHurrying) < Self.maximumFollowers else {
-                throw StatusProblem("busy", "too many are told of readings already")
+                throw StatusProblem("busy", "too many clients follow readings already")
             }
             let isFirst = !isHurried
             connection.isHurrying = true

@@ -34,7 +34,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         self.name = name
         let path = "targets.\(name)"
         guard Self.isName(name) else {
-            throw ConfigurationError("'\(path)': a target's name is of a to z, 0 to 9 and -, at most 64 of them")
+            throw ConfigurationError("'\(path)': a target's name has at most 64 characters from a to z, 0 to 9 and -")
         }
         let members = try decoder.container(keyedBy: SettingKey.self)
         guard let kindName = try members.decodeIfPresent(String.self, forKey: SettingKey("kind")),
@@ -63,7 +63,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
         }
         if let unknown = types?.first(where: { SampleType($0) == nil }) {
-            throw ConfigurationError("'\(path).types': '\(unknown)' is no type; 'vitalgate types' lists them")
+            throw ConfigurationError("'\(path).types': unknown type '\(unknown)': run 'vitalgate types' for a list")
         }
         _ = try ownUnits()
     }
@@ -73,7 +73,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         for (name, code) in units.sorted(by: { $0.key < $1.key }) {
             let path = "targets.\(self.name).units.\(name)"
             guard let type = SampleType(name) else {
-                throw ConfigurationError("'\(path)': there is no such type; 'vitalgate types' lists them")
+                throw ConfigurationError("'\(path)': unknown type: run 'vitalgate types' for a list")
             }
             do throws(UnitError) {
                 let unit = try Unit(written: code)
@@ -101,7 +101,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
                 try predicate.check(for: types ?? Set(SampleType.all))
                 guard !predicate.asksForOthers else {
                     throw ConfigurationError(
-                        "'targets.\(name).where': a target decides by each sample alone, without fromWorkout and inCorrelation")
+                        "'targets.\(name).where': a target's condition cannot use fromWorkout or inCorrelation")
                 }
                 parts.append(predicate)
             } catch let error as PredicateError {

@@ -51,7 +51,7 @@ extension SamplePredicate.Written {
             try refuseAllButEquality(comparison, "a person")
             guard let subject = subject(try wholeText()) else {
                 throw error(
-                    "there is no such person: give me, unassigned, a UUID, or a name that 'vitalgate people list' shows")
+                    "there is no such person: use me, unassigned, a UUID, or a name from 'vitalgate people list'")
             }
             return .text(subject)
         case .group:

@@ -31,8 +31,8 @@ def scenario(vm):
     vm.adopt(*TWINS)
     hub = vm.run()
     read(vm, 'as one')
-    vm.check('said', until(lambda: 'says the same of itself' in hub.output()))
-    vm.check('said once', hub.output().count('says the same of itself') == 1)
+    vm.check('said', until(lambda: 'in range reports the same identity' in hub.output()))
+    vm.check('said once', hub.output().count('in range reports the same identity') == 1)
     one = until(lambda: keys(vm))
     vm.check('one key for both', len(one) == 1, one)
 

@@ -174,7 +174,7 @@ import Testing
         let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }
         let child = try #require(processes.first { Self.parent(of: $0) == process.process && Self.serves($0) })
         kill(child, SIGKILL)
-        #expect(eventually { process.errors.contains("api: it ended (signal 9)") })
+        #expect(eventually { process.errors.contains("api: the process ended (signal 9)") })
         #expect(eventually { process.errors.components(separatedBy: "listening at").count > 2 })
         #expect(try ask(["http://localhost/v1/samples"]).output.contains("\"status\":401"))
         #expect(try run(["status", "--format", "ndjson"]).output.contains("{\"name\":\"api\",\"state\":\"running\""))
@@ -221,8 +221,8 @@ import Testing
         ).wait()
         #expect(head.output.lowercased().contains("strict-transport-security: max-age=31536000"), "\(head.output)")
         // The test's key is for everybody to read.
-        #expect(process.errors.contains("everybody on this machine can read the key"))
-        #expect(try run(["doctor"]).output.contains("everybody on this machine can read the key"))
+        #expect(process.errors.contains("every user of this machine can read the certificate"))
+        #expect(try run(["doctor"]).output.contains("every user of this machine can read the certificate"))
     }
 
     @Test func plainHTTPForOthersIsWarnedOf() throws {
@@ -242,7 +242,8 @@ import Testing
     @Test(
         arguments: [
             ("listen: \"8642\"", "expected an address"), ("hosts: []", "api.listen"),
-            ("listen: \"0.0.0.0:0\"", "other machines reach this address"), ("listen: \"127.0.0.1:0\", port: 1", "unknown key"),
+            ("listen: \"0.0.0.0:0\"", "other machines can reach this address"),
+            ("listen: \"127.0.0.1:0\", port: 1", "unknown key"),
             ("listen: \"0.0.0.0:0\", certificate: \"a.pem\"", "needs its key"),
             ("listen: \"0.0.0.0:0\", certificate: \"/nowhere\", key: \"/nowhere\"", "cannot be read"),
         ])

@@ -72,7 +72,7 @@ import Testing
         #expect(try JSON(frame.last)["fields"] != .null)
         #expect(
             frame.errors
-                == "vitalgate: bodyTemperature would be quarantined by impossible-value: outside what physics or the type's definition allows\n"
+                == "vitalgate: bodyTemperature would be quarantined by impossible-value: outside the range that physics or the type's definition allows\n"
         )
         let rows =
             "time,type,value,unit\n2026-11-20T06:31:00Z,bodyTemperature,-300,degC\n2026-11-20T06:31:01Z,heartRate,61,/min\n"

@@ -149,7 +149,7 @@ import Testing
             while sent < 256 << 20, say(chunk, connection) { sent += chunk.count }
         }
         #expect(run.status == 75)
-        #expect(run.errors == "vitalgate: the hub does not answer: its answer is too long\n")
+        #expect(run.errors == "vitalgate: the hub does not answer: its response is too long\n")
         #expect(sent < 8 << 20)
     }
 }

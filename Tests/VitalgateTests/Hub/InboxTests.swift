@@ -110,7 +110,7 @@ import Testing
             #expect(folder.exists("inbox/\(name)"), "\(name)")
         }
         // Its name is said where the person looks, and not in the log.
-        for (name, what) in [("link.csv", "link"), ("folder.csv", "folder"), ("pipe.csv", "no file")] {
+        for (name, what) in [("link.csv", "link"), ("folder.csv", "folder"), ("pipe.csv", "not a regular file")] {
             let account = try JSON(folder.text("inbox/refused/\(name).left.json"))
             #expect(account["file"].text == name)
             #expect(account["error"].text?.contains(what) == true)

@@ -13,7 +13,7 @@ import Testing
         let hub = try RunningHub.started(folder)
         let second = try folder.vitalgate("run", "--once", "--inbox", folder.path("other"))
         #expect(second.status == 75)
-        #expect(second.errors.contains("another hub runs on \(folder.store) (process "), "\(second.errors)")
+        #expect(second.errors.contains("another hub is running on \(folder.store) (process "), "\(second.errors)")
         #expect(!folder.exists("other"), "it does nothing before it has the store")
         // Files and questions are still welcome.
         let file = try folder.write("one.csv", Self.one)

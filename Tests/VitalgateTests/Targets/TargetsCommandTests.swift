@@ -142,7 +142,7 @@ import Testing
         ("a: { kind: 'file' }", "'targets.a.kind': expected one of"),
         ("a: { kind: 'files' }", "'targets.a.folder': is missing"),
         ("a: { kind: 'files', folder: 'x' }", "'targets.a.folder': a folder's path begins with /"),
-        ("a: { kind: 'files', folder: '/x', types: ['pulse'] }", "'targets.a.types': 'pulse' is no type"),
+        ("a: { kind: 'files', folder: '/x', types: ['pulse'] }", "'targets.a.types': unknown type 'pulse'"),
         ("a: { kind: 'files', folder: '/x', units: { heartRate: 'kg' } }", "'targets.a.units.heartRate':"),
         ("a: { kind: 'files', folder: '/x', batch: 0 }", "'targets.a.batch': expected a whole number"),
         ("a: { kind: 'files', folder: '/x', limits: 7 }", "'targets.a.limits': unknown key; known for files are"),
