@@ -14,7 +14,7 @@ extension BlueZSource {
     public func pair(_ address: BluetoothAddress, completion: @escaping (Result<Void, BusError>) -> Void) {
         guard let path = path(of: address), let adapter = tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else {
             return completion(
-                .failure(BusError("org.bluez.Error.DoesNotExist", "\(address) was not heard; is it in pairing mode?")))
+                .failure(BusError("org.bluez.Error.DoesNotExist", "\(address) was not found: is it in pairing mode?")))
         }
         agent.device = path
         // Otherwise BlueZ pairs for this link only and keeps no keys (org.bluez.Adapter1, Pairable).
@@ -37,7 +37,8 @@ extension BlueZSource {
                     .failure(
                         BusError(
                             "org.bluez.Error.Failed",
-                            "it was paired, and no keys were kept; 'vitalgate devices forget \(address) --bond', and try again")))
+                            "the device was paired, but its keys were not kept: run 'vitalgate devices forget \(address) --bond' and try again"
+                        )))
             }
             // BlueZ connects to a trusted device when it advertises, even after the hub restarts (org.bluez.Device1, Trusted).
             bus.set(path, BlueZ.device, "Trusted", .boolean(true))

@@ -121,7 +121,7 @@ private final class SurveyRun {
     private func resolve(_ path: String, until end: Duration) {
         guard source.tree[path: path, interface: BlueZ.device]?["ServicesResolved"]?.truth != true else { return subscribe(path) }
         guard elapsed < end else {
-            return finish(path, because: BusError("org.bluez.Error.Failed", "it did not tell its services"))
+            return finish(path, because: BusError("org.bluez.Error.Failed", "it did not report its services"))
         }
         source.bus.loop.after(Self.look) { [self] in resolve(path, until: end) }
     }

@@ -80,7 +80,7 @@ public final class BlueZSource: SessionHost {
             tree.stop()
             guard !toldOfLoss else { return }
             toldOfLoss = true
-            told(.warning, "D-Bus", "\(error.name); connecting again")
+            told(.warning, "D-Bus", "\(error.name), reconnecting")
         }
         bus.open()
     }
@@ -184,7 +184,7 @@ public final class BlueZSource: SessionHost {
             updateDiscovery()
             agent.register()
         case .emptied:
-            if !isStopping { told(.warning, "bluetoothd", "it is gone; waiting for it to come back") }
+            if !isStopping { told(.warning, "bluetoothd", "bluetoothd stopped, waiting for it to come back") }
             for session in paths.values { session.gone() }
             paths.removeAll()
             for adapter in adapters.values { adapter.stop() }
@@ -197,13 +197,13 @@ public final class BlueZSource: SessionHost {
                 denied ? .action : .warning, denied ? "D-Bus" : "bluetoothd",
                 denied
                     ? ConnectionNotice.accessDeniedText
-                    : "it does not answer (\(error.name)): `systemctl status bluetooth`, `vitalgate doctor`")
+                    : "it does not respond (\(error.name)): run `systemctl status bluetooth` and `vitalgate doctor`")
         case .crowded:
             guard !toldOfCrowd else { return }
             toldOfCrowd = true
             told(
                 .warning, "bluetoothd",
-                "it shows more devices than are kept, or more of one than Bluetooth allows; what nobody has adopted is left out first"
+                "it reports too many devices, or too many attributes of one device: devices that are not adopted are ignored first"
             )
         case .added(let path, let interface): added(path, interface)
         case .removed(let path, let interface): removed(path, interface)
@@ -235,7 +235,7 @@ public final class BlueZSource: SessionHost {
     private func removed(_ path: String, _ interface: String) {
         switch interface {
         case BlueZ.adapter:
-            told(.warning, path, "the adapter is gone; its devices wait for it")
+            told(.warning, path, "the adapter was removed, and its devices wait for it")
             adapters.removeValue(forKey: path)?.stop()
         case BlueZ.device:
             scanned.remove(path)

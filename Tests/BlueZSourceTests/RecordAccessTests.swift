@@ -225,7 +225,7 @@ struct RecordAccessTests {
         _ = access.handle(.written, at: .seconds(1))
         #expect(access.handle(.tick, at: .seconds(30)) == [])
         #expect(access.handle(.tick, at: .seconds(31)) == [.write([3, 0])])
-        #expect(access.handle(.tick, at: .seconds(61)) == [.end(.incomplete("the device stopped answering"))])
+        #expect(access.handle(.tick, at: .seconds(61)) == [.end(.incomplete("the device stopped responding"))])
     }
 
     /// Story 9: a reading of which only the first part came is not handed on; the cursor stays, so that it comes again.
@@ -258,7 +258,7 @@ struct RecordAccessTests {
     @Test func aRecordThatCannotBeWrittenEndsIt() {
         var access = RecordAccess(.pulseOximeter, from: nil)
         _ = access.handle(.start, at: .zero)
-        #expect(access.handle(.writeFailed(.notConnected), at: .zero) == [.end(.incomplete("the request was not taken"))])
+        #expect(access.handle(.writeFailed(.notConnected), at: .zero) == [.end(.incomplete("the request was rejected"))])
     }
 
     @Test func aPersonAborts() {

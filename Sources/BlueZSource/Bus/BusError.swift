@@ -18,12 +18,12 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// No answer arrived in time. The peer may be stuck (story 1).
     public static let timeout = BusError("org.freedesktop.DBus.Error.NoReply", "no answer in time")
     /// The connection to the bus was lost.
-    public static let disconnected = BusError("org.freedesktop.DBus.Error.Disconnected", "the connection to D-Bus is gone")
+    public static let disconnected = BusError("org.freedesktop.DBus.Error.Disconnected", "the connection to D-Bus was lost")
     /// The message does not have the documented form.
-    public static let unexpected = BusError("org.freedesktop.DBus.Error.InvalidArgs", "the answer has another form")
+    public static let unexpected = BusError("org.freedesktop.DBus.Error.InvalidArgs", "the response has an unexpected form")
 
     /// The message contains more than any documented message.
-    public static let tooLarge = BusError("org.freedesktop.DBus.Error.LimitsExceeded", "the answer is too large")
+    public static let tooLarge = BusError("org.freedesktop.DBus.Error.LimitsExceeded", "the response is too large")
 
     /// Returns the error for a C function's negative error number.
     static func system(_ code: Int32, _ what: String) -> BusError {

@@ -35,11 +35,11 @@ extension ConnectionMachine {
         /// The thing that the step waits for, for users.
         var waitedFor: String {
             switch self {
-            case .information: "what it says about itself"
+            case .information: "its device information"
             case .readClock: "its clock"
             case .read(let name), .subscribe(let name), .unsubscribe(let name): "\(name)"
             case .write(let write): "\(write.name)"
-            case .converse: "the conversation with it"
+            case .converse: "its protocol session"
             case .collect: "its stored records"
             case .commit: "the store"
             case .setClock: "its clock to be set"

@@ -34,32 +34,35 @@ public enum ConnectionNotice: Hashable, Sendable {
         }
     }
 
-    static let accessDeniedText = "D-Bus denies it: `sudo usermod -aG bluetooth $USER` and log in again; see `vitalgate doctor`"
+    static let accessDeniedText =
+        "D-Bus denies access: run `sudo usermod -aG bluetooth $USER`, log in again, and check with `vitalgate doctor`"
 
     /// The text for users, with the remedy.
     public func text(for address: BluetoothAddress) -> String {
         switch self {
         case .needsPairing:
-            "it wants a bond: put it into pairing mode and run `vitalgate devices pair \(address)`"
+            "the device requires pairing: put it into pairing mode and run `vitalgate devices pair \(address)`"
         case .bondRefused:
-            "it no longer accepts the bond; on the device, delete this hub or start pairing mode, then "
+            "the device no longer accepts the bond: on the device, delete this hub or start pairing mode, then run "
                 + "`vitalgate devices forget --bond \(address)` and `vitalgate devices pair \(address)`"
         case .staleCache(let name):
-            "\(name) is in BlueZ's cached table but cannot be enabled, as after a firmware update: "
-                + "`vitalgate devices forget --bond \(address)` and pair again, or delete its file in /var/lib/bluetooth/*/cache and restart bluetooth"
+            "\(name) is in BlueZ's cache but cannot be enabled, for example after a firmware update: "
+                + "run `vitalgate devices forget --bond \(address)` and pair it again, or delete its file in "
+                + "/var/lib/bluetooth/*/cache and restart bluetooth"
         case .missing(let name):
-            "it has no \(name), which its profile reads; if it had it before, as before a firmware update: "
-                + "`vitalgate devices forget --bond \(address)` and pair it again; if that does not help, delete its file in "
+            "the device does not have \(name), which its profile reads: if it had it before (for example before a firmware update), run "
+                + "`vitalgate devices forget --bond \(address)` and pair it again. If that does not help, delete its file in "
                 + "/var/lib/bluetooth/*/cache and restart bluetooth"
         case .moved(let name):
-            "it has moved its services, and BlueZ does not find \(name) any more: `vitalgate devices forget --bond \(address)` while it is "
-                + "connected, then pair it again; the hub does not hang up, because forgetting it helps less after that"
+            "the device moved its services, and BlueZ no longer finds \(name): run `vitalgate devices forget --bond \(address)` while it "
+                + "is still connected, then pair it again"
         case .notEnabled(let name): "\(name) cannot be enabled"
-        case .silent: "connected, but nothing comes: is it worn, are its contacts wet, is its battery good?"
+        case .silent: "connected, but no readings arrive: is it worn, are its contacts wet, is its battery good?"
         case .accessDenied: Self.accessDeniedText
-        case .slow: "it answers slowly: it is still being asked what it is and has; its measurements are taken in after that"
-        case .unanswered(let what): "no answer to the question for \(what); hung up, and called again a little later"
-        case .notResolved: "its services are never resolved: too far away, or another hub holds the connection"
+        case .slow:
+            "the device responds slowly: its measurements are stored after it has reported its device information and services"
+        case .unanswered(let what): "no response to the request for \(what): disconnected, reconnecting shortly"
+        case .notResolved: "the device's services are never resolved: it is too far away, or connected to another hub"
         }
     }
 }

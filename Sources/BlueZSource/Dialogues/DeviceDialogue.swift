@@ -83,23 +83,26 @@ enum DialogueNotice: Hashable {
     func text(for address: BluetoothAddress) -> String {
         switch self {
         case .needsUsers:
-            "it keeps its weighings for users who consent: `vitalgate devices assign \(address) --person me --user 1 --consent CODE`, with the "
-                + "number and the code that the scale shows or the maker's app was given"
+            "the scale sends weighings only for users with a consent code: run `vitalgate devices assign \(address) --person me --user 1 "
+                + "--consent CODE` with the user number and code from the scale's display or the manufacturer's app"
         case .consentRefused(let user):
-            "it does not take the consent of its user \(user): the code is another one, or its battery was changed and it knows no users any "
-                + "more; `vitalgate devices assign \(address) --person me --user \(user) --consent CODE` gives another"
-        case .consentUnanswered(let user): "it did not answer the consent of its user \(user); its weighings come when it does"
+            "the scale rejects the consent code of user \(user): the code is wrong, or the scale lost its users with a battery change. Set "
+                + "another code with `vitalgate devices assign \(address) --person me --user \(user) --consent CODE`"
+        case .consentUnanswered(let user):
+            "the scale did not respond to the consent code of user \(user): "
+                + "its weighings are read when it does"
         case .needsPairingMode:
-            "it has another key than this hub: hold its Bluetooth button until P blinks, and it is given ours; its maker's app has to be paired "
-                + "anew after that"
-        case .memoryUnread: "its memory was not read to its end: it stopped answering; all of it is read the next time"
+            "the device has a different key: hold its Bluetooth button until P blinks to give it this hub's key, then pair it "
+                + "with the manufacturer's app again"
+        case .memoryUnread:
+            "its memory was not read completely because the device stopped responding: all of it is read the next time"
         case .unknownForm:
-            "it tells its weighings in a form that is not known, and none is taken; `vitalgate capture FILE` keeps what it says"
+            "the scale sends its weighings in an unknown format, and none are stored: record them with `vitalgate capture FILE`"
         case .nightsUnread(let count):
-            "\(count) of its nights could not be read, and nothing of them is stored; each is asked for again in the next conversation; "
-                + "`vitalgate capture FILE` records what it sends"
+            "\(count) of its nights could not be read and \(count == 1 ? "is" : "are") not stored: they are requested again with the "
+                + "next connection, and `vitalgate capture FILE` records what it sends"
         case .weighingIncomplete:
-            "a weighing came in parts, and not all of them arrived; nothing of it is stored: weigh once more, nearer to this hub"
+            "a weighing arrived incomplete and is not stored: weigh again, closer to this hub"
         }
     }
 }

@@ -46,7 +46,7 @@ public final class BluetoothDoctor {
         timer = bus.loop.after(limit) { [weak self] in
             self?.finish([
                 Finding(
-                    .broken, "bluetoothd", "it does not answer: it is stuck", command: "sudo systemctl restart bluetooth")
+                    .broken, "bluetoothd", "it does not respond", command: "sudo systemctl restart bluetooth")
             ])
         }
         bus.open()
@@ -73,18 +73,21 @@ public final class BluetoothDoctor {
             finish([Finding(.broken, "bluetoothd", "it is not installed", command: "sudo apt install bluez")])
         case .unknownObject:
             finish([Finding(.broken, "bluetoothd", "it is not running", command: "sudo systemctl enable --now bluetooth")])
-        default: finish([Finding(.broken, "bluetoothd", "it refuses: \(error.name)", command: "systemctl status bluetooth")])
+        default:
+            finish([
+                Finding(.broken, "bluetoothd", "it refused the request: \(error.name)", command: "systemctl status bluetooth")
+            ])
         }
     }
 
     private func adapters(in tree: ObjectTree) -> [Finding] {
         let adapters = tree.objects.compactMap { path, interfaces in interfaces[BlueZ.adapter].map { (path, $0) } }
             .sorted { $0.0 < $1.0 }
-        var findings = [Finding(.good, "bluetoothd", "it runs and answers")]
+        var findings = [Finding(.good, "bluetoothd", "running")]
         if adapters.isEmpty, !radios.controllers.isEmpty {
             findings.append(
                 Finding(
-                    .broken, "bluetoothd", "the kernel has an adapter and bluetoothd does not",
+                    .broken, "bluetoothd", "the kernel has an adapter, but bluetoothd does not",
                     command: "sudo systemctl restart bluetooth"))
         }
         for (path, properties) in adapters {
@@ -97,7 +100,7 @@ public final class BluetoothDoctor {
             // org.bluez.Adapter1, Roles: absent before 5.54.
             if let roles = properties["Roles"]?.texts, !roles.contains(where: { $0.hasPrefix("central") }) {
                 findings.append(
-                    Finding(.broken, name, "it cannot be the central of a low energy link: use another adapter"))
+                    Finding(.broken, name, "it does not support the central role of Bluetooth Low Energy: use another adapter"))
             }
         }
         return findings
@@ -116,18 +119,19 @@ public final class BluetoothDoctor {
         for controller in radios.controllers where controller.isUp && !controller.supportsLowEnergy {
             findings.append(
                 Finding(
-                    .broken, "adapter \(controller.name)", "it speaks no low energy: use an adapter with Bluetooth 4.0 or later"))
+                    .broken, "adapter \(controller.name)",
+                    "it does not support Bluetooth Low Energy: use an adapter with Bluetooth 4.0 or later"))
         }
         for name in radios.switches.filter(\.isSoftBlocked).map(\.name) {
             findings.append(Finding(.broken, "rfkill \(name)", "switched off", command: "sudo rfkill unblock bluetooth"))
         }
         for name in radios.switches.filter(\.isHardBlocked).map(\.name) {
-            findings.append(Finding(.broken, "rfkill \(name)", "switched off by a key or a pin of the machine"))
+            findings.append(Finding(.broken, "rfkill \(name)", "switched off by a hardware switch"))
         }
         if findings.isEmpty {
             findings.append(
                 Finding(
-                    .good, "kernel", "it has \(radios.controllers.map(\.name).joined(separator: ", ")), and nothing is blocked"))
+                    .good, "kernel", "found \(radios.controllers.map(\.name).joined(separator: ", ")), not blocked"))
         }
         return findings
     }

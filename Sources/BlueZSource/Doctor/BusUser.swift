@@ -43,17 +43,17 @@ public struct BusUser: Hashable, Sendable {
 
     /// The finding for a refusal by the policy of D-Bus.
     var refusal: Finding {
-        let text = "its policy does not let \(name) speak to bluetoothd"
+        let text = "its policy does not allow \(name) to use bluetoothd"
         return switch membership {
         case .none:
             Finding(.broken, "D-Bus", text, command: "sudo usermod -aG bluetooth \(name)  # then log in again")
         case .afterLogin:
             Finding(
-                .broken, "D-Bus", text + ": the group bluetooth has \(name) only after the next login",
+                .broken, "D-Bus", text + ": \(name) joins the group bluetooth at the next login",
                 command: "newgrp bluetooth")
         case .member:
             Finding(
-                .broken, "D-Bus", text + ", though the group bluetooth has \(name)",
+                .broken, "D-Bus", text + ", although \(name) is in the group bluetooth",
                 command: "cat /etc/dbus-1/system.d/bluetooth.conf /usr/share/dbus-1/system.d/bluetooth.conf")
         }
     }

@@ -25,9 +25,9 @@ struct DaemonVersion: Hashable, Comparable, CustomStringConvertible {
     var fault: String? {
         switch (major, minor) {
         // Before 5.49 there is no AcquireNotify. 5.50 is the oldest version in a supported Debian.
-        case (...4, _), (5, ..<50): "is older than any that was tried (5.66 was)"
-        case (5, 64): "drops links, and loses notifications (bluez/bluez#509)"
-        case (5, 71): "does not load the bonds that it kept (bluez/bluez#686)"
+        case (...4, _), (5, ..<50): "is older than any tested version (5.66)"
+        case (5, 64): "drops links and loses notifications (bluez/bluez#509)"
+        case (5, 71): "does not load stored bonds (bluez/bluez#686)"
         default: nil
         }
     }

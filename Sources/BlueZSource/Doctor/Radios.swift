@@ -47,7 +47,9 @@ public struct Radios: Sendable {
             if hci_devinfo(number, &information) >= 0 {
                 radios.controllers.append(Controller(number, information))
             } else if errno != ENODEV {
-                radios.failure = errno == EAFNOSUPPORT ? "it has no Bluetooth" : "it does not tell: \(errorText(errno))"
+                radios.failure =
+                    errno == EAFNOSUPPORT
+                    ? "the kernel does not support Bluetooth" : "adapters cannot be listed: \(errorText(errno))"
                 break
             }
         }

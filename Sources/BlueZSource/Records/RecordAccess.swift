@@ -116,14 +116,14 @@ struct RecordAccess {
             pending = nil
             return abort(again: false, now)
         }
-        return isAborting ? end(.incomplete("the device stopped answering")) : []
+        return isAborting ? end(.incomplete("the device stopped responding")) : []
     }
 
     private mutating func writeFailed(_ failure: LinkFailure, _ now: Duration) -> [Command] {
         switch failure {
         case .procedureRunning where isRunning: startAnew(now)
         case .procedureRunning where isAborting, .inProgress where isRunning || isAborting: putOff(now)
-        default: end(.incomplete("the request was not taken"))
+        default: end(.incomplete("the request was rejected"))
         }
     }
 

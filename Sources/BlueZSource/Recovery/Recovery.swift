@@ -63,7 +63,7 @@ struct Recovery {
             return nil
         case .silent(let layer):
             let action: Action = layer == .subscription ? .resubscribe : .reconnect
-            return Decision(layer: layer, action: action, reason: "the link is up and nothing comes")
+            return Decision(layer: layer, action: action, reason: "connected, but no readings arrive")
         case .noAnswer: return escalate("a call to BlueZ was never answered", needed: evidenceNeeded, now)
         case .contradiction: return escalate("BlueZ contradicts itself about discovery", needed: 1, now)
         case .carriedOut(_, let succeeded):

@@ -39,7 +39,7 @@ final class AdapterKeeper {
         source.bus.set(path, BlueZ.adapter, "Powered", .boolean(true)) { [weak self] answer in
             guard let self, let error = answer.failure, !toldOff else { return }
             toldOff = true
-            source.told(.action, subject, "the adapter is off and cannot be switched on (\(error.name)): see `vitalgate doctor`")
+            source.told(.action, subject, "the adapter is off and cannot be switched on (\(error.name)): run `vitalgate doctor`")
         }
     }
 
@@ -52,7 +52,7 @@ final class AdapterKeeper {
                 handle(.lost)
                 if !cycling, !toldOff {
                     toldOff = true
-                    source.told(.warning, subject, "the adapter was switched off; nothing is received until it is on")
+                    source.told(.warning, subject, "the adapter was switched off: no readings are received until it is on again")
                 }
             }
         }
@@ -117,7 +117,7 @@ final class AdapterKeeper {
     func observed(_ observation: Recovery.Observation, about subject: String) {
         guard let decision = recovery.note(observation, at: loop.clock.uptime) else { return }
         let weight: SourceNotice.Weight = decision.isOurs ? .warning : .information
-        source.told(weight, subject, "\(decision.reason); \(decision.layer.rawValue) is stuck: \(decision.action.text)")
+        source.told(weight, subject, "\(decision.reason) (\(decision.layer.rawValue) is stuck): \(decision.action.text)")
         switch decision.action {
         case .resubscribe, .reconnect: break
         case .restartDiscovery: handle(.restart)
@@ -125,7 +125,7 @@ final class AdapterKeeper {
         case .tellPerson:
             source.told(
                 .action, "bluetoothd",
-                "it does not recover by itself: `sudo systemctl restart bluetooth`, then `vitalgate doctor`")
+                "it does not recover by itself: run `sudo systemctl restart bluetooth`, then `vitalgate doctor`")
         }
     }
 
@@ -160,10 +160,10 @@ extension Recovery.Action {
     var text: String {
         switch self {
         case .resubscribe: "enabling its notifications again"
-        case .reconnect: "connecting anew"
+        case .reconnect: "reconnecting"
         case .restartDiscovery: "restarting discovery"
         case .powerCycle: "switching the adapter off and on"
-        case .tellPerson: "nothing is left to try"
+        case .tellPerson: "no further recovery is possible"
         }
     }
 }

@@ -128,7 +128,7 @@ extension DeviceSession {
             switch answer {
             case .success(let values): dialogueEvent(event(name, values))
             case .failure(let error):
-                host.delegate?.told(SourceNotice(.detail, address.description, "\(name) was not taken: \(error.name)"))
+                host.delegate?.told(SourceNotice(.detail, address.description, "writing \(name) failed: \(error.name)"))
                 dialogueEvent(.refused(name, LinkFailure(error)))
             }
         }

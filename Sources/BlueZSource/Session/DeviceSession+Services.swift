@@ -57,7 +57,7 @@ extension DeviceSession {
         guard let path, let adapter = host.tree[path: path, interface: BlueZ.device]?["Adapter"]?.text else { return }
         host.delegate?.told(
             SourceNotice(
-                .information, address.description, "BlueZ's table of its services is wrong; BlueZ forgets it and reads it anew"))
+                .information, address.description, "BlueZ's cached table of its services is wrong, and BlueZ reads it again"))
         host.bus.call(.adapter(adapter, "RemoveDevice"), [.path(path)]) { [weak self] answer in
             guard let self, answer.failure != nil, self.path == path else { return }
             host.bus.call(.device(path, "Disconnect"))

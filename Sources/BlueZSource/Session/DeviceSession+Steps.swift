@@ -254,7 +254,8 @@ extension DeviceSession {
             pendingCursor = memory.records
             host.delegate?.told(
                 SourceNotice(
-                    .warning, address.description, "stored records were not all collected: \(reason); the rest the next time"))
+                    .warning, address.description,
+                    "not all stored records were collected (\(reason)): the rest follows the next time"))
             handle(.finished(.collect, .failed(.other)))
         }
     }

@@ -21,7 +21,7 @@ def scenario(vm):
     vm.radio('measure users 2 1')
 
     hub = vm.run()
-    vm.check('is refused', until(lambda: 'does not take the consent of its user 1' in hub.output()))
+    vm.check('is refused', until(lambda: 'rejects the consent code of user 1' in hub.output()))
     vm.check('and tells nothing', not vm.sent('users', '2A9D') and '2520' not in hub.output())
     hub.stop(signal.SIGKILL)
 

@@ -115,7 +115,7 @@ import Testing
         for line in [status, #"{"vitalgate":7,"status":{"newer":true}}"#] {
             let run = try ask(line: line)
             #expect(run.status == 75)
-            #expect(run.errors.contains("another version"), "\(run.errors)")
+            #expect(run.errors.contains("its version differs"), "\(run.errors)")
         }
     }
 
