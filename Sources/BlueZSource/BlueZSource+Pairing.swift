@@ -37,7 +37,8 @@ extension BlueZSource {
                     .failure(
                         BusError(
                             "org.bluez.Error.Failed",
-                            "the device was paired, but its keys were not kept: run 'vitalgate devices forget \(address) --bond' and try again"
+                            "the device was paired, but its keys were not kept: "
+                                + "run 'vitalgate devices forget \(address) --bond' and try again"
                         )))
             }
             // BlueZ connects to a trusted device when it advertises, even after the hub restarts (org.bluez.Device1, Trusted).

@@ -145,7 +145,7 @@ public final class SampleStore {
         guard Glibc.access(folder, W_OK) != 0 else { return nil }
         return StoreError(
             errno == EACCES ? .permission : .readOnly,
-            "\(folder) cannot be written: even to read a store, SQLite keeps files beside it; copy it elsewhere, or read a backup of it"
+            "\(folder) cannot be written: SQLite needs to create files there even to read a store, so copy the store elsewhere or read a backup"
         )
     }
 
@@ -162,7 +162,7 @@ public final class SampleStore {
         // A log that outlived its database would be replayed into the new one.
         for suffix in ["-wal", "-shm", "-journal"] where access(path + suffix, F_OK) == 0 {
             throw StoreError(
-                .foreign, "\(path)\(suffix) is left over from another store; move it away before a new store is made here")
+                .foreign, "\(path)\(suffix) is left over from another store: move it away before creating a new store here")
         }
         let descriptor = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
         // If another process created the file first, that is fine too.
@@ -195,14 +195,14 @@ public final class SampleStore {
         guard version <= steps.count else {
             throw StoreError(
                 .newer,
-                "the store was made by a newer Vitalgate (schema \(version), this one knows \(steps.count)); update this program"
+                "the store was made by a newer Vitalgate (schema \(version), this one supports \(steps.count)): update this program"
             )
         }
         if application == 0 || version < steps.count {
             guard access == .write, application != 0 || creation != nil else {
                 throw application == 0
                     ? StoreError(.foreign, "the file is empty, not a store")
-                    : StoreError(.invalid, "the store has an older schema; any writing command brings it up to date")
+                    : StoreError(.invalid, "the store has an older schema: any command that writes to it updates it")
             }
             // The page size can only be set while the file is empty.
             if application == 0, creation?.takesStreams == true { try connection.execute("PRAGMA page_size = \(smallPage)") }
@@ -231,7 +231,7 @@ public final class SampleStore {
         guard stat(path + "-wal", &log) == 0, log.st_size > 0 else { return }
         // Bytes 18 and 19 are 2 in a database with a write-ahead log and 1 in one without. An empty file has no header.
         if let versions = connection.headerBytes(at: 18), versions != (1, 1) { return }
-        throw StoreError(.foreign, "\(path)-wal is left over from another store than \(path); move it away first")
+        throw StoreError(.foreign, "\(path)-wal belongs to a different store than \(path): move it away first")
     }
 
     /// Applies the schema steps that the store lacks, each in a transaction together with its number. A new store gets all of them in one
@@ -307,7 +307,7 @@ public final class SampleStore {
         guard connection.hasMoved else { return }
         throw StoreError(
             .missing,
-            "\(path) was removed or replaced while it was in use; put it back, or start again to go on with what is there now")
+            "\(path) was removed or replaced while it was in use: restore it, or restart to use the current file")
     }
 
     /// Returns the number of the last change.

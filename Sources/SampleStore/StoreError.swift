@@ -72,7 +72,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error for a series whose type or kind only a newer version knows. The store is not damaged.
     static func unknownType(_ id: String) -> StoreError {
-        StoreError(.newer, "the store has samples of the type \(id), which this Vitalgate does not know; update this program")
+        StoreError(.newer, "the store has samples of the type \(id), which this Vitalgate does not know: update this program")
     }
 
     /// Whether another connection is writing, as opposed to a conflict with a snapshot of this connection.
@@ -88,13 +88,13 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch kind {
-        case .busy where code != 0: "the store is in use by another process (\(message)); try again"
-        case .full: "no space left for the store; nothing of this batch was kept, and nothing acknowledged is lost"
+        case .busy where code != 0: "the store is in use by another process (\(message)): try again"
+        case .full: "no space left for the store: this batch was not stored, and no acknowledged reading is lost"
         case .readOnly: "the store cannot be written (\(message))"
-        case .corrupt: "the store is damaged (\(message)); 'vitalgate store check' tells more"
+        case .corrupt: "the store is damaged (\(message)): run 'vitalgate store check' for details"
         case .inputOutput where code != 0: "reading or writing the store failed (\(message), code \(code))"
-        case .tooLong: "the question took longer than it may"
-        case .defect: "the store refused a statement (\(message), code \(code))" + (sql.map { ": \($0)" } ?? "")
+        case .tooLong: "the query exceeded its time limit"
+        case .defect: "the store rejected a statement (\(message), code \(code))" + (sql.map { ": \($0)" } ?? "")
         default: message
         }
     }

@@ -219,7 +219,7 @@ import Testing
         try bench.until("a failure") { bench.bluez.count("Disconnect") == 1 }
         try bench.pass(.seconds(2))
         bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
-        try bench.until("the notice") { bench.notices.contains { $0.weight == .action && $0.text.contains("cached table") } }
+        try bench.until("the notice") { bench.notices.contains { $0.weight == .action && $0.text.contains("BlueZ's cache") } }
     }
 
     /// A number is typed by the person; the answer goes back, and the device is trusted from then on.

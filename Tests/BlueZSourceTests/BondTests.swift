@@ -81,7 +81,7 @@ import Testing
         try bench.pass(.seconds(60))
         #expect(bench.frames == ["gatt:2A37 164A"])
         #expect(!bench.isLive() && bench.bluez.count("Disconnect") == 1)
-        #expect(bench.notices.contains { $0.weight == .action && $0.text.contains("wants a bond") })
+        #expect(bench.notices.contains { $0.weight == .action && $0.text.contains("requires pairing") })
         bond(bench, true)
         bench.bluez.change(Self.path, BlueZ.device, ["RSSI": .int16(-51)])
         try bench.until("live again") { bench.isLive() }

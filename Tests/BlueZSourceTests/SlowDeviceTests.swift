@@ -36,7 +36,7 @@ import Testing
         #expect(bench.bluez.count("Disconnect") == 0)
         #expect(bench.memories.last?.device?.key == "Maker/H1/SN12")
         // A person who looks why nothing comes finds it, once.
-        #expect(bench.notices.count { $0.weight == .information && $0.text.contains("answers slowly") } == 1)
+        #expect(bench.notices.count { $0.weight == .information && $0.text.contains("responds slowly") } == 1)
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
         try bench.until("a frame") { bench.frames == ["gatt:2A37 1648"] }
     }
@@ -115,6 +115,6 @@ import Testing
         let bench = try slowBench()
         try bench.pass(.seconds(36))
         try bench.until("the end of the link") { bench.bluez.count("Disconnect") == 1 }
-        #expect(bench.notices.contains { $0.weight == .warning && $0.text.contains("no answer") })
+        #expect(bench.notices.contains { $0.weight == .warning && $0.text.contains("no response") })
     }
 }

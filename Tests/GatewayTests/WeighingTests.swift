@@ -142,7 +142,7 @@ import Testing
         #expect(moved.duplicate == 2)
         #expect(
             moved.notes.contains {
-                $0.hasPrefix("2 of the duplicates stand at other times") && $0.contains("'vitalgate ledger undo 1 --forget'")
+                $0.hasPrefix("2 of the duplicates have other times") && $0.contains("'vitalgate ledger undo 1 --forget'")
             }, "\(moved.notes)")
         #expect(try story.load(rows).notes.allSatisfy { !$0.contains("duplicates") })
         let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
@@ -150,7 +150,8 @@ import Testing
             let account = try story.load(rows, zone: zone)
             #expect(
                 account.notes.contains {
-                    $0.hasPrefix("2 of the duplicates were taken back") && $0.contains("'vitalgate ledger undo \(undone)'")
+                    $0.hasPrefix("2 of the duplicates were undone by ledger entry")
+                        && $0.contains("'vitalgate ledger undo \(undone)'")
                 }, "\(account.notes)")
         }
     }
@@ -160,11 +161,11 @@ import Testing
         let story = try FileStoryTests()
         let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg"]
         try story.load(rows, zone: .berlin)
-        #expect(try story.load(rows).notes.contains { $0.hasPrefix("1 of the duplicates stand at other times") })
+        #expect(try story.load(rows).notes.contains { $0.hasPrefix("1 of the duplicates has another time") })
         let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
         #expect(
             try story.load(rows, zone: .berlin).notes.contains {
-                $0.hasSuffix("'vitalgate ledger undo \(undone)' brings them back")
+                $0.hasSuffix("restore with 'vitalgate ledger undo \(undone)'")
             })
     }
 }

@@ -53,7 +53,7 @@ import Testing
 
     /// What is done to a body, and what is found.
     @Test(arguments: [
-        ("UPDATE body SET digest = substr(digest, 1, 15) || x'00'", "whose body is not that of its digest"),
+        ("UPDATE body SET digest = substr(digest, 1, 15) || x'00'", "whose body does not match its digest"),
         ("UPDATE body SET octets = x'7B22'", "whose body cannot be read"),
         ("UPDATE body SET octets = substr(octets, 1, length(octets) - 1)", "damaged"),
         ("UPDATE body SET octets = substr(octets, 1, instr(octets, x'00') - 1)", "points are missing"),
@@ -61,7 +61,7 @@ import Testing
         ("UPDATE body SET octets = substr(octets, 1, instr(octets, x'00') + 33)", "damaged"),
         ("UPDATE body SET octets = CAST(replace(CAST(octets AS TEXT), '2000', '1999') AS BLOB) || x'00'", "damaged"),
         ("UPDATE context SET body = NULL", "without a body"), ("DELETE FROM body", "contexts whose body is missing"),
-        ("UPDATE series SET kind = 3", "its kind is workout, that of its type"),
+        ("UPDATE series SET kind = 3", "its kind is workout instead of"),
     ])
     func damage(sql: String, words: String) throws {
         let test = try TestStore()
@@ -106,14 +106,14 @@ import Testing
             let pair = try Self.reading(
                 "bloodPressure", try SampleBody(encoding: Correlation(objects: [beat.sample.identity, nowhere])))
             let ingest = try test.keep([beat, pair]).account.id
-            #expect(try check(test).notes == ["1 samples that a correlation names are not in the store"])
+            #expect(try check(test).notes == ["1 samples referenced by a correlation are not in the store"])
             // What is deleted is known.
             try test.delete(beat)
-            #expect(try check(test).notes == ["1 samples that a correlation names are not in the store"])
+            #expect(try check(test).notes == ["1 samples referenced by a correlation are not in the store"])
             _ = try test.store.undo(try #require(ingest as Int64?), forget: true, description: TestStore.description(.undo))
             let (problems, notes) = try check(test)
             #expect(problems == [])
-            #expect(notes.count == 1 && notes[0].hasPrefix("1 body that no sample has, "), "\(notes)")
+            #expect(notes.count == 1 && notes[0].hasPrefix("1 body without a sample, "), "\(notes)")
         }
     }
 }

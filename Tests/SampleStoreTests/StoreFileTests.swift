@@ -97,7 +97,7 @@ import Testing
         #expect(Self.kind(folder.file("store.db")) == .newer)
         #expect(Self.kind(folder.file("store.db"), .read) == .newer)
         let error = thrown(StoreError.self) { _ = try SampleStore(path: folder.file("store.db"), access: .read) }
-        #expect(error?.message.contains("schema 99, this one knows \(Schema.steps.count)") == true)
+        #expect(error?.message.contains("schema 99, this one supports \(Schema.steps.count)") == true)
     }
 
     /// What is not known yet is no damage: a kind of object, a type of quantity.

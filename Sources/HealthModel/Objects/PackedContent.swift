@@ -123,7 +123,7 @@ public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .tooLong: "it is longer than \(PackedContent.maximumLength >> 20) MiB"
-        case .damaged: "what is stored of it is damaged"
+        case .damaged: "its stored content is damaged"
         case .outOfMemory: "out of memory"
         }
     }

@@ -17,7 +17,7 @@ extension SamplePredicate.Written {
             let text = try wholeText()
             if comparison == .contains || comparison == .beginsWith { return .text(text) }
             try refuseAllButEquality(comparison, "a type")
-            guard let type = type(text) else { throw expected("a type; 'vitalgate types' lists them") }
+            guard let type = type(text) else { throw expected("a type from 'vitalgate types'") }
             return .text(type.id)
         case .kind:
             try refuseAllButEquality(comparison, "a kind")
@@ -64,7 +64,7 @@ extension SamplePredicate.Written {
         case .originalValue:
             try refuseContains(comparison, "a value")
             guard case .number(let numeral, nil) = try number() else {
-                throw expected("a number without a unit; original.unit tells the unit")
+                throw expected("a number without a unit (compare the unit with original.unit)")
             }
             return .number(numeral, nil)
         case .originalUnit:
@@ -90,7 +90,7 @@ extension SamplePredicate.Written {
 
     func refuseContains(_ comparison: SamplePredicate.Comparison, _ what: String) throws(PredicateError) {
         if comparison == .contains || comparison == .beginsWith {
-            throw error("\(comparison.rawValue) is for texts; compare \(what) with =, !=, <, <=, > or >=")
+            throw error("\(comparison.rawValue) is for texts: compare \(what) with =, !=, <, <=, > or >=")
         }
     }
 
@@ -129,7 +129,7 @@ extension SamplePredicate.Written {
         if text.contains(","), (try? Numeral(text.replacing(",", with: "."))) != nil {
             throw expected("a number with a point, such as 61.5")
         }
-        guard let (numeral, unit) = parts() else { throw expected("a number, and a unit where need be, such as 38.5 Cel") }
+        guard let (numeral, unit) = parts() else { throw expected("a number with an optional unit, such as 38.5 Cel") }
         return .number(numeral, try unit.map { code throws(PredicateError) in try Self.unit(code, self) })
     }
 
@@ -150,11 +150,11 @@ extension SamplePredicate.Written {
     ) throws(PredicateError) -> Instant {
         let text = try wholeText()
         guard let instant = instant(text) else {
-            throw expected("a time, such as 2026-11-20T06:30:00+01:00, or where --from takes it also 2026-11-20, today or -7d")
+            throw expected("a time such as 2026-11-20T06:30:00+01:00 (or 2026-11-20, today or -7d if --from accepts it)")
         }
         // A day is not an instant. The author of `start = 2026-11-20` means the whole day.
         guard comparison.isOrder || (try? Timestamp(iso8601: text)) != nil else {
-            throw expected("a time of day; a whole day is asked for with >= and <")
+            throw expected("a time of day (use >= and < for a whole day)")
         }
         return instant
     }

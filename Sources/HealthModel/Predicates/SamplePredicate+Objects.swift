@@ -145,6 +145,6 @@ extension SamplePredicate.Written {
     }
 
     private func refuseOrder(_ comparison: SamplePredicate.Comparison) throws(PredicateError) {
-        if comparison.isOrder { throw error("names and codes have no order; compare them with =, != or ~") }
+        if comparison.isOrder { throw error("names and codes have no order: compare them with =, != or ~") }
     }
 }

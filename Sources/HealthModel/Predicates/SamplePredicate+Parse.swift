@@ -148,7 +148,7 @@ private struct PredicateParser {
         }
         if let field = SamplePredicate.Field(named: name) { return field }
         if name.isEmpty { throw error("expected a field such as value or source.name", at: start) }
-        throw error("there is no field '\(name)'; \(Self.fields(instead: name))", at: start)
+        throw error("there is no field '\(name)': \(Self.fields(instead: name))", at: start)
     }
 
     /// The accepted alternatives to an unknown field name.

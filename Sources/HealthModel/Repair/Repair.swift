@@ -38,7 +38,7 @@ public enum Repair: Hashable, Sendable {
         case "zone": return "local times read in \(parts[1])"
         case "subject": return "assigned to \(parts[1])"
         case "type": return "made \(parts[1])"
-        case "complete": return "completed by what was told again"
+        case "complete": return "completed from a duplicate"
         default: return text
         }
     }

@@ -23,7 +23,7 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     // It cannot be done.
     /// Its value would be one that the gate never lets in.
     case impossibleValue
-    /// It would lie in the future or before 1971.
+    /// It would be in the future or before 1971.
     case impossibleTime
     /// Its value cannot be in that unit or of that type.
     case noConversion
@@ -54,21 +54,21 @@ public enum RepairReason: String, Hashable, Sendable, CaseIterable {
     public var words: String {
         switch self {
         case .hasTheUnit: "were received in that unit"
-        case .plausibleAsItIs: "are plausible as they are, and would not be after the repair"
-        case .repairedBefore: "had this repair already"
-        case .sameZone: "are in that zone"
-        case .sameSubject: "are that person's"
-        case .sameType: "are of that type"
-        case .bothPlausible: "could be right either way"
-        case .neitherPlausible: "are plausible neither way"
-        case .noRange: "are of a type that has no plausible range to judge by"
+        case .plausibleAsItIs: "are plausible now but would not be after the repair"
+        case .repairedBefore: "were already repaired"
+        case .sameZone: "are already in that time zone"
+        case .sameSubject: "already belong to that person"
+        case .sameType: "already have that type"
+        case .bothPlausible: "are plausible either way"
+        case .neitherPlausible: "would be implausible either way"
+        case .noRange: "have a type without a plausible range"
         case .impossibleValue: "would have an impossible value"
-        case .impossibleTime: "would lie in the future or before 1971"
+        case .impossibleTime: "would be in the future or before 1971"
         case .noConversion: "cannot have that unit or type"
-        case .noZone: "have no zone, so their local time is not known"
-        case .noSuchLocalTime: "have a local time that the zone skips or has twice"
-        case .noInstant: "are days of the calendar, which no clock tells"
-        case .deletedAlready: "are there, read rightly, as deleted samples"
+        case .noZone: "have no time zone, so their local time is unknown"
+        case .noSuchLocalTime: "have a local time that the time zone skips or repeats"
+        case .noInstant: "are calendar dates without a time"
+        case .deletedAlready: "already have a correct copy that was deleted"
         }
     }
 }

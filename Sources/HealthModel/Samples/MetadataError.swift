@@ -10,7 +10,7 @@ public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformed(let offset): "metadata: unexpected character at position \(offset + 1)"
-        case .repeated(let key): "metadata: the key \(key) stands twice"
+        case .repeated(let key): "metadata: duplicate key \(key)"
         case .unit(let error): "metadata: \(error)"
         }
     }

@@ -71,7 +71,7 @@ public struct StatisticsError: Error, Hashable, Sendable, CustomStringConvertibl
             case (.category, _): "is a category, which has durations only"
             case (.quantity, .cumulative): "is cumulative, and values that add up have no average"
             case (.quantity, _): "is discrete, and its values do not add up"
-            default: "is a \(type.kind.name): its samples are no amounts"
+            default: "is a \(type.kind.name): its samples have no amounts"
             }
         return "\(type.id) has no \(option): it \(reason)"
     }

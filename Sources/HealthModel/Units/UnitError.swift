@@ -43,7 +43,7 @@ extension UnitError: CustomStringConvertible {
         case .needsMolarMass(let from, let to):
             "\(from) cannot be converted to \(to) without the substance's molar mass in g/mol"
         case .noAmount(let from, let category):
-            "\(from) is no unit of \(category), which is a category: its numbers have the unit 1"
+            "\(from) is not a unit of \(category), which is a category: its numbers have the unit 1"
         }
     }
 

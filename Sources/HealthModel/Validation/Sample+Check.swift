@@ -11,15 +11,15 @@ extension Sample {
     public func checkNumbers() throws(InvalidObject) {
         guard value.isFinite, numeral.doubleValue.isFinite else { throw InvalidObject("value", "it is not a finite number") }
         let (first, last) = (start.microseconds, end.microseconds)
-        guard last >= first else { throw InvalidObject("end", "it lies before the start") }
+        guard last >= first else { throw InvalidObject("end", "it is before the start") }
         guard first >= 0, nominalStart >= 0, nominalStart < Self.latestNominal else {
-            throw InvalidObject("start", "it lies before 1970 or beyond any calendar")
+            throw InvalidObject("start", "it is before 1970 or too far in the future")
         }
         guard last.subtractingReportingOverflow(first).partialValue <= Self.reach else {
-            throw InvalidObject("end", "it lies more than a century after the start")
+            throw InvalidObject("end", "it is more than a century after the start")
         }
         guard zone.map({ abs($0.seconds) <= 18 * 3600 }) ?? true else {
-            throw InvalidObject("zone", "no clock is so far from UTC")
+            throw InvalidObject("zone", "the offset from UTC is too large")
         }
         if let record, record.id.isEmpty || !record.id.isFitName { throw InvalidObject("record", Self.badName) }
     }

@@ -129,7 +129,7 @@ extension VisionPrescription {
                 throw InvalidObject(side, "a lens has no such number")
             }
         }
-        guard leftEye != nil || rightEye != nil else { throw InvalidObject("leftEye", "neither eye is told of") }
+        guard leftEye != nil || rightEye != nil else { throw InvalidObject("leftEye", "neither eye is given") }
     }
 }
 

@@ -19,11 +19,11 @@ extension SampleStore {
                 text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
             else {
                 throw StoreError(
-                    .invalid, "a client's name, purpose and policy are each one line of at most 64, 1000, 1000 octets")
+                    .invalid, "a client's name, purpose and policy are single lines of at most 64, 1000 and 1000 bytes")
             }
         }
         return try connection.transaction {
-            guard try client(named: name) == nil else { throw StoreError(.invalid, "there is a client of this name") }
+            guard try client(named: name) == nil else { throw StoreError(.invalid, "a client with this name already exists") }
             try connection.run(
                 "INSERT INTO client(name, purpose, policy, added, expires) VALUES(?, ?, ?, ?, ?)", .text(name), .text(purpose),
                 .optional(policy), .integer(now.microseconds), .optional(expires?.microseconds))

@@ -37,7 +37,7 @@ extension SampleStore {
     ) throws {
         guard !accesses.isEmpty else { return }
         guard !grant.mayWrite || !grant.type.isReadOnly else {
-            throw StoreError(.invalid, "\(grant.type.id) may only be read: no program writes it")
+            throw StoreError(.invalid, "\(grant.type.id) is read-only: clients cannot write it")
         }
         try connection.transaction {
             guard try self.client(named: client.name)?.id == client.id else {
@@ -73,11 +73,11 @@ extension SampleStore {
     private func columns(of grant: Grant, _ objects: [SampleIdentity]) throws(StoreError) -> (from: Int64?, after: Int64?) {
         switch grant.reading {
         case .none:
-            guard objects.isEmpty else { throw StoreError(.invalid, "objects are named, and none may be read") }
+            guard objects.isEmpty else { throw StoreError(.invalid, "objects are listed, but read access is not granted") }
             return (nil, nil)
         case .from(let start):
             guard !grant.type.isAskedByObject, objects.isEmpty else {
-                throw StoreError(.invalid, "\(grant.type.id) is granted object by object, and no other type is")
+                throw StoreError(.invalid, "\(grant.type.id) is granted for each object separately")
             }
             return (start.microseconds, nil)
         case .objects(let future):

@@ -33,7 +33,7 @@ extension SampleStore {
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` if the request names no type.
     public func request(_ request: AuthorizationRequest, for client: Client, at time: Instant) throws {
-        guard !request.parts.isEmpty else { throw StoreError(.invalid, "a request names at least one type") }
+        guard !request.parts.isEmpty else { throw StoreError(.invalid, "a request must name at least one type") }
         try connection.transaction {
             guard try self.client(named: client.name)?.id == client.id else {
                 throw StoreError(.invalid, "there is no such client")
@@ -130,7 +130,7 @@ extension SampleStore {
     }
 
     private static let notRequirable = StoreError(
-        .invalid, "required types are three or more types that are asked about object by object")
+        .invalid, "required types must be three or more types that are granted for each object separately")
 
     /// Throws an error if a client lacks one of the clinical types that it requires. The error does not reveal which
     /// types are missing, or how many.

@@ -39,7 +39,7 @@ struct Epochs {
         guard let reason = try fault(of: anchor) else { return anchor.seq }
         throw StoreError(
             .invalid,
-            "the anchor \(anchor) \(reason); read everything again with --after 0, forget what that does not tell, and go on from its last anchor"
+            "the anchor \(anchor) \(reason): read everything again with --after 0, forget samples that are missing from it, and continue from its last anchor"
         )
     }
 
@@ -47,7 +47,7 @@ struct Epochs {
     func fault(of anchor: Anchor) throws(StoreError) -> String? {
         guard anchor != .beginning else { return nil }
         guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
-            return "is of another store, or of one that a backup has replaced since"
+            return "belongs to another store, or to one that a backup has replaced"
         }
         let last = try connection.integer(
             """
@@ -55,14 +55,16 @@ struct Epochs {
                 (SELECT value FROM setting WHERE name = 'seq'))
             """, .integer(first))
         let isKnown = last.map { first...max(first, $0) ~= anchor.seq } ?? false
-        guard isKnown else { return "is of changes that this store no longer has: it was put back from a copy that is older" }
+        guard isKnown else {
+            return "refers to changes that this store no longer has, because it was restored from an older copy"
+        }
         let lost =
             if let viewer = connection.viewer {
                 try connection.integer("SELECT seq FROM main.lost WHERE viewer = ?", .text(viewer))
             } else {
                 try connection.integer("SELECT value FROM setting WHERE name = 'pruned'")
             }
-        return anchor.seq < lost ?? 0 ? "lies before samples that came and that were removed for good since" : nil
+        return anchor.seq < lost ?? 0 ? "is older than samples that have been removed permanently" : nil
     }
 
     /// The anchor of a reader that has seen this change. Call this with ascending numbers.

@@ -95,7 +95,8 @@ public final class DatabaseFileSource: FrameSource {
             persons.formUnion(try database.values(of: column, in: table, limit: 2))
         }
         guard persons.count < 2 else {
-            throw SourceError(.malformed, "it holds the readings of several persons; export each person's to a file of its own")
+            throw SourceError(
+                .malformed, "it contains readings of several people: export each person's readings to a separate file")
         }
     }
 }

@@ -31,7 +31,7 @@ struct ForeignConnection {
             let code = sqlite3_exec(handle, text, nil, nil, nil)
             guard code == SQLITE_OK else {
                 sqlite3_close(handle)
-                throw SourceError(.malformed, "the script is no SQL (SQLite \(code))")
+                throw SourceError(.malformed, "the script is not valid SQL (SQLite \(code))")
             }
         }
     }

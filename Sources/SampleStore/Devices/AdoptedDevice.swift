@@ -191,7 +191,7 @@ extension SampleStore {
         try connection.transaction {
             // Keys that were merged into the new key are redirected too, so that one lookup always finds the final key.
             let target = try connection.text("SELECT new FROM device_alias WHERE old = ?", .text(old)) ?? old
-            guard target != new else { throw StoreError(.invalid, "\(old) is merged into \(new) already") }
+            guard target != new else { throw StoreError(.invalid, "\(old) is already merged into \(new)") }
             try connection.run("UPDATE device_alias SET new = ? WHERE new = ?", .text(target), .text(new))
             try connection.run("INSERT OR REPLACE INTO device_alias(old, new) VALUES(?, ?)", .text(new), .text(target))
         }

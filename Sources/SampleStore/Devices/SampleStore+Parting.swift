@@ -13,7 +13,7 @@ extension SampleStore {
             }
             let key = aliases[device.goesBy] ?? device.goesBy
             guard devices.contains(where: { $0.address != address && (aliases[$0.goesBy] ?? $0.goesBy) == key }) else {
-                throw StoreError(.invalid, "no other adopted device goes by \(key), so there is nothing to part")
+                throw StoreError(.invalid, "no other adopted device reports the identity \(key), so there is nothing to separate")
             }
             let own =
                 device.ownKey ?? device.key + "/" + (address.split(separator: ":", maxSplits: 1).last.map(String.init) ?? address)

@@ -81,7 +81,7 @@ struct Erasure {
         while try statement.step() {
             guard Self.treatments[statement.text(0)] == nil else { continue }
             throw StoreError(
-                .newer, "the store has a table '\(statement.text(0))' that this version cannot erase from; update this program")
+                .newer, "the store has a table '\(statement.text(0))' that this version cannot erase from: update this program")
         }
     }
 

@@ -85,7 +85,7 @@ extension SampleStore {
     ///   ``isErasureUnfinished`` is true.
     public func erase(_ subject: String, told targets: Set<String> = [], at now: Instant) throws -> (ingest: Int64, count: Int) {
         guard subject != Origin.unassigned else {
-            throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's: 'vitalgate delete' deletes it")
+            throw StoreError(.invalid, "\(Origin.unassigned) readings belong to no one: use 'vitalgate delete' to delete them")
         }
         let result = try eraseRows(of: subject, told: targets, at: now)
         try finishErasure()
@@ -101,7 +101,7 @@ extension SampleStore {
             try refuseIfPending()
             for target in try self.targets() where targets.contains(target.name) {
                 guard try isTold(target) else {
-                    throw StoreError(.invalid, "the target \(target.name) has not been told yet of all that is deleted")
+                    throw StoreError(.invalid, "the target \(target.name) has not received all deletions yet")
                 }
             }
             try forgetDeviceStates()
@@ -167,7 +167,7 @@ extension SampleStore {
         guard try statement.step(), statement.integer(0) == 0 else {
             throw StoreError(
                 .busy,
-                "another process reads the store as it was, so what was erased is still in its log: stop that one, and do this again"
+                "another process is reading the store, so its log still contains erased data: stop that process and run this command again"
             )
         }
     }

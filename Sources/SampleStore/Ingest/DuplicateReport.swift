@@ -37,20 +37,24 @@ struct DuplicateReport {
     var notes: [String] {
         var notes: [String] = []
         if repaired > 0 {
-            notes.append("\(repaired) of the duplicates were repaired since, and stay so: 'vitalgate repair list'")
+            notes.append(
+                "\(repaired) of the duplicates \(repaired == 1 ? "was" : "were") repaired after the earlier import and not changed: see 'vitalgate repair list'"
+            )
         }
         if deleted > 0 {
-            notes.append("\(deleted) of the duplicates were deleted, and stay so: 'vitalgate restore UUID' brings one back")
+            notes.append(
+                "\(deleted) of the duplicates \(deleted == 1 ? "was" : "were") deleted and not restored: use 'vitalgate restore UUID'"
+            )
         }
         for (ingest, count) in withdrawn.sorted(by: { $0.key < $1.key }) {
             notes.append(
-                "\(count) of the duplicates were taken back by ingest \(ingest): 'vitalgate ledger undo \(ingest)' brings them back"
+                "\(count) of the duplicates \(count == 1 ? "was" : "were") undone by ledger entry \(ingest): restore with 'vitalgate ledger undo \(ingest)'"
             )
         }
         for (ingest, count) in elsewhere.sorted(by: { $0.key < $1.key }) {
             notes.append(
-                "\(count) of the duplicates stand at other times, as ingest \(ingest) read them: "
-                    + "'vitalgate ledger undo \(ingest) --forget' and import again, if this time zone is the right one")
+                "\(count) of the duplicates \(count == 1 ? "has another time" : "have other times") from ledger entry \(ingest): if this time zone "
+                    + "is right, run 'vitalgate ledger undo \(ingest) --forget' and import again")
         }
         return notes
     }

@@ -26,7 +26,7 @@ struct EntryCheck {
         }
         let kind = sample.origin.kind
         if isSaved, kind == .clinicalRecord {
-            throw InvalidObject("type", "clinical records are imported, and no program saves them")
+            throw InvalidObject("type", "clinical records can only be imported, not saved")
         }
         if let body = sample.body {
             try body.check(as: sample.origin.type, deeply: isSaved)

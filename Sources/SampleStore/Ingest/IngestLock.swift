@@ -15,7 +15,7 @@ final class IngestLock {
     /// The lock for changes in several transactions. No ledger entry has this number.
     static let pending: Int64 = 0
 
-    static let pendingIsBusy = StoreError(.busy, "another process deletes or undoes many samples: wait until it is done")
+    static let pendingIsBusy = StoreError(.busy, "another process is deleting or undoing many samples: wait until it is done")
 
     private let descriptor: Int32
 
@@ -35,7 +35,7 @@ final class IngestLock {
             case EINTR: continue
             case EAGAIN, EACCES:
                 throw ingest == Self.pending
-                    ? Self.pendingIsBusy : StoreError(.busy, "ingest \(ingest) runs in another process")
+                    ? Self.pendingIsBusy : StoreError(.busy, "ledger entry \(ingest) is being written by another process")
             default: throw StoreError(.inputOutput, "\(path): \(String(cString: strerror(errno)))")
             }
         }
@@ -102,7 +102,7 @@ extension SampleStore {
         throw StoreError(
             .busy,
             account.kind == .live
-                ? "the hub runs and adds to ingest \(account.id): stop the hub first, or delete samples with 'vitalgate delete'"
-                : "ingest \(account.id) still runs: wait until it is done, or stop it first")
+                ? "the hub is running and adds to ledger entry \(account.id): stop the hub first, or delete samples with 'vitalgate delete'"
+                : "ledger entry \(account.id) is still being written: wait until it is done, or stop it first")
     }
 }

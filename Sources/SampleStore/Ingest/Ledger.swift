@@ -49,7 +49,7 @@ extension SampleStore {
         while try statement.step() {
             let id = statement.integer(0)
             guard let kind = IngestKind(rawValue: statement.text(1)) else {
-                throw StoreError(.newer, "ingest \(id) is of a kind that only a newer Vitalgate knows")
+                throw StoreError(.newer, "ledger entry \(id) was written by a newer Vitalgate: update this program")
             }
             var account = IngestAccount(
                 id: id, kind: kind, name: statement.optionalText(2),

@@ -133,7 +133,7 @@ extension SampleStore {
     }
 
     private static func notRestorable(_ uuid: SampleIdentity) -> StoreError {
-        StoreError(.invalid, "there is no deleted sample \(uuid), or another version of its record is live")
+        StoreError(.invalid, "there is no deleted sample \(uuid), or another version of it is stored")
     }
 
     /// The error that explains why a sample could not be restored.
@@ -147,18 +147,18 @@ extension SampleStore {
                 if let place = next.new { new = try names.uuid(of: place) }
                 return StoreError(
                     .invalid,
-                    "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: 'vitalgate repair undo' takes that back")
+                    "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: undo it with 'vitalgate repair undo'")
             }
             if root != place, let original = try names.uuid(of: root), history.form(of: root) != place {
                 return StoreError(
-                    .invalid, "\(uuid) was made by a repair that is undone: 'vitalgate restore \(original)' instead")
+                    .invalid, "\(uuid) was created by a repair that was undone: use 'vitalgate restore \(original)' instead")
             }
             let own = history.reports.first { $0.place == root }?.group
             if history.live.contains(where: { live in
                 history.reports.contains { $0.place == history.root(of: live) && $0.group == own }
             }) {
                 return StoreError(
-                    .invalid, "\(uuid) is a duplicate of a sample that is there; 'vitalgate query \(uuid)' names it")
+                    .invalid, "\(uuid) is a duplicate of a stored sample: 'vitalgate query \(uuid)' shows which")
             }
         }
         return Self.notRestorable(uuid)

@@ -39,7 +39,7 @@ final class BodyCheck {
         }
         for (kind, count) in missing.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let what = kind == .workoutRoute ? "workouts" : kind == .workout ? "routes" : "samples"
-            notes.append("\(count) \(what) that a \(kind.name) names are not in the store")
+            notes.append("\(count) \(what) referenced by a \(kind.name) are not in the store")
         }
         try unused()
         let lost =
@@ -78,7 +78,7 @@ final class BodyCheck {
             if verified.count > 100_000 { verified.removeAll(keepingCapacity: true) }
             verified.insert(key)
             let body = SampleBody(octets: Array(statement.blob(4)))
-            if Array(statement.blob(3)) != body.digest { note("whose body is not that of its digest") }
+            if Array(statement.blob(3)) != body.digest { note("whose body does not match its digest") }
             let reading = BodyReading(body, kind)
             for fault in reading.faults { note(fault) }
             for uuid in reading.named where try !exists(uuid) { missing[kind, default: 0] += 1 }
@@ -110,7 +110,7 @@ final class BodyCheck {
             """)
         guard try statement.step(), statement.integer(0) > 0 else { return }
         let count = statement.integer(0)
-        notes.append("\(count) \(count == 1 ? "body" : "bodies") that no sample has, \(statement.integer(1)) octets")
+        notes.append("\(count) \(count == 1 ? "body" : "bodies") without a sample, \(statement.integer(1)) bytes")
     }
 }
 

@@ -36,12 +36,12 @@ struct DeepCheck {
         for (way, words) in ["in another unit", "over another path"].enumerated() {
             if count[way] > 0 {
                 problems.append(
-                    "\(count[way]) samples tell a reading again that is there \(words): 'vitalgate store merge' shows them")
+                    "\(count[way]) samples are duplicates of a reading stored \(words): see 'vitalgate store merge'")
             }
             if left[way] > 0 {
                 problems.append(
-                    "\(left[way]) samples tell a reading again that is there \(words), and other readings are compared with them: "
-                        + "'vitalgate store merge' shows them")
+                    "\(left[way]) samples are duplicates of a reading stored \(words), but have duplicates themselves: "
+                        + "see 'vitalgate store merge'")
             }
         }
         return problems
@@ -50,7 +50,7 @@ struct DeepCheck {
     /// Queries that count inconsistent rows, with a description of each.
     private static let counts: [(String, String)] = [
         (
-            "repaired samples that are neither there nor a tombstone",
+            "repaired samples that are neither stored nor deleted",
             """
             SELECT count(*) FROM repaired AS r WHERE NOT EXISTS(SELECT 1 FROM sample AS s
                 WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash)
@@ -58,7 +58,7 @@ struct DeepCheck {
             """
         ),
         (
-            "repaired samples whose old one is lost",
+            "repaired samples whose original is missing",
             """
             SELECT count(*) FROM repaired AS r WHERE NOT EXISTS(SELECT 1 FROM sample AS s
                 WHERE s.series = r.old_series AND s.start = r.old_start AND s.hash = r.old_hash)
@@ -67,7 +67,7 @@ struct DeepCheck {
             """
         ),
         (
-            "repaired samples that are live beside their old one",
+            "repaired samples that are stored together with their original",
             """
             SELECT count(*) FROM repaired AS r JOIN sample AS new ON new.series = r.series AND new.start = r.start AND new.hash = r.hash
                 JOIN sample AS old ON old.series = r.old_series AND old.start = r.old_start AND old.hash = r.old_hash
@@ -82,7 +82,7 @@ struct DeepCheck {
             """
         ),
         (
-            "samples of local times that no place leads to",
+            "samples with local times that their UUID does not lead to",
             """
             SELECT count(*) FROM (SELECT series, start, hash, context FROM sample
                 UNION ALL SELECT series, start, hash, context FROM deleted WHERE NOT forgotten) AS s
@@ -92,14 +92,14 @@ struct DeepCheck {
             """
         ),
         (
-            "live samples whose UUID is tombstoned at another time",
+            "stored samples whose UUID is deleted at another time",
             """
             SELECT count(*) FROM place AS p JOIN sample AS s ON s.series = p.series AND s.start = p.nominal AND s.hash = p.hash
                 JOIN context ON context.id = s.context WHERE skew = 0 AND p.start <> p.nominal
             """
         ),
         (
-            "tombstones that the change log does not tell of",
+            "deleted samples that are missing from the change log",
             """
             SELECT count(*) FROM deleted AS d WHERE NOT forgotten AND NOT EXISTS(SELECT 1 FROM change AS c WHERE c.series = d.series
                 AND c.first_seq BETWEEN d.deleted_seq - 8192 AND d.deleted_seq AND c.last_seq >= d.deleted_seq AND c.deletion
@@ -119,7 +119,7 @@ struct DeepCheck {
             """
         ),
         (
-            "identities kept for a repair that is undone or unknown",
+            "identities stored for a repair that is undone or unknown",
             "SELECT count(*) FROM reading_alias WHERE migration NOT IN (SELECT id FROM migration WHERE state = 'applied')"
         ),
     ]
@@ -137,12 +137,12 @@ struct DeepCheck {
         var problems: [String] = []
         while try statement.step() {
             let (id, said, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
-            if said != found { problems.append("migration \(id): \(said) samples replaced, \(found) in its map") }
+            if said != found { problems.append("repair \(id): \(said) samples replaced, but \(found) recorded") }
             if statement.integer(3) != said || statement.integer(4) != statement.integer(5) {
-                problems.append("migration \(id): its entry in the ledger says otherwise")
+                problems.append("repair \(id): its counts differ from its ledger entry")
             }
             let rest = statement.integer(6)
-            if rest != 0 { problems.append("migration \(id): what became of \(rest) of its samples is not told") }
+            if rest != 0 { problems.append("repair \(id): no outcome is recorded for \(rest) of its samples") }
         }
         return problems
     }
@@ -161,8 +161,8 @@ struct DeepCheck {
         while try statement.step() {
             let (id, count) = (statement.integer(0), statement.integer(1))
             problems.append(
-                "migration \(id): \(count) readings made way for others of the same repair, and are missing; "
-                    + "'vitalgate repair undo \(id)' gives them back")
+                "repair \(id): \(count) readings were removed in favor of others from the same repair and are missing: "
+                    + "run 'vitalgate repair undo \(id)' to restore them")
         }
         return problems
     }
@@ -181,7 +181,7 @@ struct DeepCheck {
             }
             if length == Replacements.longestChain { endless += 1 }
         }
-        return endless > 0 ? ["\(endless) repaired samples lead back to no received one"] : []
+        return endless > 0 ? ["\(endless) repaired samples have no received original"] : []
     }
 
     /// Checks that every received unit can be converted to the unit of its type.
@@ -198,7 +198,8 @@ struct DeepCheck {
             var unit = try? HealthModel.Unit(ucum: code)
             if !statement.isNull(2) { unit = unit?.with(molarMass: statement.real(2)) }
             guard let unit, (try? SampleType(type)?.conversion(from: unit)) != nil else {
-                problems.append("\(type): \(statement.integer(3)) samples in \(code), which it has no conversion from")
+                problems.append(
+                    "\(type): \(statement.integer(3)) samples in \(code), which cannot be converted to the unit of the type")
                 continue
             }
         }

@@ -26,7 +26,7 @@ extension SampleStore {
         } catch {
             // A damaged byte in the table definitions makes SQLite read different names.
             guard error.kind == .defect else { throw error }
-            return ["database: its tables are not as they were made (\(error.message))"]
+            return ["database: unexpected table definitions (\(error.message))"]
         }
     }
 
@@ -40,7 +40,7 @@ extension SampleStore {
         var problems = try checkLedger()
         if try isErasureUnfinished {
             problems.append(
-                "an erasure was interrupted, and what was erased is still in the file: 'vitalgate people erase' goes on with it"
+                "an erasure was interrupted, and the file still contains erased data: run 'vitalgate people erase' to complete it"
             )
         }
         problems += try checkLinks()
@@ -59,7 +59,7 @@ extension SampleStore {
         }
         if deep {
             problems += try DeepCheck(connection: connection).problems()
-            problems += try wrongSummaries().map { "what samples of series \($0) come to is summed up wrongly" }
+            problems += try wrongSummaries().map { "the sums of series \($0) are wrong" }
             let bodies = BodyCheck(connection: connection)
             try bodies.run()
             problems += bodies.problems
@@ -77,7 +77,7 @@ extension SampleStore {
                 type.kind != kind
             else { continue }
             problems.append(
-                "\(type.id) (series \(statement.integer(0))): its kind is \(kind.name), that of its type \(type.kind.name)")
+                "\(type.id) (series \(statement.integer(0))): its kind is \(kind.name) instead of \(type.kind.name)")
         }
         return problems
     }
@@ -98,7 +98,7 @@ extension SampleStore {
         while try statement.step() {
             let (id, stored, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
             // A sample that was deleted and restored belongs to the restoration, so fewer may be found.
-            if found > stored { problems.append("ingest \(id): the ledger says \(stored) stored, the store holds \(found)") }
+            if found > stored { problems.append("ledger entry \(id): \(stored) stored according to the ledger, \(found) found") }
         }
         let refusals = try Statement(
             connection,
@@ -106,7 +106,8 @@ extension SampleStore {
             SELECT id, refused, coalesce((SELECT sum(count) FROM refused WHERE ingest = ingest.id), 0) AS kept FROM ingest WHERE refused <> kept
             """)
         while try refusals.step() {
-            problems.append("ingest \(refusals.integer(0)): \(refusals.integer(1)) refused, \(refusals.integer(2)) reasons kept")
+            problems.append(
+                "ledger entry \(refusals.integer(0)): \(refusals.integer(1)) refused, \(refusals.integer(2)) reasons stored")
         }
         let total = try connection.integer("SELECT sum(stored) FROM ingest") ?? 0
         let accepted = try connection.integer("SELECT value FROM setting WHERE name = 'accepted'") ?? 0
@@ -115,7 +116,7 @@ extension SampleStore {
         let forgotten = try connection.integer("SELECT value FROM setting WHERE name = 'forgotten'") ?? 0
         let counted = total + accepted - forgotten
         if counted != live + dead {
-            problems.append("the ledger counts \(counted) samples, the store holds \(live + dead)")
+            problems.append("the ledger counts \(counted) samples, but the store has \(live + dead)")
         }
         return problems
     }
@@ -134,23 +135,23 @@ extension SampleStore {
                 "SELECT count(*) FROM sample WHERE metadata IS NOT NULL AND metadata NOT IN (SELECT id FROM metadata)"
             ),
             (
-                "witnesses of nothing",
+                "duplicates without an original",
                 """
                 SELECT count(*) FROM witness WHERE NOT withdrawn AND NOT stands_in
                     AND NOT EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                     AND NOT EXISTS(SELECT 1 FROM deleted WHERE series = of_series AND start = of_start AND hash = of_hash)
                 """
             ),
-            ("witnesses without a decision", "SELECT count(*) FROM witness_row WHERE decision NOT IN (SELECT id FROM decision)"),
+            ("duplicates without a decision", "SELECT count(*) FROM witness_row WHERE decision NOT IN (SELECT id FROM decision)"),
             (
-                "samples that are there beside the ones they are the same as",
+                "samples that are stored together with their duplicate",
                 """
                 SELECT count(*) FROM witness WHERE stands_in AND NOT parted
                     AND EXISTS(SELECT 1 FROM sample WHERE series = of_series AND start = of_start AND hash = of_hash)
                 """
             ),
             (
-                "samples behind the last change",
+                "samples numbered after the last change",
                 "SELECT count(*) FROM sample WHERE seq > (SELECT value FROM setting WHERE name = 'seq')"
             ),
         ] {
@@ -188,8 +189,8 @@ extension SampleStore {
             if checked % 10_000 == 0 { progress(checked) }
         }
         let name = "\(series.type.id) (series \(series.id), \(table))"
-        return (wrong > 0 ? ["\(name): \(wrong) samples whose UUID is not that of their fields"] : [])
-            + (unequal > 0 ? ["\(name): \(unequal) samples whose value is not that of their numeral"] : [])
+        return (wrong > 0 ? ["\(name): \(wrong) samples whose UUID does not match their fields"] : [])
+            + (unequal > 0 ? ["\(name): \(unequal) samples whose value does not match their numeral"] : [])
     }
 
     /// Whether the UUID matches the fields. The nominal end is not stored. It is derived from the nominal start and the

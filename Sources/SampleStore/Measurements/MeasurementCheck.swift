@@ -55,6 +55,6 @@ struct MeasurementCheck {
             }
         }
         guard !wrong.isEmpty else { return [] }
-        return ["\(wrong.count) samples are live, or not, against what was reported and decided"]
+        return ["\(wrong.count) samples whose state contradicts the recorded reports and decisions"]
     }
 }

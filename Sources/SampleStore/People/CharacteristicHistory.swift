@@ -66,12 +66,12 @@ extension SampleStore {
         var entries: [CharacteristicEntry] = []
         while try statement.step() {
             guard let type = CharacteristicType(rawValue: statement.text(0)) else {
-                throw StoreError(.newer, "the store has a characteristic that only a newer Vitalgate knows")
+                throw StoreError(.newer, "the store has a characteristic from a newer Vitalgate: update this program")
             }
             var value: Characteristic?
             if let text = statement.optionalText(1) {
                 value = Characteristic(type, text)
-                guard value != nil else { throw StoreError(.corrupt, "a value of \(type.rawValue) is none of its values") }
+                guard value != nil else { throw StoreError(.corrupt, "the store has an invalid value for \(type.rawValue)") }
             }
             entries.append(
                 CharacteristicEntry(
@@ -93,10 +93,10 @@ extension SampleStore {
         _ type: CharacteristicType, to value: Characteristic?, of subject: String, from: String, said: Instant
     ) throws {
         guard subject != Origin.unassigned else {
-            throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's, and has no characteristics")
+            throw StoreError(.invalid, "\(Origin.unassigned) readings have no characteristics")
         }
         guard Characteristic(.dateOfBirth, from) != nil else {
-            throw StoreError(.invalid, "the day is not written as YYYY-MM-DD")
+            throw StoreError(.invalid, "the day must have the form YYYY-MM-DD")
         }
         guard value == nil || value?.type == type else { throw StoreError(.invalid, "the value is not one of \(type.rawValue)") }
         try connection.transaction { try add(type, value, subject: subject, from: from, said: said, ingest: nil) }
@@ -180,8 +180,8 @@ extension SampleStore {
         }
         let orphans =
             try connection.integer("SELECT count(*) FROM characteristic WHERE ingest NOT IN (SELECT id FROM ingest)") ?? 0
-        return (unknown > 0 ? ["\(unknown) characteristics that are none of HealthKit's, or have a value that is none"] : [])
-            + (undated > 0 ? ["\(undated) characteristics without the day from which they hold"] : [])
-            + (orphans > 0 ? ["\(orphans) characteristics of an ingest that the ledger does not have"] : [])
+        return (unknown > 0 ? ["\(unknown) characteristics with an unknown name or an invalid value"] : [])
+            + (undated > 0 ? ["\(undated) characteristics without a start date"] : [])
+            + (orphans > 0 ? ["\(orphans) characteristics without their ledger entry"] : [])
     }
 }

@@ -69,7 +69,7 @@ extension SampleStore {
         try connection.transaction {
             let other = try connection.text("SELECT subject FROM person WHERE name = ?", .text(person.name))
             guard other == nil || other == person.subject else {
-                throw StoreError(.invalid, "somebody else has this name")
+                throw StoreError(.invalid, "that name is already taken")
             }
             try connection.run(
                 "INSERT INTO person(subject, name) VALUES(?, ?) ON CONFLICT(subject) DO UPDATE SET name = excluded.name",
@@ -88,7 +88,7 @@ extension SampleStore {
                     + (SELECT count(*) FROM device WHERE subject = ?1 AND subject <> ?2)
                 """, .text(subject), .text(self.subject))
             guard devices == 0 else {
-                throw StoreError(.invalid, "devices are assigned to this person: 'vitalgate devices list' shows them")
+                throw StoreError(.invalid, "devices are assigned to this person: see 'vitalgate devices list'")
             }
             try connection.run("DELETE FROM person WHERE subject = ?", .text(subject))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such person") }

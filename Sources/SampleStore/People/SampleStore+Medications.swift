@@ -25,7 +25,7 @@ extension SampleStore {
     /// - Throws: ``StoreError`` of the kind `invalid` if the name is empty or too long, or the subject is ``Origin/unassigned``.
     public func save(_ medication: UserAnnotatedMedication, of subject: String) throws {
         guard subject != Origin.unassigned else {
-            throw StoreError(.invalid, "what is \(Origin.unassigned) is no person's, and has no medications")
+            throw StoreError(.invalid, "\(Origin.unassigned) readings have no medication list")
         }
         let longest = Self.longestMedicationName
         guard !medication.name.isEmpty, medication.name.utf8.count <= longest, (medication.nickname ?? "").utf8.count <= longest,
@@ -33,7 +33,7 @@ extension SampleStore {
         else {
             throw StoreError(
                 .invalid,
-                "a medication's name has 1 to \(longest) octets, its nickname at most as many, and neither a line break or a NUL")
+                "the name of a medication has 1 to \(longest) bytes and its nickname at most as many, without line breaks or NUL")
         }
         let body = try SampleBody(encoding: medication)
         try connection.run(
@@ -58,14 +58,14 @@ extension SampleStore {
         while try statement.step() {
             if (try? Self.medication(Array(statement.blob(1))))?.name != statement.text(0) { count += 1 }
         }
-        return count > 0 ? ["\(count) medications that do not read"] : []
+        return count > 0 ? ["\(count) medications that cannot be read"] : []
     }
 
     private static func medication(_ octets: [UInt8]) throws(StoreError) -> UserAnnotatedMedication {
         do {
             return try SampleBody(octets: octets).decoded(as: UserAnnotatedMedication.self)
         } catch {
-            throw StoreError(.corrupt, "a medication does not read")
+            throw StoreError(.corrupt, "a medication cannot be read")
         }
     }
 }

@@ -57,12 +57,12 @@ extension SampleStore {
                 try judgements.judge([id], "accepted", by: ingest)
                 guard try !isMadeByRepair(held: id) else {
                     throw StoreError(
-                        .invalid, "number \(id) is what a repair made of another reading, and is stored already; reject it")
+                        .invalid, "number \(id) is already stored as the result of a repair: reject it")
                 }
                 let place = try place(ofHeld: id)
                 if try restoreJudged(place, deletion) { continue }
                 if let told = try told(held: id) {
-                    throw StoreError(.invalid, "number \(id) tells sample \(told) again, in another unit; reject it")
+                    throw StoreError(.invalid, "number \(id) is a duplicate of sample \(told) in another unit: reject it")
                 }
                 try claimRecord(ofHeld: id, by: ingest)
                 let table = SampleTable(connection: connection)
@@ -73,7 +73,7 @@ extension SampleStore {
                             coalesce(received, (SELECT ingest.received FROM ingest WHERE ingest.id = quarantine.ingest) - start), grp, ?
                         FROM quarantine WHERE id = ?
                         """, [.integer(interner.id(of: decided(onHeld: id))), .integer(id)], broughtBy: ingest, cause: ingest)
-                else { throw StoreError(.invalid, "number \(id) came again, passed the gate and is stored already; reject it") }
+                else { throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it") }
                 try countAccepted()
             }
             return ids.count
@@ -82,7 +82,7 @@ extension SampleStore {
 
     private func requireHeld(_ id: Int64) throws(StoreError) {
         let isHeld = try connection.integer("SELECT 1 FROM quarantine WHERE id = ? AND state = 'held'", .integer(id)) != nil
-        guard isHeld else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+        guard isHeld else { throw StoreError(.invalid, "there is no quarantined reading \(id)") }
     }
 
     /// Restores a sample that returned to quarantine because its acceptance was undone. Returns false if it never was a sample or is
@@ -117,7 +117,7 @@ extension SampleStore {
         let statement = try connection.statement("SELECT series, start, hash FROM quarantine WHERE id = ?")
         defer { statement.reset() }
         try statement.bind([.integer(id)])
-        guard try statement.step() else { throw StoreError(.invalid, "nothing is held under number \(id)") }
+        guard try statement.step() else { throw StoreError(.invalid, "there is no quarantined reading \(id)") }
         return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
     }
 
@@ -169,7 +169,7 @@ extension SampleStore {
             start: statement.integer(3),
             hash: Array(statement.blob(4)), identity: identity)
         guard claimed else {
-            throw StoreError(.invalid, "a version of the record at least as high as number \(id) is known already")
+            throw StoreError(.invalid, "the same or a newer version of number \(id) is already stored")
         }
     }
 

@@ -48,8 +48,8 @@ public struct FewerReadings: Error, CustomStringConvertible {
 
     /// The message for the user, with a solution.
     public var description: String {
-        "the same reading as \(plan.merged) of \(plan.matched) is there in the right form already, so that there would be \(plan.merged) fewer; "
-            + "nothing is changed, and 'vitalgate repair apply' with --merge goes on"
+        "correct copies of \(plan.merged) of \(plan.matched) samples are already stored, so the repair would remove \(plan.merged): "
+            + "nothing was changed, use 'vitalgate repair apply' with --merge to continue"
     }
 }
 

@@ -45,7 +45,7 @@ final class MigrationReader {
         predicate = try store.resolved(request.conditions.predicate)
         guard !predicate.asksForOthers else {
             throw StoreError(
-                .invalid, "a repair decides by each sample alone: name the correlation by its UUID (inCorrelation = UUID)")
+                .invalid, "a repair's condition must identify the correlation by its UUID (inCorrelation = UUID)")
         }
         connection = store.connection
         decoder = SampleDecoder(connection: store.connection)

@@ -14,8 +14,8 @@ extension SampleStore {
         try resumePending()
         return try connection.transaction {
             try refuseIfPending()
-            guard let migration = try migration(id) else { throw StoreError(.invalid, "there is no migration \(id)") }
-            guard migration.state == "applied" else { throw StoreError(.invalid, "migration \(id) is undone already") }
+            guard let migration = try migration(id) else { throw StoreError(.invalid, "there is no repair \(id)") }
+            guard migration.state == "applied" else { throw StoreError(.invalid, "repair \(id) is already undone") }
             try refuseIfRepairedAgain(id)
             try refuseIfMerged(id)
             try refuseIfErased(id)
@@ -81,7 +81,7 @@ extension SampleStore {
             """, .integer(id))
         if let later, later != 0 {
             throw StoreError(
-                .invalid, "migration \(later) repaired samples of migration \(id) again: 'vitalgate repair undo \(later)' first")
+                .invalid, "repair \(later) changed samples of repair \(id) again: run 'vitalgate repair undo \(later)' first")
         }
     }
 
@@ -98,7 +98,7 @@ extension SampleStore {
         if let other, other != 0 {
             throw StoreError(
                 .invalid,
-                "migration \(other) made a sample of the same reading as one that migration \(id) replaced: 'vitalgate repair undo \(other)' first"
+                "repair \(other) created a sample from the same reading as one that repair \(id) replaced: run 'vitalgate repair undo \(other)' first"
             )
         }
     }
@@ -108,7 +108,7 @@ extension SampleStore {
         let erased = try connection.integer(
             "SELECT 1 FROM repaired WHERE migration = ? AND \(ErasedRepairs.isFromNowhere) LIMIT 1", .integer(id))
         guard erased != nil else { return }
-        throw StoreError(.invalid, "samples that migration \(id) replaced were erased with all other data of their person")
+        throw StoreError(.invalid, "samples that repair \(id) replaced were erased together with all data of their person")
     }
 
     /// Throws if `store merge` made witnesses of repaired samples, because they were compared with the repaired form.
@@ -122,7 +122,8 @@ extension SampleStore {
         if let merge, merge != 0 {
             throw StoreError(
                 .invalid,
-                "ingest \(merge) merged other readings with samples of migration \(id): 'vitalgate ledger undo \(merge)' first")
+                "ledger entry \(merge) merged other readings with samples of repair \(id): run 'vitalgate ledger undo \(merge)' first"
+            )
         }
     }
 
@@ -191,7 +192,7 @@ extension SampleStore {
         if let migration, migration != 0 {
             throw StoreError(
                 .invalid,
-                "migration \(migration) repaired samples of ingest \(ingest): 'vitalgate repair undo \(migration)' first")
+                "repair \(migration) changed samples of ledger entry \(ingest): run 'vitalgate repair undo \(migration)' first")
         }
     }
 }

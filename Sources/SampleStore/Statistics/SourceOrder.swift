@@ -36,7 +36,7 @@ extension SampleStore {
                 !name.isEmpty && name.utf8.count <= Self.longestSourceOrder.name
                     && !name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
             })
-        else { throw StoreError(.invalid, "an order of sources has at most 64 names of at most 400 octets, each in one line") }
+        else { throw StoreError(.invalid, "an order of sources has at most 64 names, each at most 400 bytes in one line") }
         let setting = Self.setting(order.subject, order.type)
         try connection.transaction {
             try connection.run("DELETE FROM setting WHERE name = ?", .text(setting))

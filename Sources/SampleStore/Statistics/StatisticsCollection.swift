@@ -50,7 +50,7 @@ public final class StatisticsCollection {
         guard !query.predicate.asksForOthers else {
             throw StoreError(
                 .invalid,
-                "what belongs to a workout or a correlation is no condition on statistics that are followed: it may come later")
+                "statistics that follow changes cannot use conditions on a workout or correlation, because it may arrive later")
         }
         (self.query, self.store) = (query, store)
         // A cumulative sample counts once in an interval, however many pieces it spans. Distributions for percentiles need too much memory
@@ -129,7 +129,8 @@ public final class StatisticsCollection {
         rows = [:]
         pieces = [:]
         (held, anchor) = (0, nil)
-        throw StoreError(.invalid, "more than \(Self.most) intervals have samples: ask for longer ones, or for less time")
+        throw StoreError(
+            .invalid, "more than \(Self.most) intervals contain samples: use longer intervals or a shorter time range")
     }
 
     /// Rebuilds rows from their pieces.

@@ -72,7 +72,7 @@ public struct StatisticsQuery: Sendable {
     /// - Throws: ``StoreError`` of the kind `invalid`.
     func check() throws(StoreError) {
         guard type.kind == .quantity || type.kind == .category else {
-            throw StoreError(.invalid, "\(type.id) is a \(type.kind.name): its samples are no amounts")
+            throw StoreError(.invalid, "\(type.id) is a \(type.kind.name): its samples have no amounts")
         }
         do throws(StatisticsError) {
             try options.check(for: type)
@@ -81,7 +81,7 @@ public struct StatisticsQuery: Sendable {
             throw StoreError(.invalid, error.description)
         }
         guard !usesSampleZones || intervals.interval.unit.isOfDays else {
-            throw StoreError(.invalid, "each sample's own zone makes days and longer stretches, no hours or minutes")
+            throw StoreError(.invalid, "intervals in each sample's own time zone must be days or longer")
         }
     }
 }

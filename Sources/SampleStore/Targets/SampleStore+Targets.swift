@@ -82,7 +82,7 @@ extension SampleStore {
         var found: [SetAside] = []
         while try statement.step() {
             guard let uuid = SampleIdentity(statement.text(1)) else {
-                throw StoreError(.corrupt, "what the target '\(target)' did not take cannot be read")
+                throw StoreError(.corrupt, "the readings that the target '\(target)' rejected cannot be read")
             }
             found.append(
                 SetAside(

@@ -31,7 +31,7 @@ def scenario(vm):
     vm.check('which helps', done.returncode == 0 and until(bluez.powered) and findings(vm)[0] == 0)
 
     vm.radio('bluetoothd freeze')
-    broken(vm, 'bluetoothd is stuck', 'bluetoothd', 'does not answer')
+    broken(vm, 'bluetoothd is stuck', 'bluetoothd', 'does not respond')
     vm.radio('bluetoothd thaw')
     until(bluez.powered)
     vm.radio('bluetoothd stop')

@@ -55,7 +55,7 @@ def scenario(vm):
 
     vm.adopt('cuff')
     hub = vm.run()
-    vm.check('without a bond: said', until(lambda: 'it wants a bond' in hub.output()))
+    vm.check('without a bond: said', until(lambda: 'the device requires pairing' in hub.output()))
     vm.check('without a bond: nothing is asked of it', not vm.state('cuff')['subscribed'] and not vm.sent('cuff', '2A35'))
     code, text = pair(vm, 'compare')
     vm.check('compare: paired beside the hub', code == 0 and 'is paired' in text, text)

@@ -186,7 +186,7 @@ import Testing
             let migration = try Self.damage(test, readings)
             #expect(try NeighbourRepairTests.sum(test) == 10)
             let problems = try test.store.check(deep: true)
-            #expect(problems.contains { $0.contains("migration 1") && $0.contains("47") }, "\(problems)")
+            #expect(problems.contains { $0.contains("repair 1") && $0.contains("47") }, "\(problems)")
             #expect(problems.contains { $0.contains("vitalgate repair undo 1") }, "\(problems)")
             #expect(try test.undo(migration) == 48)
             #expect(try test.lines() == before)

@@ -173,7 +173,7 @@ import Testing
         try Self.damage(test, hours: hours)
         #expect(try test.samples().count == 1)
         let problems = try test.store.check(deep: true)
-        #expect(problems.contains { $0.contains("migration 1: 47 readings") && $0.contains("migrate undo 1") }, "\(problems)")
+        #expect(problems.contains { $0.contains("repair 1: 47 readings") && $0.contains("repair undo 1") }, "\(problems)")
         #expect(try test.undo(try #require(migration)) == 48)
         #expect(try test.lines() == before)
         #expect(try test.store.check(deep: true) == [])

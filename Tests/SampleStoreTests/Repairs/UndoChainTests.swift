@@ -75,7 +75,7 @@ import Testing
             _ = try Self.undo(test, 2)
             #expect(try test.identities() == [paths[2].sample.identity])
             let error = thrown(StoreError.self) { try Self.restore(test, [paths[1]]) }
-            #expect(error?.message.contains("is a duplicate of a sample that is there") == true)
+            #expect(error?.message.contains("is a duplicate of a stored sample") == true)
             #expect(try test.identities() == [paths[2].sample.identity])
             // Nothing tells it any more: one of the two can be had again.
             _ = try Self.undo(test, 3)

@@ -244,7 +244,7 @@ import Testing
             ("listen: \"8642\"", "expected an address"), ("hosts: []", "api.listen"),
             ("listen: \"0.0.0.0:0\"", "other machines can reach this address"),
             ("listen: \"127.0.0.1:0\", port: 1", "unknown key"),
-            ("listen: \"0.0.0.0:0\", certificate: \"a.pem\"", "needs its key"),
+            ("listen: \"0.0.0.0:0\", certificate: \"a.pem\"", "must be set together"),
             ("listen: \"0.0.0.0:0\", certificate: \"/nowhere\", key: \"/nowhere\"", "cannot be read"),
         ])
     func aWrongConfigurationIsExplained(api: String, words: String) throws {

@@ -79,7 +79,7 @@ import Testing
         #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
         #expect(unlink(folder.path("hook")) == 0 && rename(folder.path("away"), folder.path("hook")) == 0)
         let behind = try folder.vitalgate("export", "hook", "--once")
-        #expect(behind.status == 69 && behind.errors.contains("removed for good since"), "\(behind)")
+        #expect(behind.status == 69 && behind.errors.contains("have been removed permanently"), "\(behind)")
         #expect(try folder.vitalgate("people", "erase", "me", "--without", "nobody").status == 64)
     }
 

@@ -59,6 +59,6 @@ import Testing
         #expect(try objects.folder.vitalgate("ledger", "undo", "\(undone ?? 0)").status == 0)
         #expect(try uuids(objects.folder) == left.union([objects["route"], objects["workout"]]))
         let check = try objects.folder.vitalgate("store", "check", "--deep")
-        #expect(check.output == "ok\n" && check.errors.contains("1 routes that a workout names are not in the store"))
+        #expect(check.output == "ok\n" && check.errors.contains("1 routes referenced by a workout are not in the store"))
     }
 }

@@ -62,7 +62,9 @@ import Testing
         #expect(doubled > 4)
         let check = try folder.vitalgate("store", "check", "--deep")
         #expect(check.status == 65)
-        #expect(check.output.contains("2 samples tell a reading again") && check.output.contains("vitalgate store merge"))
+        #expect(
+            check.output.contains("2 samples are duplicates of a reading stored")
+                && check.output.contains("vitalgate store merge"))
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
 
         let shown = try folder.vitalgate("store", "merge")

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func theStore() throws {
-        #expect(try state("store", doctor("--format", "ndjson")).first?["finding"].text?.contains("can be made") == true)
+        #expect(try state("store", doctor("--format", "ndjson")).first?["finding"].text?.contains("can be created") == true)
         #expect(!folder.exists("store.db"))
         let file = try folder.write("one.csv", "time,type,value,unit\n2026-03-30T08:00:00Z,heartRate,61,/min\n")
         try folder.vitalgate("import", file)

@@ -42,7 +42,7 @@ import Testing
         let again = try folder.vitalgate("import", folder.path("a.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)
         #expect(account.stored == 0 && account.duplicate == 3 && account.addsUp)
-        #expect(again.errors.contains("2 of the duplicates were repaired since"))
+        #expect(again.errors.contains("2 of the duplicates were repaired after the earlier import"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
 
         #expect(try folder.vitalgate("repair", "undo", "1").status == 0)
