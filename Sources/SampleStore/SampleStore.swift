@@ -145,7 +145,8 @@ public final class SampleStore {
         guard Glibc.access(folder, W_OK) != 0 else { return nil }
         return StoreError(
             errno == EACCES ? .permission : .readOnly,
-            "\(folder) cannot be written: SQLite needs to create files there even to read a store, so copy the store elsewhere or read a backup"
+            "\(folder) cannot be written: SQLite needs to create files there even to read a store, "
+                + "so copy the store elsewhere or read a backup"
         )
     }
 

@@ -185,7 +185,7 @@ import Testing
         bench.pass(.seconds(2))
         let told = bench.notices.filter { $0.weight == .action }.map(\.description)
         #expect(told.count == 3, "\(told)")
-        #expect(told.allSatisfy { $0.hasPrefix("estimates: a weighing is not estimated") })
+        #expect(told.allSatisfy { $0.hasPrefix("estimates: body composition is not estimated") })
         try bench.stop()
         #expect(try bench.samples().allSatisfy { $0.sample.metadata?["estimated"] == nil })
     }

@@ -65,7 +65,7 @@ import Testing
         for daysBefore in [3, nil] as [Int64?] {
             let notes = try take([(.wheelchairUse, "no")], daysBefore: daysBefore).account.notes
             #expect(
-                notes == ["characteristics that stay, since what is set was said later than the file was made: wheelchairUse"])
+                notes == ["characteristics not changed, because the stored values are newer than the file: wheelchairUse"])
             #expect(try now(.wheelchairUse) == "yes")
         }
         #expect(try take([(.wheelchairUse, "no")], daysBefore: 0).account.notes == ["characteristics set: wheelchairUse"])

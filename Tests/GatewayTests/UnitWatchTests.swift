@@ -40,8 +40,8 @@ import Testing
         }
         let told = try #require(actions(bench).first)
         #expect(
-            told == "Maker/Meter/42: 3 of its readings of bodyTemperature would fit far better in [degF] than in Cel; "
-                + "'vitalgate repair suggest' tells more")
+            told == "Maker/Meter/42: 3 of its bodyTemperature readings would fit much better in [degF] than in Cel: "
+                + "run 'vitalgate repair suggest' for details")
         // Once is enough, and nothing is left to do.
         for tenths in 980...1000 as ClosedRange<UInt16> {
             bench.hear("gatt:2A1C", temperature(tenths, isFahrenheit: false), after: .seconds(600))

@@ -177,7 +177,7 @@ extension SampleIdentity {
 public struct UnpairedSyncKey: Error, Hashable, Sendable, CustomStringConvertible {
     /// HealthKit's string of the key that is missing or is not a number as required.
     public var missing: String
-    public var description: String { "the metadata have no \(missing) beside the other sync key" }
+    public var description: String { "the metadata has no \(missing), which the other sync key requires" }
 }
 
 extension RecordIdentifier {

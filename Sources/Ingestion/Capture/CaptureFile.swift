@@ -73,20 +73,20 @@ final class CaptureFile {
         guard file >= 0 else {
             if errno == ENOENT { return false }
             throw errno == ELOOP
-                ? SourceError(.inputOutput, "\(path): it is a link, and is not followed") : Self.error(path, errno)
+                ? SourceError(.inputOutput, "\(path): links are not followed") : Self.error(path, errno)
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SourceError(.inputOutput, "\(path): it is no file")
+            throw SourceError(.inputOutput, "\(path): not a regular file")
         }
         var head = [UInt8](repeating: 0, count: CaptureText.mark.count)
         let count = pread(file, &head, head.count, 0)
         guard count == 0 || head == CaptureText.mark else {
-            throw SourceError(.inputOutput, "\(path): it is there, and is no capture: give another name")
+            throw SourceError(.inputOutput, "\(path): exists and is not a capture: use another name")
         }
         guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
-            throw SourceError(.inputOutput, "\(path): another hub writes to it: give another name")
+            throw SourceError(.inputOutput, "\(path): another hub is writing to it: use another name")
         }
         return true
     }

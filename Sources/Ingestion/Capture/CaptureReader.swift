@@ -37,15 +37,15 @@ public final class CaptureReader: ReplayFeed {
         if let before = try? Self.open(path + ".1") {
             if before.head.id == head.id, before.head.part == head.part - 1 {
                 parts.insert(before, at: 0)
-                notes.append("it goes on from \(before.path), which is replayed first")
+                notes.append("it continues \(before.path), which is replayed first")
             } else {
                 close(before.descriptor)
             }
         }
         if let first = parts.first, first.head.part > 1 {
             notes.append(
-                "its beginning is gone (this is part \(first.head.part)): a first advertisement may be one that was counted before, "
-                    + "and where a sensor sits may not be known")
+                "its beginning is missing (this is part \(first.head.part)): the first advertisement may be a repetition, "
+                    + "and the position of a sensor may be unknown")
         }
     }
 
@@ -57,10 +57,10 @@ public final class CaptureReader: ReplayFeed {
         do throws(SourceError) {
             var status = stat()
             guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                throw SourceError(.noInput, "\(path): it is no file")
+                throw SourceError(.noInput, "\(path): not a regular file")
             }
             guard status.st_size <= maximumSize else {
-                throw SourceError(.malformed, "\(path): it is larger than any capture")
+                throw SourceError(.malformed, "\(path): too large for a capture")
             }
             return Part(path: path, descriptor: descriptor, length: Int64(status.st_size), head: try head(of: descriptor, path))
         } catch {
@@ -74,14 +74,14 @@ public final class CaptureReader: ReplayFeed {
         let count = pread(descriptor, &octets, octets.count, 0)
         let line = octets[..<max(0, count)].prefix { $0 != UInt8(ascii: "\n") }
         guard line.starts(with: CaptureText.mark), let version = CaptureText.value(Version.self, line)?.capture else {
-            throw SourceError(.malformed, "\(path): line 1: it is no capture, or its first line is damaged")
+            throw SourceError(.malformed, "\(path): line 1: not a capture, or the first line is damaged")
         }
         guard version == CaptureHead.version else {
             throw SourceError(
-                .malformed, "\(path): line 1: it is a capture of version \(version), which only a newer Vitalgate reads")
+                .malformed, "\(path): line 1: capture version \(version) needs a newer Vitalgate")
         }
         guard let head = CaptureText.value(CaptureHead.self, line), head.part >= 1, UUIDText.isValid(head.subject) else {
-            throw SourceError(.malformed, "\(path): line 1: it does not say what a capture's first line has to")
+            throw SourceError(.malformed, "\(path): line 1: incomplete first line of a capture")
         }
         return head
     }
@@ -105,7 +105,7 @@ public final class CaptureReader: ReplayFeed {
             guard rest > 0 else { continue }
             // Only the end of the last part may be cut off. Before another part it is damage.
             guard index == parts.count - 1 else {
-                throw SourceError(.malformed, "\(part.path): line \(number + 1): it is cut, and another part follows")
+                throw SourceError(.malformed, "\(part.path): line \(number + 1): the line is truncated, but another part follows")
             }
             cut = Place(.line, number + 1)
         }
@@ -121,7 +121,7 @@ public final class CaptureReader: ReplayFeed {
             let count = pread(part.descriptor, &buffer, wanted, off_t(offset))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                throw SourceError(.inputOutput, "\(part.path): it cannot be read on, or became shorter meanwhile")
+                throw SourceError(.inputOutput, "\(part.path): reading failed, or the file became shorter during reading")
             }
             offset += Int64(count)
             rest += buffer[..<count]
@@ -132,7 +132,7 @@ public final class CaptureReader: ReplayFeed {
             }
             rest.removeFirst(start)
             guard rest.count <= CaptureText.longestLine else {
-                throw SourceError(.malformed, "\(part.path): a line is longer than \(CaptureText.longestLine) octets")
+                throw SourceError(.malformed, "\(part.path): a line is longer than \(CaptureText.longestLine) bytes")
             }
         }
         return rest.count
@@ -143,13 +143,13 @@ public final class CaptureReader: ReplayFeed {
             SourceError(.malformed, "\(parts[part].path): \(place): \(what)")
         }
         guard let line = CaptureText.value(CaptureLine.self, text) else {
-            throw wrong("it is no line of a capture, or is damaged")
+            throw wrong("not a line of a capture, or damaged")
         }
         guard (0...Self.latest).contains(line.time), (0...Int64(1e18)).contains(line.uptime) else {
-            throw wrong("no clock shows its time")
+            throw wrong("the time is out of range")
         }
         for number in [line.ahead, line.ofUTC, line.by] {
-            if let number, !Self.numbers.contains(number) { throw wrong("no clock is off by so much") }
+            if let number, !Self.numbers.contains(number) { throw wrong("the clock difference is too large") }
         }
         if let count = line.count, !(0...Int(Int32.max)).contains(count) { throw wrong("nothing is counted so far") }
         if let number = line.number, !(0...Int(Int64.max / 2)).contains(number) { throw wrong("there is no such place") }
@@ -169,7 +169,7 @@ public final class CaptureReader: ReplayFeed {
         case .flush, .notice, .end: isWhole = true
         }
         guard isWhole else { throw wrong("a line of the event \(line.event.rawValue) has to say more, or something else") }
-        guard let octets = HexadecimalText.octets(line.octets ?? "") else { throw wrong("its octets are not hexadecimal") }
+        guard let octets = HexadecimalText.octets(line.octets ?? "") else { throw wrong("its bytes are not hexadecimal") }
         return ReplayLine(line: line, octets: octets, place: place, part: part)
     }
 

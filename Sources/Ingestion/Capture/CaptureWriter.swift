@@ -102,7 +102,7 @@ public final class CaptureWriter {
         isOpen = false
         known.removeAll()
         file.finish()
-        onNotice(SourceNotice(.action, "capture", "it has ended, and the hub goes on without it: \(reason)"))
+        onNotice(SourceNotice(.action, "capture", "the capture has ended, and the hub continues without it: \(reason)"))
     }
 
     // MARK: Lines

@@ -31,7 +31,7 @@ public struct CapturedFrames: Sendable {
             let names = heard.values.map(\.name).sorted().prefix(10).joined(separator: ", ")
             let what =
                 meant.isEmpty
-                ? "no such device has a frame in it" : "several devices are in it; --device NAME says which is meant"
+                ? "it has no frames of this device" : "it has several devices: choose one with --device NAME"
             throw SourceError(.malformed, "\(path): \(what)" + (names.isEmpty ? "" : " (\(names))"))
         }
         name = only.value.said?.name

@@ -88,7 +88,7 @@ public final class Replay {
     public func run(into store: SampleStore, name: String) throws -> IngestAccount {
         if stepsClock, try store.unsetClock() != nil {
             throw StoreError(
-                .busy, "the clock of this store's own hub is not set yet, and the capture's was set: replay it later")
+                .busy, "the capture was made with a set clock, but this hub's clock is not set yet: replay it later")
         }
         let mark = try store.mark()
         let ingest = try store.beginIngest(
@@ -106,7 +106,7 @@ public final class Replay {
                 try meet(checked)
                 try take(checked, live, mark)
             }
-            if let cut = reader.cut { live.refuse(Refusal("the file breaks off here", at: cut)) }
+            if let cut = reader.cut { live.refuse(Refusal("the file is truncated here", at: cut)) }
             try commit(live)
             try live.stop(state: reader.cut == nil ? "done" : "failed")
         } catch {
@@ -124,7 +124,7 @@ public final class Replay {
 
     private static func noZone(_ name: String) -> SourceError {
         SourceError(
-            .malformed, "the capture is of the zone '\(name)', which this machine does not know (package tzdata holds them)")
+            .malformed, "unknown time zone '\(name)' in the capture: install the tzdata package")
     }
 
     // MARK: Devices
@@ -142,7 +142,7 @@ public final class Replay {
             guard known.count < Self.maximumDevices else { throw Self.wrong(checked, "there are too many devices") }
             known[number] = Known(device: try device(about, checked), from: about.said?.device, part: checked.part)
         } else if known[number] == nil {
-            throw Self.wrong(checked, "nothing above it says what device \(number) is")
+            throw Self.wrong(checked, "device \(number) is not described before this line")
         }
     }
 
@@ -155,10 +155,10 @@ public final class Replay {
         var profiles: [Profile] = []
         for name in about.profiles {
             guard let profile = settings.library[name.id] else {
-                throw Self.wrong(checked, "there is no profile \(name.id) here: 'vitalgate profile list' shows those there are")
+                throw Self.wrong(checked, "there is no profile \(name.id): run 'vitalgate profile list' for a list")
             }
             if profile.version != name.version {
-                note("profile \(name.id) is version \(profile.version) here; it was recorded with \(name.version)")
+                note("profile \(name.id) has version \(profile.version), but the capture was recorded with \(name.version)")
             }
             profiles.append(about.address.hasPrefix(AdoptedDevice.simulated) ? profile.simulated : profile)
         }
@@ -174,7 +174,7 @@ public final class Replay {
             adopted.bindKey = settings.keys[about.address]
             if adopted.bindKey == nil {
                 note(
-                    "\(about.address) encrypts what it sends, and a capture holds no key: adopt it with its key in the store, and replay again"
+                    "\(about.address) encrypts its data, and captures contain no keys: adopt it with its key in this store and replay again"
                 )
             }
         }

@@ -79,10 +79,10 @@ public final class TrafficReader: ReplayFeed {
             case .unlinked: unlinked += 1
             }
         }
-        if shortened > 0 { notes.append("packets that are not there in full, and are left out: \(shortened)") }
+        if shortened > 0 { notes.append("skipped incomplete packets: \(shortened)") }
         if unlinked > 0 {
             notes.append(
-                "packets of links that were there before the recording began, so that nobody can tell whose: \(unlinked); begin it before"
+                "skipped packets of connections older than the recording: \(unlinked) (start recording before the device connects)"
             )
         }
     }
@@ -131,12 +131,13 @@ public final class TrafficReader: ReplayFeed {
         }
         for each in named {
             guard let seen = seen[each.address] else {
-                throw SourceError(.noInput, "\(file.path): \(each.address) is not in it; \(summary(library))")
+                throw SourceError(.noInput, "\(file.path): \(each.address) is not in the recording: \(summary(library))")
             }
             for id in each.profiles where library[id] == nil { throw SourceError(.noInput, "there is no profile \(id)") }
             let profiles = each.profiles.isEmpty ? profiles(of: seen, library).map(\.id) : each.profiles
             guard !profiles.isEmpty else {
-                throw SourceError(.noInput, "\(each.address): no profile matches it: --device \(each.address)=PROFILE names one")
+                throw SourceError(
+                    .noInput, "\(each.address): no profile matches it: name one with --device \(each.address)=PROFILE")
             }
             let address = AdoptedDevice.bluetooth + each.address
             choose(
@@ -146,7 +147,7 @@ public final class TrafficReader: ReplayFeed {
         }
         guard !chosen.isEmpty else {
             throw SourceError(
-                .noInput, "\(file.path): no device in it is adopted: --device ADDRESS reads one; \(summary(library))")
+                .noInput, "\(file.path): it has no adopted device: name one with --device ADDRESS (\(summary(library)))")
         }
     }
 
@@ -171,14 +172,14 @@ public final class TrafficReader: ReplayFeed {
         guard !seen.unknown.isEmpty else { return }
         let handles = seen.unknown.keys.sorted().prefix(8).map { "0x" + String($0, radix: 16) }.joined(separator: ", ")
         notes.append(
-            "\(seen.peer.address): the recording does not explain the handles \(handles), and values of them are left out: "
-                + "\(seen.unknown.values.reduce(0, +)); begin it before the device is connected for the first time")
+            "\(seen.peer.address): the recording does not describe the handles \(handles). Skipped values: "
+                + "\(seen.unknown.values.reduce(0, +)) (start recording before the device connects for the first time)")
     }
 
     /// Returns the addresses and the matching profiles. Devices without a matching profile are only counted.
     private func summary(_ library: ProfileLibrary) -> String {
         let readable = seen.values.map { ($0.peer.address, profiles(of: $0, library).map(\.id)) }.filter { !$0.1.isEmpty }
-        guard !readable.isEmpty else { return "of the \(seen.count) that it has, no profile matches any" }
+        guard !readable.isEmpty else { return "no profile matches any of its \(seen.count) devices" }
         let list = readable.sorted { $0.0 < $1.0 }.prefix(20).map { "\($0.0) (\($0.1.joined(separator: ", ")))" }
         return "it has " + list.joined(separator: "; ")
     }

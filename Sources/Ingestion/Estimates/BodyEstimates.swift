@@ -16,7 +16,7 @@ public struct BodyEstimates {
             switch self {
             case .dateOfBirth: "the date of birth: 'vitalgate characteristics set dateOfBirth DATE'"
             case .biologicalSex: "the biological sex, female or male: 'vitalgate characteristics set biologicalSex …'"
-            case .height: "the height: a sample of the type height, as a line of 'vitalgate import' or of a scale"
+            case .height: "the height: import a sample of the type height"
             }
         }
     }

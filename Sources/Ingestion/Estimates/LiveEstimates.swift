@@ -43,7 +43,7 @@ struct LiveEstimates {
                     in: range, now: now)
                 for missing in BodyEstimates.Missing.allCases
                 where account.missing.contains(missing) && told.insert(missing).inserted {
-                    texts.append("a weighing is not estimated: of a person it is not known " + missing.advice)
+                    texts.append("body composition is not estimated for a person without " + missing.advice)
                 }
             }
         }

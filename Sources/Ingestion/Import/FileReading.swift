@@ -104,7 +104,7 @@ public struct FileReading {
             if table.needsSurvey { try table.survey(source) }
             self.source = source
             text = nil
-        case .database: throw SourceError(.malformed, "it is a text, and the profile reads databases")
+        case .database: throw SourceError(.malformed, "it is a text file, but the profile reads databases")
         }
     }
 

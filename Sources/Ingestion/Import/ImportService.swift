@@ -106,7 +106,7 @@ public struct ImportService {
         guard entered == account.read + ingest.repeated else {
             throw StoreError(
                 .defect,
-                "the ledger does not add up: \(entered) readings came in, \(account.read + ingest.repeated) are accounted for")
+                "the ledger does not add up: \(entered) readings received, \(account.read + ingest.repeated) accounted for")
         }
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
         // This reports a wrong profile on the first day.
@@ -138,7 +138,7 @@ public struct ImportService {
         return (taken.set.isEmpty ? [] : ["characteristics set: \(names(taken.set))"])
             + (taken.kept.isEmpty
                 ? []
-                : ["characteristics that stay, since what is set was said later than the file was made: \(names(taken.kept))"])
+                : ["characteristics not changed, because the stored values are newer than the file: \(names(taken.kept))"])
     }
 
     private func day(_ instant: Instant) -> String {

@@ -25,7 +25,8 @@ extension LiveDevice {
             var octets = ""
             if case .bytes(let bytes) = frame.payload { octets = HexadecimalText.text(bytes) }
             output.refusals.append(
-                Refusal("it came before the device's services were known, and is of none of them: \(octets)", at: frame.place))
+                Refusal(
+                    "it arrived before the device's services were known and belongs to none of them: \(octets)", at: frame.place))
             return .readings(1)
         }
     }

@@ -56,7 +56,7 @@ extension LiveIngest {
             return
         }
         onEvent?(.flush)
-        if failing?.told != nil { onNotice(SourceNotice(.information, "store", "it takes samples again")) }
+        if failing?.told != nil { onNotice(SourceNotice(.information, "store", "samples are stored again")) }
         failing = nil
         hasCommitted = true
         delivered.formUnion(arrivals)
@@ -84,7 +84,7 @@ extension LiveIngest {
         let isLocked = kind == .busy
         if next.told != kind, !isLocked || uptime - next.since >= Self.usualLock {
             failing?.told = kind
-            onNotice(SourceNotice(.action, "store", "nothing can be committed, readings wait: \(error)"))
+            onNotice(SourceNotice(.action, "store", "readings cannot be stored and are waiting: \(error)"))
         }
         guard pending.samples.count < Self.maximumPending else { return onFailure(error) }
         arm(within: isLocked ? Self.soon : .seconds(1 << min(next.attempts - 1, 5)))
@@ -148,8 +148,8 @@ extension LiveIngest {
     func repair(_ mistake: EarlierMistakes) throws {
         guard let done = try mistake.repair(in: store, now: now(), owner: ProcessIdentity.current()) else { return }
         let text =
-            "\(done.count) earlier weighings are of somebody else than later ones, and are nobody's now (unassigned); "
-            + "'vitalgate repair undo \(done.migration)' gives them back"
+            "\(done.count) earlier \(done.count == 1 ? "weighing does" : "weighings do") not match the later ones and "
+            + "\(done.count == 1 ? "is" : "are") unassigned now: undo this with 'vitalgate repair undo \(done.migration)'"
         note(SourceNotice(.action, "weights", text))
     }
 
@@ -159,12 +159,12 @@ extension LiveIngest {
             for suspicion in try units.look(in: store) {
                 let (stretch, series) = (suspicion.stretch, suspicion.series)
                 let text =
-                    "\(stretch.count) of its readings of \(series.type.id) would fit far better in \(stretch.fits.code) than in "
-                    + "\(stretch.taken.code); 'vitalgate repair suggest' tells more"
+                    "\(stretch.count) of its \(series.type.id) readings would fit much better in \(stretch.fits.code) than in "
+                    + "\(stretch.taken.code): run 'vitalgate repair suggest' for details"
                 note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
             }
         } catch {
-            onNotice(SourceNotice(.warning, "store", "it could not be looked for wrong units: \(error)"))
+            onNotice(SourceNotice(.warning, "store", "the search for wrong units failed: \(error)"))
         }
     }
 
@@ -176,7 +176,7 @@ extension LiveIngest {
                 note(SourceNotice(.action, "estimates", text))
             }
         } catch {
-            onNotice(SourceNotice(.warning, "store", "what a body is made of could not be estimated: \(error)"))
+            onNotice(SourceNotice(.warning, "store", "estimating body composition failed: \(error)"))
         }
     }
 }

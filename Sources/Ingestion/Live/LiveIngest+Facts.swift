@@ -28,7 +28,7 @@ extension LiveIngest {
             arm()
         }
         guard let seconds else { return }
-        let text = "its clock is \(abs(seconds)) s \(seconds > 0 ? "ahead" : "behind"); its times are corrected by that"
+        let text = "its clock is \(abs(seconds)) s \(seconds > 0 ? "fast" : "slow"), and its times are corrected"
         let subject = device.adopted.bluetoothAddress ?? device.adopted.address
         note(SourceNotice(.information, subject, text))
     }

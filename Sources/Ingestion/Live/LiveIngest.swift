@@ -185,7 +185,7 @@ public final class LiveIngest {
                 comparisons.append(evidence)
                 if evidence.ahead != nil {
                     let text =
-                        "its clock is wrong, as three of its readings show; its times are corrected as long as they say so"
+                        "three of its readings show that its clock is wrong, and its times are corrected while that is so"
                     note(SourceNotice(.information, device.adopted.bluetoothAddress ?? device.adopted.address, text))
                 }
             }
@@ -202,16 +202,16 @@ public final class LiveIngest {
 
     func noteFlood(_ device: LiveDevice) {
         let text =
-            "its advertisements bring more than \(device.readingsPerSecond) readings a second, and the rest is left out; somebody else may "
-            + "send under its address; 'hub.readingsPerSecond' of the configuration takes more"
+            "it advertises more than \(device.readingsPerSecond) readings per second, and the rest are ignored. "
+            + "Another device may be using its address. Raise the limit with 'hub.readingsPerSecond' in the configuration"
         note(SourceNotice(.warning, device.adopted.bluetoothAddress ?? device.adopted.address, text))
     }
 
     func noteCountingAnew(_ device: LiveDevice) {
         let address = device.adopted.bluetoothAddress ?? device.adopted.address
         let text =
-            "its encrypted packets count lower than those before, and none is taken: they are old ones, or its battery was changed; "
-            + "after that, 'vitalgate devices adopt \(address) --bind-key KEY' takes them again"
+            "its encrypted packets have lower counters than before and are ignored: they are old, or its battery was changed. "
+            + "After a battery change, run 'vitalgate devices adopt \(address) --bind-key KEY'"
         note(SourceNotice(.action, address, text))
     }
 
@@ -349,7 +349,7 @@ public final class LiveIngest {
         try ledger.close(state: state)
         guard entered == ledger.accounted else {
             throw StoreError(
-                .defect, "the ledger does not add up: \(entered) readings came in, \(ledger.accounted) are accounted for")
+                .defect, "the ledger does not add up: \(entered) readings received, \(ledger.accounted) accounted for")
         }
     }
 }

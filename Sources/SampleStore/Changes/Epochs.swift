@@ -39,7 +39,8 @@ struct Epochs {
         guard let reason = try fault(of: anchor) else { return anchor.seq }
         throw StoreError(
             .invalid,
-            "the anchor \(anchor) \(reason): read everything again with --after 0, forget samples that are missing from it, and continue from its last anchor"
+            "the anchor \(anchor) \(reason): read everything again with --after 0, "
+                + "forget samples that are missing from it, and continue from its last anchor"
         )
     }
 

@@ -38,7 +38,8 @@ struct DuplicateReport {
         var notes: [String] = []
         if repaired > 0 {
             notes.append(
-                "\(repaired) of the duplicates \(repaired == 1 ? "was" : "were") repaired after the earlier import and not changed: see 'vitalgate repair list'"
+                "\(repaired) of the duplicates \(repaired == 1 ? "was" : "were") repaired after the earlier import and not changed: "
+                    + "see 'vitalgate repair list'"
             )
         }
         if deleted > 0 {
@@ -48,13 +49,14 @@ struct DuplicateReport {
         }
         for (ingest, count) in withdrawn.sorted(by: { $0.key < $1.key }) {
             notes.append(
-                "\(count) of the duplicates \(count == 1 ? "was" : "were") undone by ledger entry \(ingest): restore with 'vitalgate ledger undo \(ingest)'"
+                "\(count) of the duplicates \(count == 1 ? "was" : "were") undone by ledger entry \(ingest): "
+                    + "restore with 'vitalgate ledger undo \(ingest)'"
             )
         }
         for (ingest, count) in elsewhere.sorted(by: { $0.key < $1.key }) {
             notes.append(
-                "\(count) of the duplicates \(count == 1 ? "has another time" : "have other times") from ledger entry \(ingest): if this time zone "
-                    + "is right, run 'vitalgate ledger undo \(ingest) --forget' and import again")
+                "\(count) of the duplicates \(count == 1 ? "has another time" : "have other times") from ledger entry \(ingest): "
+                    + "if this time zone is right, run 'vitalgate ledger undo \(ingest) --forget' and import again")
         }
         return notes
     }

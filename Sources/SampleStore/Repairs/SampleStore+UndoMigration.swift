@@ -98,7 +98,8 @@ extension SampleStore {
         if let other, other != 0 {
             throw StoreError(
                 .invalid,
-                "repair \(other) created a sample from the same reading as one that repair \(id) replaced: run 'vitalgate repair undo \(other)' first"
+                "repair \(other) created a sample from the same reading as one that repair \(id) replaced: "
+                    + "run 'vitalgate repair undo \(other)' first"
             )
         }
     }

@@ -41,7 +41,7 @@ def run(vm):
 
 def waits(hub, times):
     """The hub has said so often that readings wait."""
-    return until(lambda: hub.output().count('nothing can be committed, readings wait') >= times)
+    return until(lambda: hub.output().count('readings cannot be stored and are waiting') >= times)
 
 
 def full(vm):
@@ -58,7 +58,7 @@ def full(vm):
         code, status, _ = vm.hub('status', store=STORE)
         vm.check('the status says so', code == 0 and 'no space left' in status, status)
         (DISK / 'filler').unlink()
-        vm.check('there is room, and they are stored', until(lambda: hub.output().count('it takes samples again') >= times))
+        vm.check('there is room, and they are stored', until(lambda: hub.output().count('samples are stored again') >= times))
     vm.radio('silent heart on')
     sent = rates(vm)
     vm.arrive('every heart rate', 'heartRate', sent, store=STORE)

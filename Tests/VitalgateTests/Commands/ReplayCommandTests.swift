@@ -79,13 +79,13 @@ import Testing
         try folder.write("one.csv", RunCommandTests.one)
         let none = try folder.vitalgate("replay", folder.path("one.csv"), "--into", folder.store)
         #expect(none.status == 65)
-        #expect(none.errors.contains("one.csv: line 1: it is no capture"))
+        #expect(none.errors.contains("one.csv: line 1: not a capture"))
         #expect(!folder.exists("store.db"))
         #expect(try folder.vitalgate("replay", folder.path("nothing.ndjson")).status == 66)
         // A hub writes over nothing that is no capture.
         let run = try folder.vitalgate("run", "--capture", folder.path("one.csv"), "--simulate", "--once")
         #expect(run.status == 74)
-        #expect(run.errors.contains("is no capture: give another name"))
+        #expect(run.errors.contains("is not a capture: use another name"))
         #expect(folder.text("one.csv") == RunCommandTests.one)
         let small = try folder.vitalgate("run", "--capture", file, "--capture-size", "1000", "--simulate", "--once")
         #expect(small.status == 64)
@@ -130,15 +130,15 @@ import Testing
         let glucose = samples.filter { $0["type"].text == "bloodGlucose" }
         #expect(glucose.map { $0["start"].text } == ["2026-11-20T05:00:00.000000Z", "2026-11-20T05:10:00.000000Z"])
         #expect(glucose.map { $0["metadata"]["bloodGlucoseMealTime"].text } == ["preprandial", nil])
-        #expect(run.errors.contains("does not explain the handles 0x50, and values of them are left out: 1"))
-        #expect(run.errors.contains("links that were there before the recording began"))
+        #expect(run.errors.contains("does not describe the handles 0x50. Skipped values: 1"))
+        #expect(run.errors.contains("skipped packets of connections older than the recording"))
     }
 
     /// The neighbour's is not read, nor anybody's who is not named.
     @Test func onlyWhoIsNamedOrAdopted() throws {
         let nobody = try replay("household.btsnoop")
         #expect(nobody.status == 66)
-        #expect(nobody.errors.contains("no device in it is adopted"))
+        #expect(nobody.errors.contains("it has no adopted device"))
         #expect(nobody.errors.contains("C0:01:02:03:04:01 (sig-heart-rate)"))
         #expect(try replay("household.btsnoop", "--device", "C0:01:02:03:04:07").status == 66)
         #expect(try replay("household.btsnoop", "--device", "strap").status == 64)

@@ -36,7 +36,7 @@ import Testing
         weigh([73])
         try makeRoom(hub)
         try hub.waits("it goes on") { try weights() == [70, 71, 72, 73] }
-        #expect(hub.program.errors.contains("it takes samples again"))
+        #expect(hub.program.errors.contains("samples are stored again"))
         try rest(hub)
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
@@ -48,7 +48,7 @@ import Testing
         try hub.waits("the first is stored") { try weights() == [70] }
         try fill(hub)
         weigh([71, 72])
-        try hub.waits("it says so") { hub.program.errors.contains("nothing can be committed, readings wait") }
+        try hub.waits("it says so") { hub.program.errors.contains("readings cannot be stored and are waiting") }
         return hub
     }
 
