@@ -32,7 +32,7 @@ public struct APIConfiguration: Decodable, Sendable {
         let members = try decoder.container(keyedBy: SettingKey.self)
         if let unknown = members.allKeys.first(where: { !Self.knownKeys.contains($0.stringValue) }) {
             throw ConfigurationError(
-                "'api.\(unknown.stringValue)': unknown key; known are \(Self.knownKeys.joined(separator: ", "))")
+                "'api.\(unknown.stringValue)': unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
         }
         guard let listen = ListeningAddress(try members.decode(String.self, forKey: SettingKey("listen"))) else {
             throw ConfigurationError(
@@ -68,7 +68,8 @@ public struct APIConfiguration: Decodable, Sendable {
                 Weakness(
                     isBroken: false,
                     text:
-                        "plain HTTP at \(listen): anyone on the network can read health data and tokens: set 'api.certificate' and 'api.key'"
+                        "plain HTTP at \(listen): anyone on the network can read health data and tokens: "
+                        + "set 'api.certificate' and 'api.key'"
                 ))
         }
         return found

@@ -185,7 +185,8 @@ public struct Configuration: Sendable {
         do {
             let keys = try decoder.decode([String: AnyValue].self, from: Data(bytes)).keys
             if let unknown = keys.sorted().first(where: { !knownKeys.contains($0) }) {
-                throw ConfigurationError("\(path): unknown key '\(unknown)'; known are \(knownKeys.joined(separator: ", "))")
+                throw ConfigurationError(
+                    "\(path): unknown key '\(unknown)', expected one of \(knownKeys.joined(separator: ", "))")
             }
             return try decoder.decode(File.self, from: Data(bytes))
         } catch let error as ConfigurationError {

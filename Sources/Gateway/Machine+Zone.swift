@@ -62,7 +62,8 @@ extension Machine {
         }
         if zone.origin == .variable, let rules = try? TimeZoneRules(posix: name) { return rules }
         throw ConfigurationError(
-            "\(zone.source)'\(name)' is not a time zone: use a name such as Europe/Berlin (from the tzdata package) or an offset such as +01:00",
+            "\(zone.source)'\(name)' is not a time zone: "
+                + "use a name such as Europe/Berlin (from the tzdata package) or an offset such as +01:00",
             isOfOption: zone.origin == .option || zone.origin == .variable)
     }
 

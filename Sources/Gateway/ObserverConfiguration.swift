@@ -30,7 +30,8 @@ public struct ObserverConfiguration: Sendable, NamedSetting {
         }
         let keys = try decoder.container(keyedBy: SettingKey.self).allKeys.map(\.stringValue).sorted()
         if let unknown = keys.first(where: { !Self.knownKeys.contains($0) }) {
-            throw ConfigurationError("'\(path).\(unknown)': unknown key; known are \(Self.knownKeys.joined(separator: ", "))")
+            throw ConfigurationError(
+                "'\(path).\(unknown)': unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
         }
         let members = try decoder.container(keyedBy: CodingKeys.self)
         let types = try members.decodeIfPresent([String].self, forKey: .types)

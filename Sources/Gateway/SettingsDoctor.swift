@@ -49,8 +49,8 @@ public struct SettingsDoctor: Sendable {
         let seconds = configuration.hub.commitEvery
         return Finding(
             .good, "power cut",
-            "a power cut can lose the last \(seconds) s of continuous streams such as a heart rate strap ('hub.commitEvery') and the last second "
-                + "of other readings, but no reading acknowledged to its device")
+            "a power cut can lose the last \(seconds) s of continuous streams such as a heart rate strap ('hub.commitEvery') "
+                + "and the last second of other readings, but no reading acknowledged to its device")
     }
 
     private func store(_ configuration: Configuration) -> [Finding] {

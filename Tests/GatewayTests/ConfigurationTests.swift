@@ -62,11 +62,14 @@ import Testing
         ("{ hub: { readingsPerSecond: 0 } }", "'hub.readingsPerSecond': expected a whole number from 1 to 1000"),
         ("{ hub: { readingsPerSecond: 'a' } }", "'hub.readingsPerSecond': expected a number"),
         ("{ hub: { inbox: 'x' } }", "'hub.inbox': a folder's path begins with / or ~/"),
-        ("{ hub: { foo: 1 } }", "'hub.foo': unknown key; known are inbox, sources, readingsPerSecond, commitEvery, heartbeats"),
+        (
+            "{ hub: { foo: 1 } }",
+            "'hub.foo': unknown key, expected one of inbox, sources, readingsPerSecond, commitEvery, heartbeats"
+        ),
         ("{ hub: { commitEvery: 0 } }", "'hub.commitEvery': expected a whole number of seconds from 1 to 60"),
         ("{ hub: { commitEvery: 61 } }", "'hub.commitEvery': expected a whole number of seconds from 1 to 60"),
         ("{ hub: { commitEvery: 'a' } }", "'hub.commitEvery': expected a number"),
-        ("{ hub: { sources: { radio: 'no' } } }", "'hub.sources.radio': unknown policy; known are error, retry, ignore"),
+        ("{ hub: { sources: { radio: 'no' } } }", "'hub.sources.radio': unknown policy, expected one of error, retry, ignore"),
     ])
     func saysWhatIsWrongWithTheHub(text: String, words: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try read(text) }

@@ -92,7 +92,7 @@ import Testing
         #expect(refusal.place >= 4)
         // What stands is whole, and the account says that more was to come.
         #expect(
-            outcome.account.notes == ["it was not read to its end: the readings in front of line 4 are whole, and were taken"])
+            outcome.account.notes == ["it was not read to its end: the readings before line 4 are complete and were imported"])
     }
 
     /// Nothing in a table says whether it was cut: the readings of a last line without a line break are held.

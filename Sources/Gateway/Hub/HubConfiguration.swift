@@ -38,7 +38,7 @@ public struct HubConfiguration: Decodable, Sendable {
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
         for key in members.allKeys where !Self.knownKeys.contains(key.stringValue) {
-            throw Self.fault(key, in: members, "unknown key; known are \(Self.knownKeys.joined(separator: ", "))")
+            throw Self.fault(key, in: members, "unknown key, expected one of \(Self.knownKeys.joined(separator: ", "))")
         }
         inbox = try members.decodeIfPresent(String.self, forKey: SettingKey("inbox"))
         if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
@@ -49,7 +49,7 @@ public struct HubConfiguration: Decodable, Sendable {
         if let word = try members.decodeIfPresent(String.self, forKey: SettingKey("heartbeats")) {
             guard let known = Heartbeats(rawValue: word) else {
                 let words = Heartbeats.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Self.fault(SettingKey("heartbeats"), in: members, "known are \(words)")
+                throw Self.fault(SettingKey("heartbeats"), in: members, "expected one of \(words)")
             }
             heartbeats = known
         }
@@ -57,11 +57,11 @@ public struct HubConfiguration: Decodable, Sendable {
         let sources = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("sources"))
         for key in sources.allKeys {
             guard Self.sources.contains(key.stringValue) else {
-                throw Self.fault(key, in: sources, "unknown source; known are \(Self.sources.joined(separator: ", "))")
+                throw Self.fault(key, in: sources, "unknown source, expected one of \(Self.sources.joined(separator: ", "))")
             }
             guard let policy = StartPolicy(rawValue: try sources.decode(String.self, forKey: key)) else {
                 let known = StartPolicy.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Self.fault(key, in: sources, "unknown policy; known are \(known)")
+                throw Self.fault(key, in: sources, "unknown policy, expected one of \(known)")
             }
             policies[key.stringValue] = policy
         }

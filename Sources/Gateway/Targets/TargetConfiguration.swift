@@ -47,7 +47,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         let known = Self.keys + kind.keys
         if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
             throw ConfigurationError(
-                "'\(path).\(unknown)': unknown key; known for \(kind.rawValue) are \(known.joined(separator: ", "))")
+                "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
         }
         types = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
         condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where"))

@@ -15,7 +15,7 @@ extension SampleBody {
         case .workoutRoute:
             let route = try read(WorkoutRoute.self)
             guard route.workout.map({ SampleIdentity($0) != nil }) ?? true else {
-                throw InvalidObject("body: workout", "it is no UUID of a sample")
+                throw InvalidObject("body: workout", "it is not the UUID of a sample")
             }
             try check(route.points, deeply)
         case .heartbeatSeries: try check(try read(HeartbeatSeries.self).points, deeply)
@@ -32,14 +32,14 @@ extension SampleBody {
         case .document:
             _ = try read(ClinicalDocument.self)
             guard let root = XMLOutline.root(of: try unpacked()), root == "ClinicalDocument" else {
-                throw InvalidObject("octets", "they are no clinical document in well-formed XML")
+                throw InvalidObject("octets", "they are not a clinical document in well-formed XML")
             }
         }
     }
 
     private func read<Value: Decodable>(_ type: Value.Type) throws(InvalidObject) -> Value {
         guard let value = try? decoded(as: type) else {
-            throw InvalidObject("body", "a member is missing, or is not what it has to be")
+            throw InvalidObject("body", "a member is missing or invalid")
         }
         return value
     }
@@ -98,7 +98,7 @@ extension Correlation {
             throw InvalidObject("objects", "there are none, or more than 1000")
         }
         guard objects.allSatisfy({ SampleIdentity($0) != nil }) else {
-            throw InvalidObject("objects", "one is no UUID of a sample")
+            throw InvalidObject("objects", "one is not the UUID of a sample")
         }
     }
 }
@@ -110,14 +110,14 @@ extension Workout {
         }
         for activity in activities { try checkTimes([activity.start, activity.end], "body: activities") }
         guard routes.allSatisfy({ SampleIdentity($0) != nil }) else {
-            throw InvalidObject("body: routes", "one is no UUID of a sample")
+            throw InvalidObject("body: routes", "one is not the UUID of a sample")
         }
     }
 }
 
 extension ActivitySummary {
     fileprivate func check() throws(InvalidObject) {
-        guard Characteristic(.dateOfBirth, date) != nil else { throw InvalidObject("body: date", "it is no day of the calendar") }
+        guard Characteristic(.dateOfBirth, date) != nil else { throw InvalidObject("body: date", "it is not a calendar date") }
     }
 }
 
@@ -159,7 +159,7 @@ extension ScoredAssessment {
         guard answers.count == count else { throw InvalidObject("answers", "there have to be \(count)") }
         let names = isAnxiety ? ObjectValues.gad7Answer : ObjectValues.phq9Answer
         guard answers.allSatisfy({ names.name(of: $0) != nil }) else {
-            throw InvalidObject("answers", "one is no answer of this questionnaire")
+            throw InvalidObject("answers", "one is not an answer of this questionnaire")
         }
         try checkName(risk, in: isAnxiety ? ObjectValues.gad7Risk : ObjectValues.phq9Risk, "risk")
     }
@@ -176,13 +176,13 @@ extension ClinicalRecord {
 
     fileprivate func check(_ octets: [UInt8], as type: SampleType) throws(InvalidObject) {
         guard let found = JSONOutline.text("resourceType", of: octets) else {
-            throw InvalidObject("octets", "they are no FHIR resource in JSON")
+            throw InvalidObject("octets", "they are not a FHIR resource in JSON")
         }
         guard found == resourceType else {
-            throw InvalidObject("octets", "the resource is of another type than the body says")
+            throw InvalidObject("octets", "the type of the resource differs from the body's")
         }
         guard Self.resources[type.id]?.contains(resourceType) ?? true else {
-            throw InvalidObject("body: resourceType", "it is none of a \(type.id)")
+            throw InvalidObject("body: resourceType", "it is not a resource type of \(type.id)")
         }
         guard !identifier.isEmpty, !version.isEmpty else {
             throw InvalidObject("body", "the resource's identifier or version is empty")

@@ -168,7 +168,7 @@ public final class CaptureReader: ReplayFeed {
         case .step: isWhole = line.by != nil
         case .flush, .notice, .end: isWhole = true
         }
-        guard isWhole else { throw wrong("a line of the event \(line.event.rawValue) has to say more, or something else") }
+        guard isWhole else { throw wrong("incomplete or invalid line of the event \(line.event.rawValue)") }
         guard let octets = HexadecimalText.octets(line.octets ?? "") else { throw wrong("its bytes are not hexadecimal") }
         return ReplayLine(line: line, octets: octets, place: place, part: part)
     }

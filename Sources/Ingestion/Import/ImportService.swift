@@ -118,7 +118,7 @@ public struct ImportService {
     private static func notes(of failure: SourceError?, behind entered: Int) -> [String] {
         guard let failure, entered > 0 else { return [] }
         let place = failure.place.map { "\($0)" } ?? "the break"
-        return ["\(IngestAccount.brokenOff): the readings in front of \(place) are whole, and were taken"]
+        return ["\(IngestAccount.brokenOff): the readings before \(place) are complete and were imported"]
     }
 
     private static func notes(ofCut last: Place?) -> [String] {

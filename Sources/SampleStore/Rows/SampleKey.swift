@@ -70,7 +70,7 @@ struct HashBytes {
     ///
     /// - Throws: ``StoreError`` of the kind `corrupt` if the blob has another length.
     static func read(_ blob: UnsafeRawBufferPointer) throws(StoreError) -> (high: UInt16, low: UInt64) {
-        guard blob.count == count else { throw StoreError(.corrupt, "a sample's hash has \(blob.count) octets") }
+        guard blob.count == count else { throw StoreError(.corrupt, "a sample's hash has \(blob.count) bytes") }
         return (
             UInt16(bigEndian: blob.loadUnaligned(as: UInt16.self)),
             UInt64(bigEndian: blob.loadUnaligned(fromByteOffset: 2, as: UInt64.self))

@@ -53,6 +53,6 @@ extension Connection {
     /// - Throws: ``StoreError`` if a snapshot is open, because a change would not be durable when it returns.
     func refuseWithinReading() throws(StoreError) {
         guard readers > 0 else { return }
-        throw StoreError(.defect, "a change was begun while the same connection reads; the reading has to end first")
+        throw StoreError(.defect, "a change was started while the same connection is reading: finish reading first")
     }
 }

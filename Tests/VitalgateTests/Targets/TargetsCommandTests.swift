@@ -145,7 +145,7 @@ import Testing
         ("a: { kind: 'files', folder: '/x', types: ['pulse'] }", "'targets.a.types': unknown type 'pulse'"),
         ("a: { kind: 'files', folder: '/x', units: { heartRate: 'kg' } }", "'targets.a.units.heartRate':"),
         ("a: { kind: 'files', folder: '/x', batch: 0 }", "'targets.a.batch': expected a whole number"),
-        ("a: { kind: 'files', folder: '/x', limits: 7 }", "'targets.a.limits': unknown key; known for files are"),
+        ("a: { kind: 'files', folder: '/x', limits: 7 }", "'targets.a.limits': unknown key for files, expected one of"),
         ("A: { kind: 'files', folder: '/x' }", "'targets.A': a target's name"),
     ])
     func wrongConfiguration(targets: String, words: String) throws {
