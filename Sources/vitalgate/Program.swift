@@ -1,7 +1,7 @@
 import CertificateKit
 import CommandLineKit
 import FileExport
-import Gateway
+import Hub
 import HTTPServerKit
 import HealthAPI
 import HealthModel

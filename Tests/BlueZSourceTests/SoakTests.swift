@@ -1,5 +1,5 @@
 import EventLoopKit
-import Gateway
+import Hub
 import Glibc
 import HealthModel
 import Ingestion

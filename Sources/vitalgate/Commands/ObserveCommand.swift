@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import HealthModel
 import SampleStore
-import VitalStore
+import HealthStore
 
 /// `observe`: notifies a program of changes.
 enum ObserveCommand: Command {

@@ -1,7 +1,7 @@
 import CommandLineKit
 import FileSource
 import Formats
-import Gateway
+import Hub
 import HealthModel
 import Ingestion
 import Pipeline

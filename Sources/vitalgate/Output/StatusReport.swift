@@ -1,6 +1,6 @@
 import CommandLineKit
 import Formats
-import Gateway
+import Hub
 import HealthModel
 
 /// Writes the state of the hub.

@@ -1,6 +1,6 @@
 import CommandLineKit
 import EventLoopKit
-import Gateway
+import Hub
 import Glibc
 import HTTPServerKit
 import HealthAPI

@@ -1,6 +1,6 @@
 import CertificateKit
 import CommandLineKit
-import Gateway
+import Hub
 import Glibc
 import HTTPServerKit
 import HealthAPI

@@ -1,4 +1,4 @@
-import Gateway
+import Hub
 import Glibc
 import HealthAPI
 import SampleStore

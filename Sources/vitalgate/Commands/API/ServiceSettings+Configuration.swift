@@ -1,4 +1,4 @@
-import Gateway
+import Hub
 import HTTPServerKit
 import HealthAPI
 import Ingestion

@@ -1,6 +1,6 @@
 import CommandLineKit
 import EventLoopKit
-import Gateway
+import Hub
 import Glibc
 
 /// `status --follow`: a page on a terminal that is updated on each change, or one line per change elsewhere.

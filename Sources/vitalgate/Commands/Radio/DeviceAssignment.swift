@@ -1,6 +1,6 @@
 import BlueZSource
 import CommandLineKit
-import Gateway
+import Hub
 import HealthModel
 import Ingestion
 import SampleStore

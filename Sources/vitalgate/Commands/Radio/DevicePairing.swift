@@ -1,6 +1,6 @@
 import BlueZSource
 import CommandLineKit
-import Gateway
+import Hub
 import Glibc
 import Ingestion
 

@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
 import EventLoopKit
-import Gateway
+import Hub
 import HealthModel
 import Ingestion
 import Pipeline

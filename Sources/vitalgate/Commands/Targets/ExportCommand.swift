@@ -1,6 +1,6 @@
 import CommandLineKit
 import FileExport
-import Gateway
+import Hub
 import Glibc
 import HealthModel
 import Pipeline

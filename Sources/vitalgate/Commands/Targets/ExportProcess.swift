@@ -1,7 +1,7 @@
 import CommandLineKit
 import EventLoopKit
 import ExportEngine
-import Gateway
+import Hub
 import Glibc
 import HealthModel
 import Pipeline

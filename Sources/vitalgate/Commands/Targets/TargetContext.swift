@@ -1,6 +1,6 @@
 import CommandLineKit
 import ExportEngine
-import Gateway
+import Hub
 import HealthModel
 import Pipeline
 import SampleStore

@@ -2,7 +2,7 @@ import CommandLineKit
 import EventLoopKit
 import ExportEngine
 import Formats
-import Gateway
+import Hub
 import HealthModel
 import Pipeline
 import SampleStore
