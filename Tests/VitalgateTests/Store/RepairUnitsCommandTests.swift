@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 /// `migrate` as a person and as a program use it.
-@Suite struct RepairCommandTests {
+@Suite struct RepairUnitsCommandTests {
     private static let csv = """
         time,type,value,unit,source
         2026-03-01T07:00:00Z,bodyTemperature,98,Cel,Thermo
