@@ -362,8 +362,8 @@ public final class LiveIngest {
             for suspicion in try units.look(in: store) {
                 let (stretch, series) = (suspicion.stretch, suspicion.series)
                 let text =
-                    "\(stretch.count) of its readings of \(series.type.id) would fit far better in \(stretch.fits.code) than in "
-                    + "\(stretch.taken.code); 'vitalgate migrate suggest' tells more"
+                    "\(stretch.count) of its readings of \(series.type.id) \(suspicion.claim); "
+                    + "'vitalgate migrate suggest' tells more"
                 note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
             }
         } catch {

@@ -50,7 +50,8 @@ enum MigrateCommand: Command {
                 name: "suggest", summary: "Look for what should be repaired. Nothing is changed.",
                 discussion: """
                     Shows the corrections of device profiles that are not applied yet, and stretches of a series whose numbers fit a person's readings, or \
-                    anybody's, far better in another unit. A fever or a hypo is no such stretch. Each comes with the command that shows what its repair would do.
+                    anybody's, far better in another unit. A fever or a hypo is no such stretch. Each comes with the command that shows what its repair would do. \
+                    Readings that may also be another person's come with a command for each explanation, the more likely one first.
                     """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "list", summary: "List the repairs that were made.",
