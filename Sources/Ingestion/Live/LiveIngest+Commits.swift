@@ -159,8 +159,7 @@ extension LiveIngest {
             for suspicion in try units.look(in: store) {
                 let (stretch, series) = (suspicion.stretch, suspicion.series)
                 let text =
-                    "\(stretch.count) of its readings of \(series.type.id) would fit far better in \(stretch.fits.code) than in "
-                    + "\(stretch.taken.code); 'vitalgate repair suggest' tells more"
+                    "\(stretch.count) of its readings of \(series.type.id) \(suspicion.claim); see 'vitalgate repair suggest'"
                 note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
             }
         } catch {

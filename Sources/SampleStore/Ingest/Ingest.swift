@@ -464,10 +464,7 @@ public final class Ingest: SampleSink {
         do {
             try connection.transaction {
                 try account([], [])
-                for note in duplicateReport.notes + nobodysNotes {
-                    try connection.run(
-                        "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(id))
-                }
+                try store.add(notes: duplicateReport.notes + nobodysNotes, to: id)
                 try connection.run(
                     "UPDATE ingest SET finished = ?, state = ? WHERE id = ?", .integer(time), .text(state), .integer(id))
             }
