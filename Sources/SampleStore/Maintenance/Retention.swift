@@ -82,9 +82,10 @@ extension SampleStore {
         }
         var sum = PruneResult(waiting: would.waiting, repaired: would.repaired)
         var walk = PruningWalk(parts: try allSeries().filter { dates[$0.type] != nil })
+        connection.writerPause.begin()
         do {
             while !walk.isDone {
-                sum = try connection.transaction {
+                sum = try connection.partialTransaction {
                     try refuseIfPending()
                     var sum = sum
                     if sum.ingest == 0 {
