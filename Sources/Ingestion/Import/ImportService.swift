@@ -123,7 +123,7 @@ public struct ImportService {
 
     private static func note(_ suspicion: Suspicion) -> String {
         "\(suspicion.stretch.count) readings of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim); "
-            + "'vitalgate migrate suggest' tells more"
+            + "'vitalgate repair suggest' tells more"
     }
 
     /// Readings before a break are complete. Otherwise they would not have been produced.

@@ -67,7 +67,7 @@ import Testing
             "$0" "$@" query heartRate --format csv | wc -l
             "$0" "$@" store check --deep
             "$0" "$@" changes --after 0 | wc -l
-            "$0" "$@" ingest list --format csv | wc -l
+            "$0" "$@" ledger list --format csv | wc -l
             "$0" "$@" import "$file" >/dev/null; echo "import $?"
             """
         guard let run = try run(script, size: "16m", ProcessTests.rows(300)) else { return }

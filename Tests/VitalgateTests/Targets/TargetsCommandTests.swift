@@ -89,14 +89,14 @@ import Testing
         try configure("Africa/Abidjan")
         #expect(try exported().status == 0)
         // A name that passes to another person is one.
-        try folder.vitalgate("subjects", "add", "Anna")
-        try folder.vitalgate("subjects", "add", "Bob")
+        try folder.vitalgate("people", "add", "Anna")
+        try folder.vitalgate("people", "add", "Bob")
         try folder.vitalgate("targets", "restart", "archive", "--yes")
         try configure("UTC", "subject = Anna")
         try folder.vitalgate("targets", "restart", "archive", "--yes")
         #expect(try exported().status == 0)
-        try folder.vitalgate("subjects", "rename", "Anna", "Clara")
-        try folder.vitalgate("subjects", "rename", "Bob", "Anna")
+        try folder.vitalgate("people", "rename", "Anna", "Clara")
+        try folder.vitalgate("people", "rename", "Bob", "Anna")
         #expect(try exported().status == 69)
     }
 
