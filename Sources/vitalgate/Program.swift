@@ -1,10 +1,10 @@
 import CertificateKit
 import CommandLineKit
 import FileExport
-import Hub
 import HTTPServerKit
 import HealthAPI
 import HealthModel
+import Hub
 import Pipeline
 import Profiles
 import SampleStore

@@ -1,5 +1,5 @@
-import Hub
 import HealthModel
+import Hub
 import Pipeline
 import PipelineTesting
 import SampleStore

@@ -1,6 +1,6 @@
 import FoundationEssentials
-import Hub
 import HealthModel
+import Hub
 import PipelineTesting
 import SampleStore
 import Testing

@@ -1,6 +1,6 @@
 import FileSource
-import Hub
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import PipelineTesting

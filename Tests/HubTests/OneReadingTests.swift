@@ -1,7 +1,7 @@
 import FileSource
 import Formats
-import Hub
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import PipelineTesting

@@ -1,5 +1,5 @@
-import Hub
 import HealthModel
+import Hub
 import Ingestion
 import PipelineTesting
 import SampleStore

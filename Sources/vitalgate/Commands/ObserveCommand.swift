@@ -2,8 +2,8 @@ import CommandLineKit
 import Dispatch
 import Glibc
 import HealthModel
-import SampleStore
 import HealthStore
+import SampleStore
 
 /// `observe`: notifies a program of changes.
 enum ObserveCommand: Command {

@@ -1,7 +1,7 @@
 import CommandLineKit
-import Hub
 import Glibc
 import HealthModel
+import Hub
 import Ingestion
 import SampleStore
 

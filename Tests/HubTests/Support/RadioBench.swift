@@ -1,6 +1,6 @@
 import EventLoopKit
-import Hub
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import PipelineTesting

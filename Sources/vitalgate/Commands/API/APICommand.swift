@@ -1,9 +1,9 @@
 import CommandLineKit
 import EventLoopKit
-import Hub
 import Glibc
 import HTTPServerKit
 import HealthAPI
+import Hub
 
 /// `api`: serves samples over HTTP.
 enum APICommand: Command {

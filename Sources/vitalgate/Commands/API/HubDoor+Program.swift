@@ -1,6 +1,6 @@
-import Hub
 import Glibc
 import HealthAPI
+import Hub
 import SampleStore
 
 extension HubDoor {

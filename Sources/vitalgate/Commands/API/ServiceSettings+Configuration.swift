@@ -1,6 +1,6 @@
-import Hub
 import HTTPServerKit
 import HealthAPI
+import Hub
 import Ingestion
 
 extension ServiceSettings {

@@ -1,6 +1,6 @@
 import CommandLineKit
-import Hub
 import HealthModel
+import Hub
 import SampleStore
 
 /// `status`: the state of the hub.

@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
-import Hub
 import HealthModel
+import Hub
 import Ingestion
 import SampleStore
 

@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
-import Hub
 import Glibc
+import Hub
 import Ingestion
 
 /// `devices pair`.

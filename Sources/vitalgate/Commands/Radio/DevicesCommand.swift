@@ -1,8 +1,8 @@
 import BlueZSource
 import CommandLineKit
 import Formats
-import Hub
 import HealthModel
+import Hub
 import Ingestion
 import SampleStore
 

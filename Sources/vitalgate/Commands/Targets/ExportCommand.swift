@@ -1,8 +1,8 @@
 import CommandLineKit
 import FileExport
-import Hub
 import Glibc
 import HealthModel
+import Hub
 import Pipeline
 import SampleStore
 

@@ -1,9 +1,9 @@
 import CommandLineKit
 import EventLoopKit
 import ExportEngine
-import Hub
 import Glibc
 import HealthModel
+import Hub
 import Pipeline
 import SampleStore
 

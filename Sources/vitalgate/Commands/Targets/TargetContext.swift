@@ -1,7 +1,7 @@
 import CommandLineKit
 import ExportEngine
-import Hub
 import HealthModel
+import Hub
 import Pipeline
 import SampleStore
 

@@ -1,6 +1,6 @@
 import CommandLineKit
-import Hub
 import Glibc
+import Hub
 import Pipeline
 import SampleStore
 

@@ -2,8 +2,8 @@ import CommandLineKit
 import EventLoopKit
 import ExportEngine
 import Formats
-import Hub
 import HealthModel
+import Hub
 import Pipeline
 import SampleStore
 
