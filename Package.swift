@@ -9,7 +9,7 @@ let package = Package(
         .library(name: "HealthModel", targets: ["HealthModel"]),
         .library(name: "SampleStore", targets: ["SampleStore"]),
         .library(name: "Pipeline", targets: ["Pipeline"]),
-        .library(name: "VitalStore", targets: ["VitalStore"]),
+        .library(name: "HealthStore", targets: ["HealthStore"]),
     ],
     targets: [
         // Level 0: C libraries, one door each.
@@ -93,7 +93,7 @@ let package = Package(
         .target(name: "ExportEngine", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // The store as a library, in the shape of HealthKit's.
-        .target(name: "VitalStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
+        .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // What was the night, what is the day's total: each answer once, for commands, API and page.
         .target(name: "HealthAnswers", dependencies: ["HealthModel", "SampleStore"]),
@@ -103,7 +103,7 @@ let package = Package(
             name: "HealthAPI",
             dependencies: ["HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthAnswers", "HealthModel", "SampleStore"]),
         .target(
-            name: "Gateway",
+            name: "Hub",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
@@ -114,11 +114,11 @@ let package = Package(
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Gateway", "CertificateKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
+                "Hub", "CertificateKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "VitalStore", "Wire", "HealthAPI",
+                "BlueZSource", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire", "HealthAPI",
                 "HTTPServerKit",
             ]),
 
@@ -149,7 +149,7 @@ let package = Package(
         .testTarget(
             name: "BlueZSourceTests",
             dependencies: [
-                "BlueZSource", "EventLoopKit", "Gateway", "Ingestion", "SampleStore", "Profiles", "Pipeline", "PipelineTesting",
+                "BlueZSource", "EventLoopKit", "Hub", "Ingestion", "SampleStore", "Profiles", "Pipeline", "PipelineTesting",
                 "HealthModel",
             ]),
         .testTarget(
@@ -159,7 +159,7 @@ let package = Package(
             name: "SampleStoreTests",
             dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel", "CSQLite"]),
         .testTarget(
-            name: "VitalStoreTests", dependencies: ["VitalStore", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
+            name: "HealthStoreTests", dependencies: ["HealthStore", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "FileExportTests", dependencies: ["FileExport", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
@@ -203,9 +203,9 @@ let package = Package(
             name: "ExportEngineTests",
             dependencies: ["ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
-            name: "GatewayTests",
+            name: "HubTests",
             dependencies: [
-                "Gateway", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
+                "Hub", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
                 "Pipeline", "PipelineTesting", "HealthModel",
             ],
             exclude: ["Captures"]),
@@ -233,14 +233,14 @@ if Context.environment["VITALGATE_OPTIMIZED"] != nil {
 // that it takes to build.
 if let library = Context.environment["VITALGATE_FUZZ"] {
     for target in package.targets where target.type == .regular && target.name != "SampleStore" {
-        let speed = ["Gateway", "Ingestion"].contains(target.name) ? [] : ["-O"]
+        let speed = ["Hub", "Ingestion"].contains(target.name) ? [] : ["-O"]
         target.swiftSettings = [.unsafeFlags(["-sanitize=fuzzer,address"] + speed)]
     }
     package.targets.append(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Gateway", "HealthModel", "Ingestion",
+                "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Hub", "HealthModel", "Ingestion",
                 "Pipeline",
                 "Profiles",
                 "SerialSource", "Wire",

@@ -9,7 +9,7 @@ let package = Package(
         .executableTarget(
             name: "SmoothWalker",
             dependencies: [
-                .product(name: "VitalStore", package: "vitalgate"), .product(name: "HealthModel", package: "vitalgate"),
+                .product(name: "HealthStore", package: "vitalgate"), .product(name: "HealthModel", package: "vitalgate"),
             ])
     ],
     swiftLanguageModes: [.v6]

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import SampleStore
 
 /// The environment of a command: arguments, streams and machine.

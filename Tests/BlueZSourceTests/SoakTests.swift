@@ -1,7 +1,7 @@
 import EventLoopKit
-import Gateway
 import Glibc
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import PipelineTesting

@@ -253,7 +253,7 @@ class Scenario:
 
     def replay(self, loses):
         """What the hubs heard makes the same samples again, with the same UUIDs: facts to check. Kept among the logs, to be replayed
-        without a machine (Tests/GatewayTests/Captures). `loses`: what was heard need not be stored, as where a hub was killed."""
+        without a machine (Tests/HubTests/Captures). `loses`: what was heard need not be stored, as where a hub was killed."""
         # A record that two hubs heard was received twice.
         heard, stored = collections.defaultdict(list), {}
         for path, store in self.captures:

@@ -2,7 +2,7 @@ import HealthModel
 import Pipeline
 
 @testable import BlueZSource
-@testable import Gateway
+@testable import Hub
 
 /// Short texts and messages.
 enum TextTargets {

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 import Testing
 
 @testable import SampleStore
@@ -20,6 +21,67 @@ import Testing
             #expect((stretch.from, stretch.to) == (wrong[0].sample.start, wrong[59].sample.start))
             #expect((stretch.taken.code, stretch.fits.code) == ("Cel", "[degF]"))
             #expect(found.first?.series.source == "own")
+        }
+    }
+
+    /// 200 readings of a glucose meter, five minutes apart.
+    private func glucose(_ source: String, _ unit: String) throws -> [GatedSample] {
+        let maker = try SampleMaker(.bloodGlucose, source: source, sourceName: source, unit: unit)
+        return try (0..<200).map { try maker("\(95 + $0 * 7 % 13)", at: Double($0) * 300) }
+    }
+
+    /// The right readings of the same minutes may come before the wrong ones or after them, from the same source or another one.
+    @Test(arguments: ["meter", "other"], [false, true])
+    func aSuspicionStaysUntilItIsAnswered(source: String, isRightFirst: Bool) throws {
+        try TestStore.with { test in
+            let (wrong, right) = (try glucose("meter", "mmol/L"), try glucose(source, "mg/dL"))
+            let accounts = try (isRightFirst ? [right, wrong] : [wrong, right]).map { try test.keep($0).account }
+            let found = try test.store.suspicions()
+            #expect(found.map(\.stretch.count) == [200])
+            #expect(found.map(\.stretch.taken.code) == ["mmol/L"])
+            #expect(found.map(\.stretch.fits.code) == ["mg/dL"])
+            #expect(found.map(\.explanations) == [[.unit]])
+            #expect(try test.store.suspicions(broughtBy: accounts[isRightFirst ? 1 : 0].id).map(\.stretch.count) == [200])
+
+            let suspicion = try #require(found.first)
+            var conditions = SampleConditions(types: [.bloodGlucose])
+            (conditions.source, conditions.from, conditions.to) = ("meter", suspicion.stretch.from, suspicion.end)
+            conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
+            let request = MigrationRequest(
+                .unit(suspicion.stretch.fits), of: conditions, takesAmbiguous: true, now: TestStore.received)
+            let plan = try test.store.plan(request)
+            #expect(plan.repaired + plan.merged == 200)
+            var merging = request
+            merging.merging = .atMost(plan.merged)
+            _ = try test.store.migrate(merging)
+            #expect(try test.store.suspicions().isEmpty)
+        }
+    }
+
+    /// Two people explain a scale's weights better if it never sent pounds.
+    @Test(arguments: [false, true]) func twoPeopleOrPounds(hasSentPounds: Bool) throws {
+        try TestStore.with { test in
+            let scale = try SampleMaker(.bodyMass, source: "scale", sourceName: "Scale")
+            try test.keep(try (0..<40).map { try scale($0 % 2 == 0 ? "77.\($0 % 5)" : "170.\($0 % 7)", at: Double($0) * 86_400) })
+            if hasSentPounds {
+                let lean = try #require(SampleType("leanBodyMass"))
+                try test.keep([try SampleMaker(lean, source: "scale", sourceName: "Scale", unit: "[lb_av]")("120.1", at: 0)])
+            }
+            let found = try test.store.suspicions()
+            #expect(found.map(\.explanations) == [hasSentPounds ? [.unit, .anotherPerson] : [.anotherPerson, .unit]])
+            #expect(found.map(\.stretch.count) == [20])
+            #expect(found.first?.condition == "value > 124 kg")
+        }
+    }
+
+    /// Wrong readings among right ones are one finding, however many windows they are checked in.
+    @Test(arguments: [20, 50, 1000]) func aMixtureGoesOnOverWindows(window: Int) throws {
+        try TestStore.with { test in
+            let own = try SampleMaker(.bodyTemperature)
+            try test.keep(try (0..<100).map { try own($0 % 2 == 0 ? "36.\($0 % 9)" : "98.\($0 % 7)", at: Double($0) * 86_400) })
+            let found = try test.store.suspicions(window: window)
+            #expect(found.map(\.stretch.count) == [50])
+            #expect(found.map(\.explanations) == [[.unit]])
         }
     }
 }

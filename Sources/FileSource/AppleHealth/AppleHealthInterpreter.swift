@@ -344,7 +344,7 @@ extension AppleHealthInterpreter {
         return registry.origin(
             type: type,
             source: SourceRevision(
-                id: "apple-health/" + ExportText.cleaned(name), name: ExportText.shown(name),
+                id: SourceRevision.appleHealthPrefix + ExportText.cleaned(name), name: ExportText.shown(name),
                 version: version.isEmpty ? nil : version),
             device: Array((tree["device"] ?? "").utf8).withUnsafeBytes { Device(healthKitDescription: $0) })
     }
@@ -364,7 +364,7 @@ extension AppleHealthInterpreter {
         let origin = registry.origin(
             type: type,
             source: SourceRevision(
-                id: "apple-health/" + ExportText.cleaned(name), name: ExportText.shown(name),
+                id: SourceRevision.appleHealthPrefix + ExportText.cleaned(name), name: ExportText.shown(name),
                 version: version.isEmpty ? nil : version),
             device: Device(healthKitDescription: texts[ExportColumn.device]))
         slot.pointee = OriginEntry(type: type, source: source, device: device, origin: origin)

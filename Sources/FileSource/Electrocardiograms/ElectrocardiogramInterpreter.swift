@@ -129,7 +129,8 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             origin: registry.origin(
                 type: type,
                 source: SourceRevision(
-                    id: "apple-health/electrocardiogram", name: "ECG", version: facts.version.isEmpty ? nil : facts.version),
+                    id: SourceRevision.appleHealthPrefix + "electrocardiogram", name: "ECG",
+                    version: facts.version.isEmpty ? nil : facts.version),
                 device: Self.device(facts.device)),
             numeral: Numeral(coefficient: Int64(told?.number ?? unrecognized ?? -1)), unit: .one,
             time: .instants(

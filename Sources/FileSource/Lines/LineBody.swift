@@ -80,7 +80,7 @@ struct LineBody {
         guard let place = line.place("body") else { throw LineFault("body: it is missing") }
         guard place.count <= SampleBody.maximumJSON else { throw LineFault("body: it is longer than any") }
         guard let body = try? JSONDecoder().decode(type, from: Data(line.bytes[place])) else {
-            throw LineFault("body: a member is missing, or is not what it has to be")
+            throw LineFault("body: a member is missing or invalid")
         }
         return body
     }
@@ -195,7 +195,7 @@ struct LineBody {
             let isName = line.bytes[place.lowerBound] == UInt8(ascii: "\"")
             let number = isName ? names.value(of: try LineScanner.text(of: line.bytes, place)) : Int(text)
             guard let number, names.name(of: number) != nil else {
-                throw LineFault("answers: one is no answer of this questionnaire")
+                throw LineFault("answers: one is not an answer of this questionnaire")
             }
             answers.append(number)
         }

@@ -48,7 +48,7 @@ public struct DeviceMaker: Hashable, Sendable {
         } else if let maker = origin.device?.manufacturer.flatMap(Self.words)?.first {
             name = maker
         } else if let known = Self.known(in: [origin.device?.name, origin.device?.model, origin.device?.key])
-            ?? Self.known(in: [origin.source.name, origin.source.id])
+            ?? Self.known(in: [origin.source.name, Self.app(origin.source.id)])
         {
             name = known
         } else {
@@ -69,6 +69,11 @@ public struct DeviceMaker: Hashable, Sendable {
     ]
     private static let makers: [String: String] = Dictionary(
         table.flatMap { maker, names in names.map { ($0, maker) } }, uniquingKeysWith: { first, _ in first })
+
+    /// The part of a source's id that names the app. In an Apple Health export, every source's id begins with Apple's name.
+    private static func app(_ id: String) -> String {
+        id.hasPrefix(SourceRevision.appleHealthPrefix) ? String(id.dropFirst(SourceRevision.appleHealthPrefix.count)) : id
+    }
 
     private static func known(in texts: [String?]) -> String? {
         for case let text? in texts {

@@ -53,6 +53,11 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Whether a sensor on the body may measure a type continuously, although most readings of the type are occasional.
+    public static func mayBeStreamed(_ type: SampleType) -> Bool { streamed.contains(type.id) }
+
+    private static let streamed: Set<String> = ["bloodGlucose", "bodyTemperature"]
+
     /// The maximum difference between two clocks of the same accuracy, in microseconds.
     ///
     /// - Parameter onArrival: Whether one of the times is a time of arrival, which may be some seconds after the measurement.

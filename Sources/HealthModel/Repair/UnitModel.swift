@@ -27,6 +27,8 @@ struct UnitModel: Sendable {
         bodyMass                 | 1.5 | 250   | 0.25   | 0.015 | 0.012 | 0.6   | log    | kg [lb_av] [stone_av]
         leanBodyMass             | 1   | 130   | 0.25   | 0.03  | 0.015 | 0.6   | log    | kg [lb_av] [stone_av]
         bodyFatMass              | 0.5 | 150   | 0.25   | 0.05  | 0.03  | 0.7   | log    | kg [lb_av] [stone_av]
+        height                   | 0.45| 2.3  | 0.1    | 0.012 | 0.004 | 0.8   | log    | cm [in_i] m [ft_i]
+        waistCircumference       | 0.4 | 2     | 0.2    | 0.03  | 0.01  | 0.6   | log    | cm [in_i] m
         bloodGlucose             | 45  | 450   | 0.3    | 0.35  | 0.1   | 0.5   | log    | mg/dL mmol/L
         bloodPressureSystolic    | 75  | 220   | 0.12   | 0.12  | 0.04  | 0.3   | log    | mm[Hg] kPa
         bloodPressureDiastolic   | 38  | 135   | 0.12   | 0.12  | 0.04  | 0.3   | log    | mm[Hg] kPa

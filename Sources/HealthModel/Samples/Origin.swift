@@ -7,6 +7,9 @@ public struct SourceRevision: Hashable, Sendable {
     /// The app's version, if known.
     public var version: String?
 
+    /// The beginning of the ids of sources in an Apple Health export. Their names follow.
+    public static let appleHealthPrefix = "apple-health/"
+
     /// Describes a source.
     public init(id: String, name: String, version: String? = nil) {
         self.id = id

@@ -110,8 +110,20 @@ public struct ImportService {
         }
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
         // This reports a wrong profile on the first day.
-        if account.stored > 0 { outcome.suspicions = try store.suspicions(broughtBy: ingest.id) }
+        if account.stored > 0 {
+            outcome.suspicions = try store.suspicions(broughtBy: ingest.id)
+            // The ledger keeps the warning, as it does for a hub's readings.
+            try store.add(notes: outcome.suspicions.prefix(Self.mostSuspicions).map(Self.note), to: ingest.id)
+        }
         return outcome
+    }
+
+    /// The greatest number of suspicions that are noted in the ledger.
+    private static let mostSuspicions = 5
+
+    private static func note(_ suspicion: Suspicion) -> String {
+        "\(suspicion.stretch.count) readings of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim): "
+            + "see 'vitalgate repair suggest'"
     }
 
     /// Readings before a break are complete. Otherwise they would not have been produced.

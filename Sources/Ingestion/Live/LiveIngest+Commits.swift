@@ -159,8 +159,7 @@ extension LiveIngest {
             for suspicion in try units.look(in: store) {
                 let (stretch, series) = (suspicion.stretch, suspicion.series)
                 let text =
-                    "\(stretch.count) of its \(series.type.id) readings would fit much better in \(stretch.fits.code) than in "
-                    + "\(stretch.taken.code): run 'vitalgate repair suggest' for details"
+                    "\(stretch.count) of its \(series.type.id) readings \(suspicion.claim): see 'vitalgate repair suggest'"
                 note(SourceNotice(.action, series.device.isEmpty ? series.source : series.device, text))
             }
         } catch {

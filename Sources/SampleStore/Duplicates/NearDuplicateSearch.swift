@@ -41,6 +41,8 @@ final class NearDuplicateSearch {
     /// If an interval contains more samples than this, they are a stream. A value with minute precision is then not a
     /// copy of one of them.
     private static let crowd = 6
+    /// A continuous glucose sensor has more than ``crowd`` readings in this many microseconds before and after each.
+    private static let aroundStream: Int64 = 3_600_000_000
 
     init(connection: Connection, ofStored: Bool = false) {
         self.connection = connection
@@ -83,6 +85,12 @@ final class NearDuplicateSearch {
                 }
                 scans[position].forEachLike(of: trace, among: near, rule) {
                     found.append(Finding(likeness: $0, verdict: verdict, scan: position, candidate: $1))
+                }
+            }
+            if rule == .spot, DuplicateRule.mayBeStreamed(origin.type) {
+                for place in found.indices.reversed() {
+                    let candidate = scans[found[place].scan].candidates[found[place].candidate]
+                    if try isOneOfStream(candidate, found[place].likeness, trace, rows, index) { found.remove(at: place) }
                 }
             }
             guard !found.isEmpty else { continue }
@@ -164,12 +172,30 @@ final class NearDuplicateSearch {
         return near.lazy.filter { $0.place.start >= trace.start && $0.place.start < end }.prefix(crowd + 1).count > crowd
     }
 
+    /// Whether one of two readings is part of a continuous sensor's stream, and the other one is a single value with
+    /// minute precision, such as a value that a person typed. Equal values mean little then.
+    private func isOneOfStream(
+        _ candidate: Candidate, _ likeness: Likeness, _ trace: ReadingTrace, _ rows: [SampleRow], _ index: Int
+    ) throws(StoreError) -> Bool {
+        let isByMinute = max(trace.timeResolution, candidate.trace.timeResolution) > 1 || likeness.certainty > 1
+        guard isByMinute, !(trace.method.isSensor && candidate.trace.method.isSensor) else { return false }
+        let row = rows[index]
+        let (low, high) = (row.start &- Self.aroundStream, row.start &+ Self.aroundStream)
+        return try isCrowded(rows, index, from: low, to: high)
+            != isCrowded(candidate.place.series, from: low, to: high)
+    }
+
     /// Whether many rows of the row's own series lie in the interval that a candidate's time covers.
     private func isCrowded(
         _ rows: [SampleRow], _ index: Int, _ candidate: ReadingTrace, _ trace: ReadingTrace
     ) throws(StoreError) -> Bool {
         guard candidate.timeResolution > trace.timeResolution else { return false }
-        let (low, high) = (candidate.start, candidate.start + Int64(candidate.timeResolution) * 1_000_000)
+        return try isCrowded(
+            rows, index, from: candidate.start, to: candidate.start + Int64(candidate.timeResolution) * 1_000_000)
+    }
+
+    /// Whether many rows of the row's own series, in the batch or stored, lie in an interval.
+    private func isCrowded(_ rows: [SampleRow], _ index: Int, from low: Int64, to high: Int64) throws(StoreError) -> Bool {
         var count = 0
         for row in rows[index...] {
             guard row.start < high, count <= Self.crowd else { break }
@@ -180,10 +206,23 @@ final class NearDuplicateSearch {
             count += 1
         }
         if count > Self.crowd { return true }
-        let stored = try connection.integer(
-            "SELECT count(*) FROM (SELECT 1 FROM sample WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
-            .integer(rows[index].series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1)))
-        // Stored rows are already included in `stored`.
-        return (ofStored ? 0 : count) + Int(stored ?? 0) > Self.crowd
+        // If the searched rows are stored, they are counted there.
+        return try (ofStored ? 0 : count) + stored(rows[index].series, from: low, to: high) > Self.crowd
+    }
+
+    private func isCrowded(_ series: Int64, from low: Int64, to high: Int64) throws(StoreError) -> Bool {
+        try stored(series, from: low, to: high) > Self.crowd
+    }
+
+    /// The number of stored samples and duplicates of a series in an interval, as far as it matters.
+    private func stored(_ series: Int64, from low: Int64, to high: Int64) throws(StoreError) -> Int {
+        var count = 0
+        for table in ["sample", "witness"] where count <= Self.crowd {
+            count += Int(
+                try connection.integer(
+                    "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
+                    .integer(series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1))) ?? 0)
+        }
+        return count
     }
 }

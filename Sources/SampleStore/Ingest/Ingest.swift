@@ -357,7 +357,7 @@ public final class Ingest: SampleSink {
             let origin = batch[Int(group.rows[0].index)].sample.origin
             // If a batch contains two paths, the rows of the first must be stored before the second is compared with
             // them.
-            if waiting.contains(where: { $0.isRelated(of: origin, in: batch) }) {
+            if waiting.contains(where: { $0.isRelated(to: origin, in: batch) }) {
                 try insert(waiting)
                 waiting.removeAll()
             }
@@ -464,10 +464,7 @@ public final class Ingest: SampleSink {
         do {
             try connection.transaction {
                 try account([], [])
-                for note in duplicateReport.notes + nobodysNotes {
-                    try connection.run(
-                        "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(id))
-                }
+                try store.add(notes: duplicateReport.notes + nobodysNotes, to: id)
                 try connection.run(
                     "UPDATE ingest SET finished = ?, state = ? WHERE id = ?", .integer(time), .text(state), .integer(id))
             }

@@ -82,9 +82,10 @@ extension SampleStore {
         }
         var sum = PruneResult(waiting: would.waiting, repaired: would.repaired)
         var walk = PruningWalk(parts: try allSeries().filter { dates[$0.type] != nil })
+        connection.writerPause.begin()
         do {
             while !walk.isDone {
-                sum = try connection.transaction {
+                sum = try connection.partialTransaction {
                     try refuseIfPending()
                     var sum = sum
                     if sum.ingest == 0 {
@@ -269,7 +270,7 @@ extension SampleStore {
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
         try SampleTable(connection: connection).removePruned()
         for statement in [
-            "DELETE FROM \(Records.byPlace) WHERE (series, start, hash) IN \(marked)",
+            "DELETE FROM \(Records.byPlace(connection)) WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM decided WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM derived WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",

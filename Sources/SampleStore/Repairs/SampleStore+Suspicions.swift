@@ -1,11 +1,5 @@
 import HealthModel
 
-/// A part of a series that fits far better in another unit.
-public struct Suspicion: Sendable {
-    public var stretch: MisunitStretch
-    public var series: SeriesDescription
-}
-
 extension SampleStore {
     /// The maximum number of readings that are checked together.
     private static let window = 65_536
@@ -50,6 +44,14 @@ extension SampleStore {
             }
         }
         return found
+    }
+
+    /// Adds notes to a ledger entry.
+    public func add(notes: [String], to ingest: Int64) throws(StoreError) {
+        for note in notes {
+            try connection.run(
+                "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(ingest))
+        }
     }
 
     /// Searches the latest readings of one series, together with those of the same person's other devices.
@@ -99,7 +101,7 @@ extension SampleStore {
         var owners: [Int64] = []
         /// The last reading of each series before the window. An interval may continue after it.
         var cuts: [Int64: Instant] = [:]
-        func look() {
+        func look() throws(StoreError) {
             if query.descending {
                 readings.reverse()
                 owners.reverse()
@@ -108,13 +110,15 @@ extension SampleStore {
                 guard let first = owners.firstIndex(of: series.id), let last = owners.lastIndex(of: series.id) else { continue }
                 for index in readings.indices { readings[index].isWitness = owners[index] != series.id }
                 for stretch in detector.stretches(of: readings, series: series.id) {
-                    if let cut = cuts[series.id], stretch.from == readings[first].start,
-                        let before = found.lastIndex(where: { $0.series.id == series.id && $0.stretch.to == cut }),
+                    if let cut = cuts[series.id],
+                        let before = found.lastIndex(where: { $0.series.id == series.id }),
+                        stretch.values != nil || (stretch.from == readings[first].start && found[before].stretch.to == cut),
                         found[before].stretch.takes(stretch)
                     {
                         continue
                     }
-                    found.append(Suspicion(stretch: stretch, series: series))
+                    found.append(
+                        Suspicion(stretch: stretch, series: series, explanations: try explanations(of: stretch, series)))
                 }
                 cuts[series.id] = readings[last].start
             }
@@ -133,17 +137,42 @@ extension SampleStore {
                     start: sample.start, duration: Double(sample.end.microseconds - sample.start.microseconds) / 86_400e6,
                     numeral: sample.numeral, unit: sample.unit))
             owners.append(stored.series)
-            if readings.count >= window { look() }
+            if readings.count >= window { try look() }
         }
-        look()
+        try look()
         return found
+    }
+
+    /// What explains the readings, most likely first.
+    private func explanations(
+        of stretch: MisunitStretch, _ series: SeriesDescription
+    ) throws(StoreError) -> [Suspicion.Explanation] {
+        guard stretch.mayBeAnotherPerson else { return [.unit] }
+        guard stretch.values != nil, try !hasUsed(stretch.fits, series) else { return [.unit, .anotherPerson] }
+        return [.anotherPerson, .unit]
+    }
+
+    /// Whether the source of a series sent readings of any type in a unit.
+    private func hasUsed(_ unit: Unit, _ series: SeriesDescription) throws(StoreError) -> Bool {
+        try connection.integer(
+            """
+            SELECT 1 FROM context CROSS JOIN origin ON origin.id = context.origin WHERE unit = ?1 AND source_name = (
+                SELECT source_name FROM origin WHERE id = (SELECT origin FROM context WHERE id = (
+                    SELECT context FROM sample WHERE series = ?2 LIMIT 1))) LIMIT 1
+            """, .text(unit.code), .integer(series.id)) != nil
     }
 }
 
 extension MisunitStretch {
-    /// Extends this interval by the next one. Returns false if the units differ. The values remain those of the first.
+    /// Extends this interval by the next one. Returns false if the units differ. The medians remain those of the first.
     fileprivate mutating func takes(_ next: MisunitStretch) -> Bool {
-        guard next.taken.code == taken.code, next.fits.code == fits.code else { return false }
+        guard next.taken.code == taken.code, next.fits.code == fits.code, (values == nil) == (next.values == nil) else {
+            return false
+        }
+        if let own = values, let other = next.values {
+            guard let joined = own.joined(with: other) else { return false }
+            values = joined
+        }
         to = next.to
         count += next.count
         evidence += next.evidence

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import SampleStore
 
 /// `changes`: additions and deletions in the order of the commits.

@@ -1,6 +1,6 @@
 import CommandLineKit
-import Gateway
 import HealthModel
+import Hub
 import Ingestion
 import SampleStore
 

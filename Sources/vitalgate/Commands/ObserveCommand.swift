@@ -2,8 +2,8 @@ import CommandLineKit
 import Dispatch
 import Glibc
 import HealthModel
+import HealthStore
 import SampleStore
-import VitalStore
 
 /// `observe`: notifies a program of changes.
 enum ObserveCommand: Command {

@@ -1,8 +1,8 @@
 import CommandLineKit
 import FileSource
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import Profiles

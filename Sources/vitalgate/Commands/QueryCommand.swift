@@ -1,7 +1,7 @@
 import CommandLineKit
-import Gateway
 import HealthAnswers
 import HealthModel
+import Hub
 import SampleStore
 
 /// `query`: prints samples by type, time, source, device and condition.

@@ -1,7 +1,7 @@
 import CommandLineKit
-import Gateway
 import Glibc
 import HealthModel
+import Hub
 import Ingestion
 import SampleStore
 
@@ -54,7 +54,8 @@ enum RepairCommand: Command {
                 discussion: """
                     Shows corrections from device profiles that are not applied yet, and parts of a series whose values fit \
                     far better in another unit. A fever or a low blood glucose is not reported. Each suggestion comes with its \
-                    'repair plan' command.
+                    'repair plan' command. Readings \
+                    that may belong to another person have a command for each explanation, the more likely one first.
                     """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "list", summary: "List applied repairs.",

@@ -1,9 +1,9 @@
 import CommandLineKit
 import FileSource
 import Formats
-import Gateway
 import Glibc
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import SampleStore

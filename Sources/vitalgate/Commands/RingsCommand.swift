@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import SampleStore
 
 /// `rings`: shows daily activity rings.

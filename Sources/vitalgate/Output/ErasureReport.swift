@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import SampleStore
 
 /// `people erase`: permanently removes everything about a person, or lists it.

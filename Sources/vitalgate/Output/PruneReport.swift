@@ -1,6 +1,6 @@
 import CommandLineKit
-import Gateway
 import HealthModel
+import Hub
 import SampleStore
 
 /// `store prune`: removes samples older than their retention period, or reports their number.

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 
 /// Writes the state of the hub.
 struct StatusReport {

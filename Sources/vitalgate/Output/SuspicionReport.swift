@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import Ingestion
 import Profiles
 import SampleStore
@@ -11,6 +11,12 @@ struct SuspicionReport {
     private let context: CommandContext
 
     init(context: CommandContext) { self.context = context }
+
+    /// A row of the table, and the commands for it. The first one is the most likely to be right.
+    private struct Row {
+        var cells: [String]
+        var commands: [String]
+    }
 
     func run() throws {
         let store = try context.openForReading()
@@ -24,35 +30,38 @@ struct SuspicionReport {
         }
         let times = try context.times()
         var rows = pending.map { entry, plan in
-            [
-                "correction", entry.name, "", "", Readable.count(plan.repaired + plan.merged),
-                Repair.words(of: entry.request.repair.text), entry.note, "", Self.command(entry),
-            ]
+            Row(
+                cells: [
+                    "correction", entry.name, "", "", Readable.count(plan.repaired + plan.merged),
+                    Repair.words(of: entry.request.repair.text), entry.note, "",
+                ], commands: [Self.command(entry)])
         }
         rows += suspicions.map { suspicion in
             let stretch = suspicion.stretch
             func local(_ instant: Instant) -> String { String(times.local(instant).prefix(16)) }
-            return [
-                "unit", suspicion.series.type.id, local(stretch.from), local(stretch.to), Readable.count(stretch.count),
-                "\(stretch.taken.code) is \(stretch.fits.code)", Self.evidence(stretch), Self.confidence(stretch),
-                Self.command(suspicion, store),
+            let cells = [
+                suspicion.explanations[0] == .unit ? "unit" : "person", suspicion.series.type.id, local(stretch.from),
+                local(stretch.to), Readable.count(stretch.count),
+                Self.repair(suspicion), Self.evidence(stretch), Self.confidence(stretch),
             ]
+            return Row(cells: cells, commands: suspicion.explanations.map { Self.command(suspicion, $0, store) })
         }
         guard !rows.isEmpty else { return context.note("no suspicious samples found") }
         let header = ["what", "of", "from", "to", "samples", "repair", "why", "confidence", "command"]
-        if context.format == .csv { return try TableOutput(context: context).write(header: header, rows: rows) }
+        if context.format == .csv {
+            return try TableOutput(context: context).write(header: header, rows: rows.map { $0.cells + $0.commands.prefix(1) })
+        }
         // The commands are too long for the table, so they follow it.
-        try TableOutput(context: context).write(header: header.dropLast(), rows: rows.map { $0.dropLast() })
-        try context.streams.output.write("\n" + rows.compactMap(\.last).map { "\($0)\n" }.joined())
+        try TableOutput(context: context).write(header: header.dropLast(), rows: rows.map(\.cells))
+        try context.streams.output.write("\n" + rows.flatMap(\.commands).map { "\($0)\n" }.joined())
     }
 
     /// A line for a warning, without values.
     static func sentence(_ suspicion: Suspicion) -> String {
         let stretch = suspicion.stretch
         return
-            "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) "
-            + "fit \(stretch.fits.code) far better than \(stretch.taken.code) (confidence \(confidence(stretch)), "
-            + "see 'vitalgate repair suggest')"
+            "\(Readable.count(stretch.count, "reading")) of \(suspicion.series.type.id) from \(suspicion.series.source) \(suspicion.claim) "
+            + "(confidence \(confidence(stretch)), see 'vitalgate repair suggest')"
     }
 
     /// The confidence, which is never shown as 1.
@@ -66,16 +75,30 @@ struct SuspicionReport {
         return "middle \(number(stretch.before)) would be \(number(stretch.after))\(around)"
     }
 
-    /// The command that plans the repair. Its instants are in UTC and need no zone.
-    private static func command(_ suspicion: Suspicion, _ store: SampleStore) -> String {
+    private static func repair(_ suspicion: Suspicion) -> String {
+        suspicion.explanations.map { explanation in
+            switch explanation {
+            case .unit: "\(suspicion.stretch.taken.code) is \(suspicion.stretch.fits.code)"
+            case .anotherPerson: "another person's"
+            }
+        }.joined(separator: ", or ")
+    }
+
+    /// The command that plans the repair for an explanation. Its instants are in UTC and need no zone.
+    private static func command(_ suspicion: Suspicion, _ explanation: Suspicion.Explanation, _ store: SampleStore) -> String {
         let (stretch, series) = (suspicion.stretch, suspicion.series)
-        let end = Instant(microseconds: stretch.to.microseconds + 1)
         var words = [
             "vitalgate", "repair", "plan", "--type", series.type.id, "--source", quoted(series.source), "--person",
-            series.subject == store.subject ? "me" : series.subject, "--from", stretch.from.description, "--to", end.description,
+            series.subject == store.subject ? "me" : series.subject, "--from", stretch.from.description, "--to",
+            suspicion.end.description,
         ]
         if !series.device.isEmpty { words += ["--device", quoted(series.device)] }
-        return (words + ["--read-as", quoted(stretch.fits.code), "--ambiguous"]).joined(separator: " ")
+        if let condition = suspicion.condition { words += ["--where", quoted(condition)] }
+        switch explanation {
+        case .unit: words += ["--read-as", quoted(stretch.fits.code), "--ambiguous"]
+        case .anotherPerson: words += ["--assign", "PERSON"]
+        }
+        return words.joined(separator: " ")
     }
 
     private static func command(_ entry: Corrections.Entry) -> String {
@@ -106,7 +129,8 @@ struct SuspicionReport {
     private static func object(_ suspicion: Suspicion, _ store: SampleStore) -> JSONObject {
         let (stretch, series) = (suspicion.stretch, suspicion.series)
         var object = JSONObject()
-        object.set("kind", "unit")
+        object.set("kind", suspicion.explanations[0] == .unit ? "unit" : "person")
+        object.set("explanations", suspicion.explanations.map(\.rawValue))
         object.set("type", series.type.id)
         object.set("subject", series.subject == store.subject ? "me" : series.subject)
         object.set("source", series.source)
@@ -122,7 +146,8 @@ struct SuspicionReport {
         object.set("around", stretch.around)
         object.set("evidence", stretch.evidence)
         object.set("confidence", stretch.confidence)
-        object.set("command", command(suspicion, store))
+        object.set("where", suspicion.condition)
+        object.set("command", command(suspicion, suspicion.explanations[0], store))
         return object
     }
 }

@@ -108,6 +108,6 @@ import Testing
     @Test func typesThatNothingIsKnownOf() {
         #expect(MisunitDetector(.heartRate) == nil)
         #expect(MisunitDetector.types.contains(.bloodGlucose))
-        #expect(MisunitDetector.types.count == 12)
+        #expect(MisunitDetector.types.count == 14)
     }
 }

@@ -203,6 +203,43 @@ import Testing
         }
     }
 
+    /// A typed value beside a continuous sensor is no copy of one of its readings, in whichever order they come.
+    @Test(arguments: [false, true], [60, 1] as [Int32]) func aTypedValueBesideAStream(isTypedFirst: Bool, resolution: Int32)
+        throws
+    {
+        try TestStore.with { test in
+            let sensor = try (0..<60).map { try Self.ble(.bloodGlucose)("11\($0 % 4)", at: Double($0) * 300 + 24) }
+            var app = try Self.file(.bloodGlucose, maker: "Notebook")
+            app.origin = try SampleMaker(.bloodGlucose, source: "file.notebook", sourceName: "Notebook").origin
+            app.timeResolution = resolution
+            let typed = [try app("112", at: 30 * 300)]
+            for batch in isTypedFirst ? [typed, sensor] : [sensor, typed] {
+                #expect(try test.keep(batch).account.duplicate == 0)
+            }
+            #expect(try test.samples().count == 61)
+        }
+    }
+
+    /// The sensor's file has each of its readings, by the minute.
+    @Test func theFileOfAStream() throws {
+        try TestStore.with { test in
+            try test.keep(try (0..<60).map { try Self.ble(.bloodGlucose)("11\($0 % 4)", at: Double($0) * 300 + 24) })
+            let file = try Self.file(.bloodGlucose)
+            #expect(try test.keep(try (0..<60).map { try file("11\($0 % 4)", at: Double($0) * 300) }).account.duplicate == 60)
+            #expect(try test.samples().count == 60)
+        }
+    }
+
+    /// Every source of an Apple Health export has Apple's name in its id. The maker is in the source's own name.
+    @Test(arguments: [("Scale app", true), ("Jane\u{2019}s iPhone", false)])
+    func anAppInAnAppleHealthExport(name: String, isOne: Bool) throws {
+        try TestStore.with { test in
+            try test.keep([try Self.ble()("80.15", at: 24)])
+            let app = try SampleMaker(.bodyMass, source: "apple-health/\(name)", sourceName: name)
+            #expect(try test.keep([try app("80.15", at: 24)]).outcomes == [[isOne ? .duplicate : .stored]])
+        }
+    }
+
     // MARK: taking back
 
     @Test("undoing the first lets its witness stand in, and gives it back") func undoingTheFirst() throws {

@@ -1,5 +1,5 @@
 import HealthModel
-import VitalStore
+import HealthStore
 
 /// The steps of each day of the past week.
 struct DailySteps {

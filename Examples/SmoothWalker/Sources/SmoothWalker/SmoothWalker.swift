@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 import HealthModel
-import VitalStore
+import HealthStore
 
 @main
 struct SmoothWalker {

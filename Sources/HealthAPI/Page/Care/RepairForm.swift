@@ -21,10 +21,12 @@ struct RepairForm {
     let merged: Int
     private let takesAmbiguous: Bool
     private let range: (from: Instant?, to: Instant?)
+    /// A condition on the values, from a suspicion.
+    private let condition: SamplePredicate?
     /// The original fields, for the form that applies the repair.
     private let fields: [(name: String, value: String)]
 
-    private static let names = ["type", "source", "from", "to", "repair", "ambiguous"]
+    private static let names = ["type", "source", "from", "to", "where", "repair", "ambiguous"]
     private static let longestSource = 1000
 
     init(_ call: PageCall) throws {
@@ -44,6 +46,10 @@ struct RepairForm {
         if let from = range.from, let to = range.to, from >= to {
             throw Problem(400, "The end must be later than the start.")
         }
+        do {
+            condition = try call.text("where").map { try SamplePredicate($0) }
+            try condition?.check(for: [type])
+        } catch { throw Problem(400, "where: \(error)") }
         takesAmbiguous = call.text("ambiguous") != nil
         merged = max(call.text("merged").flatMap { Int($0) } ?? 0, 0)
         fields = (Self.names + [Self.field(kind)]).compactMap { name in call.text(name).map { (name, $0) } }
@@ -102,6 +108,7 @@ struct RepairForm {
         var conditions = SampleConditions(types: [type])
         (conditions.subject, conditions.source) = (try call.person().subject, source)
         (conditions.from, conditions.to) = range
+        conditions.condition = condition
         var request = MigrationRequest(repair, of: conditions, takesAmbiguous: takesAmbiguous, now: call.now)
         request.merging = .atMost(merged)
         return request

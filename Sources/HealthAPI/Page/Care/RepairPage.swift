@@ -20,17 +20,20 @@ enum RepairPage {
             let (stretch, series) = (suspicion.stretch, suspicion.series)
             var conditions = SampleConditions(types: [series.type])
             (conditions.subject, conditions.source) = (try call.person().subject, series.source)
-            let end = Instant(microseconds: stretch.to.microseconds + 1)
-            (conditions.from, conditions.to) = (stretch.from, end)
+            (conditions.from, conditions.to) = (stretch.from, suspicion.end)
+            conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
             let plan = try own.plan(MigrationRequest(.unit(stretch.fits), of: conditions, takesAmbiguous: true, now: call.now))
             let fields = [
-                ("type", series.type.id), ("source", series.source), ("from", stretch.from.description), ("to", end.description),
+                ("type", series.type.id), ("source", series.source), ("from", stretch.from.description),
+                ("to", suspicion.end.description),
+                ("where", suspicion.condition ?? ""),
                 ("repair", RepairForm.Kind.unit.rawValue), (RepairForm.field(.unit), stretch.fits.code), ("ambiguous", "yes"),
                 ("merged", "\(plan.merged)"),
             ]
             return """
                 <li class="card"><h3>\(call.values.name(of: series.type))</h3>
                 <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
+                \(HTML.choose(suspicion.explanations.contains(.anotherPerson), "<p>\(texts("care.person"))</p>"))
                 <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(series.source)</p>
                 \(RepairDrawing(plan: plan, call: call).html(movesTimes: false))
                 <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
@@ -107,8 +110,10 @@ enum RepairPage {
         "<label>\(call.texts(key)) \(field)</label>"
     }
 
+    /// A field for a date. Another text stays out, because a browser would show an empty field and report an error.
     private static func date(_ name: String, _ call: PageCall) -> HTML {
-        "<input type=\"date\" name=\"\(name)\" value=\"\(call.text(name) ?? "")\">"
+        let text = call.text(name).flatMap { Instant(iso8601: $0, zone: call.zone) != nil && $0.utf8.count == 10 ? $0 : nil }
+        return "<input type=\"date\" name=\"\(name)\" value=\"\(text ?? "")\">"
     }
 
     private static func select(

@@ -1,9 +1,9 @@
 import CommandLineKit
 import EventLoopKit
-import Gateway
 import Glibc
 import HTTPServerKit
 import HealthAPI
+import Hub
 
 /// `api`: serves samples over HTTP.
 enum APICommand: Command {

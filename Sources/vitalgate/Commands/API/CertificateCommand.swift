@@ -1,10 +1,10 @@
 import CertificateKit
 import CommandLineKit
-import Gateway
 import Glibc
 import HTTPServerKit
 import HealthAPI
 import HealthModel
+import Hub
 import Ingestion
 
 /// `api certificate`: the hub's own certificate authority and server certificate. Phones accept the certificate after they trust

@@ -1,6 +1,6 @@
-import Gateway
 import Glibc
 import HealthAPI
+import Hub
 import SampleStore
 
 extension HubDoor {

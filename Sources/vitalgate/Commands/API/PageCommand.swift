@@ -1,8 +1,8 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HTTPServerKit
 import HealthModel
+import Hub
 import SampleStore
 
 /// `page`: links and sessions for the web page.

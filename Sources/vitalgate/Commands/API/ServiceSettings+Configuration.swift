@@ -1,6 +1,6 @@
-import Gateway
 import HTTPServerKit
 import HealthAPI
+import Hub
 import Ingestion
 
 extension ServiceSettings {

@@ -1,10 +1,10 @@
 import BlueZSource
 import CommandLineKit
 import EventLoopKit
-import Gateway
 import Glibc
 import HealthAPI
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import Profiles

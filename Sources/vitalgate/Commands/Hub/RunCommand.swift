@@ -1,5 +1,5 @@
 import CommandLineKit
-import Gateway
+import Hub
 import Pipeline
 import SampleStore
 

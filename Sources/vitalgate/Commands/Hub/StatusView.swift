@@ -1,7 +1,7 @@
 import CommandLineKit
 import EventLoopKit
-import Gateway
 import Glibc
+import Hub
 
 /// `status --follow`: a page on a terminal that is updated on each change, or one line per change elsewhere.
 final class StatusView {

@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
-import Gateway
 import HealthModel
+import Hub
 import Ingestion
 import Profiles
 import SampleStore

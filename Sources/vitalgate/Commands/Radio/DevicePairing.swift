@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
-import Gateway
 import Glibc
+import Hub
 import Ingestion
 
 /// `devices pair`.

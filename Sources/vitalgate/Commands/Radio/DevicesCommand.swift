@@ -1,8 +1,8 @@
 import BlueZSource
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import Ingestion
 import SampleStore
 

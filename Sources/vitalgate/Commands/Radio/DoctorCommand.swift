@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
 import EventLoopKit
-import Gateway
+import Hub
 import Pipeline
 
 /// `doctor`: finds the reasons for missing readings and suggests remedies.

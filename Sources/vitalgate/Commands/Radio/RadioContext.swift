@@ -1,8 +1,8 @@
 import BlueZSource
 import CommandLineKit
 import EventLoopKit
-import Gateway
 import HealthModel
+import Hub
 import Ingestion
 import Pipeline
 import SampleStore

@@ -1,7 +1,7 @@
 import BlueZSource
 import CommandLineKit
 import Formats
-import Gateway
+import Hub
 import Ingestion
 import SampleStore
 

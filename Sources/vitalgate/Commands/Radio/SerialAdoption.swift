@@ -1,7 +1,7 @@
 import CommandLineKit
-import Gateway
 import Glibc
 import HealthModel
+import Hub
 import Ingestion
 import Profiles
 import SampleStore

@@ -1,7 +1,7 @@
 import CommandLineKit
 import Formats
-import Gateway
 import HealthModel
+import Hub
 import SampleStore
 
 /// A `stats` query for one type, with the units of its output.

@@ -1,8 +1,8 @@
 import CommandLineKit
 import FileExport
-import Gateway
 import Glibc
 import HealthModel
+import Hub
 import Pipeline
 import SampleStore
 

@@ -1,9 +1,9 @@
 import CommandLineKit
 import EventLoopKit
 import ExportEngine
-import Gateway
 import Glibc
 import HealthModel
+import Hub
 import Pipeline
 import SampleStore
 

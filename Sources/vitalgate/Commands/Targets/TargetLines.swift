@@ -1,6 +1,6 @@
 import CommandLineKit
-import Gateway
 import Glibc
+import Hub
 import Pipeline
 import SampleStore
 

@@ -1,6 +1,6 @@
 import Glibc
 import HealthModel
-import VitalStore
+import HealthStore
 
 /// `LibraryBench STORE WHAT [TYPE]… [COUNT]`: a number a line, milliseconds unless said otherwise.
 @main struct LibraryBench {

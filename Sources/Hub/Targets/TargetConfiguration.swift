@@ -1,0 +1,125 @@
+import ExportEngine
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// One of the configuration's `targets`: another store, and what goes there.
+///
+///     targets: {
+///         archive: {
+///             kind: "files", folder: "/srv/vitalgate/archive", format: "csv",
+///             types: ["heartRate", "bodyMass"],          // all of them without it
+///             where: "subject = me",                     // a condition as 'query --where' takes it
+///             units: { bodyMass: "[lb_av]" },            // the type's own without it
+///             batch: 1000,                               // changes at once; what suits the kind without it
+///         },
+///     }
+public struct TargetConfiguration: Sendable, NamedSetting {
+    /// The name in commands: lower-case letters, digits, `-`.
+    public let name: String
+    /// The kind of the target.
+    public let kind: ExporterKind
+    private let types: [String]?
+    private let condition: TargetCondition?
+    private let ownSources: [String]
+    private let units: [String: String]
+    private let batch: Int?
+    private let make: @Sendable (ExportContext) throws -> any Exporter
+
+    /// The keys that all targets have.
+    static let keys = ["kind", "types", "where", "units", "batch", "ownSources"]
+    static let key = "targets"
+
+    init(name: String, from decoder: any Decoder) throws {
+        self.name = name
+        let path = "targets.\(name)"
+        guard Self.isName(name) else {
+            throw ConfigurationError("'\(path)': a target's name has at most 64 characters from a to z, 0 to 9 and -")
+        }
+        let members = try decoder.container(keyedBy: SettingKey.self)
+        guard let kindName = try members.decodeIfPresent(String.self, forKey: SettingKey("kind")),
+            let kind = ExporterKind(rawValue: kindName)
+        else {
+            let known = ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError("'\(path).kind': expected one of \(known)")
+        }
+        self.kind = kind
+        let known = Self.keys + kind.keys
+        if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
+            throw ConfigurationError(
+                "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
+        }
+        types = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
+        condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where")).map { text throws(ConfigurationError) in
+            try TargetCondition(text, path: "\(path).where")
+        }
+        ownSources = try members.decodeIfPresent([String].self, forKey: SettingKey("ownSources")) ?? []
+        units = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
+        batch = try members.decodeIfPresent(Int.self, forKey: SettingKey("batch"))
+        guard (1...100_000).contains(batch ?? 1) else {
+            throw ConfigurationError("'\(path).batch': expected a whole number from 1 to 100000", isOutOfRange: true)
+        }
+        do {
+            make = try kind.read(decoder)
+        } catch let fault as SettingsFault {
+            throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
+        }
+        if let unknown = types?.first(where: { SampleType($0) == nil }) {
+            throw ConfigurationError("'\(path).types': unknown type '\(unknown)': run 'vitalgate types' for a list")
+        }
+        _ = try ownUnits()
+    }
+
+    private func ownUnits() throws(ConfigurationError) -> [SampleType: Unit] {
+        var found: [SampleType: Unit] = [:]
+        for (name, code) in units.sorted(by: { $0.key < $1.key }) {
+            let path = "targets.\(self.name).units.\(name)"
+            guard let type = SampleType(name) else {
+                throw ConfigurationError("'\(path)': unknown type: run 'vitalgate types' for a list")
+            }
+            do throws(UnitError) {
+                let unit = try Unit(written: code)
+                _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+                found[type] = unit
+            } catch {
+                throw ConfigurationError("'\(path)': \(error.description)")
+            }
+        }
+        return found
+    }
+
+    /// Returns the engine's settings, with people and times resolved in this store and zone.
+    ///
+    /// - Parameter holder: the machine and file that feed the target.
+    /// - Throws: ``ConfigurationError`` if the condition is invalid.
+    public func settings(in store: SampleStore, zone: TimeZoneRules, holder: StoreHolder) throws -> TargetSettings {
+        let types = self.types.map { Set($0.compactMap { SampleType($0) }) }
+        var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
+        var text = (self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []
+        if let condition = try condition?.resolved(in: store, zone: zone, types: types ?? Set(SampleType.all)) {
+            parts.append(condition.predicate)
+            text.append(condition.text)
+        }
+        if !ownSources.isEmpty { text.append("source not in \(ownSources.sorted().joined(separator: ","))") }
+        var settings = TargetSettings(
+            name: name, filter: parts.isEmpty ? nil : .and(parts), filterText: text.joined(separator: " where "),
+            shapeText: units.sorted { $0.key < $1.key }.map { "units.\($0.key)=\($0.value)" }.joined(separator: " "),
+            holder: holder, ownSources: Set(ownSources), batchSize: batch ?? .max)
+        settings.takesOver = try store.confirmedHolder() == holder.id
+        return settings
+    }
+
+    /// The exporter; it connects to nothing yet.
+    ///
+    /// - Parameter settings: those of this target in this store.
+    public func exporter(
+        _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, now: @escaping () -> Instant
+    ) throws -> any Exporter {
+        let present = PresentSamples(store, settings)
+        return try make(
+            ExportContext(
+                name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
+                present: present.all, packet: present.packet,
+                today: { try present.total(of: $0, at: now(), in: zone) }, now: now))
+    }
+}

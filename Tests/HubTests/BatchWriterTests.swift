@@ -1,0 +1,44 @@
+import Pipeline
+import Testing
+
+@testable import Hub
+@testable import Ingestion
+
+@Suite struct BatchWriterTests {
+    private struct Full: Error {}
+
+    private static func batch(_ number: Int) -> ImportBatch {
+        var batch = ImportBatch()
+        batch.zone = "\(number)"
+        return batch
+    }
+
+    @Test func inTheirOrderAndEachOnce() throws {
+        var kept: [String] = []
+        let writer = BatchWriter { kept.append($0.zone ?? "") }
+        for number in 0..<1000 {
+            var batch = Self.batch(number)
+            try writer.write(&batch)
+            #expect(batch.zone == nil, "an empty one comes back")
+        }
+        try writer.finish()
+        #expect(kept == (0..<1000).map { "\($0)" })
+    }
+
+    /// Where a batch cannot be kept, none behind it is: what was read first is stored first, or nothing of it.
+    @Test func nothingBehindAFailure() throws {
+        var kept: [String] = []
+        let writer = BatchWriter { batch in
+            if batch.zone == "3" { throw Full() }
+            kept.append(batch.zone ?? "")
+        }
+        #expect(throws: Full.self) {
+            for number in 0..<10 {
+                var batch = Self.batch(number)
+                try writer.write(&batch)
+            }
+        }
+        #expect(throws: Full.self) { try writer.finish() }
+        #expect(kept == ["0", "1", "2"])
+    }
+}

@@ -1,0 +1,269 @@
+import HealthModel
+import Hub
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import BlueZSource
+
+/// A wrong clock, the device's or ours, never makes a wrong sample.
+@Suite struct ClockTests {
+    private static func glucose(_ bench: RadioBench, _ number: UInt16, year: Int = 2026, hour: UInt8 = 6, minute: UInt8 = 0) {
+        bench.hear("gatt:2A18", RadioBench.glucose(number: number, year: year, hour: hour, minute: minute))
+    }
+
+    private static func starts(_ bench: RadioBench) throws -> [String] { try bench.samples().map { $0.sample.start.description } }
+
+    @Test("a clock that cannot be read: held as clock-unknown, released when the offset becomes known") func unknownClock() throws
+    {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        Self.glucose(bench, 1)
+        Self.glucose(bench, 2, hour: 5)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        let held = try bench.reader().quarantined()
+        #expect(held.map(\.rule) == ["clock-unknown", "clock-unknown"])
+        #expect(held.compactMap(\.frame).contains("gatt:2A18 020100EA070B1406000064B011"))
+        // Half an hour slow.
+        bench.compareClocks(ahead: -1800)
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == ["2026-11-20T04:30:00.000000Z", "2026-11-20T05:30:00.000000Z"])
+        #expect(Set(try bench.samples().map(\.uuid)) == Set(held.map(\.stored.uuid)))
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
+        #expect(Set(try bench.samples().map(\.sample.received)) == [held[0].stored.sample.received])
+        #expect(try bench.store.clockComparisons(of: RadioBench.address.description).isEmpty)
+        #expect(try bench.store.clockComparisons(of: RadioBench.device.key).map(\.ahead) == [1_800_000_000])
+        // The same records again: nothing twice.
+        Self.glucose(bench, 1)
+        try bench.stop()
+        #expect(try bench.samples().count == 2)
+        #expect(try bench.store.check() == [])
+        // And taken back, they are held as before.
+        let release = try #require(try bench.store.accounts().first { $0.kind == .release })
+        try bench.store.undo(release.id, forget: false, description: IngestDescription(kind: .undo, received: 0))
+        #expect(try bench.samples().isEmpty)
+        #expect(try bench.store.quarantined().count == 2)
+        #expect(try bench.store.check() == [])
+    }
+
+    @Test("a live reading's stamp shows that the clock is right") func liveReading() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        // 07:30 in Berlin: a minute before it arrives.
+        Self.glucose(bench, 1, hour: 7, minute: 30)
+        Self.glucose(bench, 2)
+        try bench.stop()
+        #expect(try bench.samples().count == 2)
+    }
+
+    @Test("what was held before a live reading's stamp is released by it") func heldBeforeLiveReading() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        Self.glucose(bench, 2)
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        Self.glucose(bench, 1, hour: 7, minute: 30)
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == ["2026-11-20T05:00:00.000000Z", "2026-11-20T06:30:00.000000Z"])
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+
+    /// A thermometer that lets nobody read its clock: 36.5 °C at a time on its wall clock.
+    private static func temperature(
+        _ bench: RadioBench, _ year: Int, _ day: UInt8, _ hour: UInt8, _ minute: UInt8, after delay: Duration = .zero
+    ) {
+        let stamp = [UInt8(year & 0xFF), UInt8(year >> 8), 11, day, hour, minute, 0]
+        bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF] + stamp, after: delay)
+    }
+
+    /// The first arrives at 07:31 in Berlin. A clock that is ahead, one that was never set, one that is days off: no reading is stored at a
+    /// wrong time, none is refused behind its confirmation, and three that agree show the clock.
+    @Test(arguments: [(2026, 20, 8), (2000, 20, 7), (2026, 23, 7), (1970, 20, 7)] as [(Int, UInt8, UInt8)])
+    func aClockThatNobodyReads(year: Int, day: UInt8, hour: UInt8) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        Self.temperature(bench, year, day, hour, 8)
+        Self.temperature(bench, year, day, hour, 9, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().isEmpty)
+        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown", "clock-unknown"])
+        Self.temperature(bench, year, day, hour, 10, after: .seconds(58))
+        Self.temperature(bench, year, day, hour, 11, after: .seconds(60))
+        bench.pass(.seconds(2))
+        let starts = try bench.samples().map(\.sample.start)
+        #expect(starts.count == 4)
+        for (start, next) in zip(starts, starts.dropFirst()) { #expect(next.microseconds - start.microseconds == 60_000_000) }
+        let last = try #require(starts.last)
+        #expect(abs(last.microseconds - bench.clock.now.microseconds) < 10_000_000, "\(last)")
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
+        #expect(bench.notices.contains { $0.text.contains("its clock is wrong") })
+        try bench.stop()
+        #expect(try bench.store.account(of: 1)?.refused == 0)
+        #expect(try bench.store.check() == [])
+    }
+
+    /// Its owner sets the clock, and later it loses its battery: what was learned of it before is forgotten with the first stamp that says
+    /// otherwise.
+    @Test func aClockThatIsSetAfterItWasLearned() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        for minute in 31...33 { Self.temperature(bench, 2026, 20, 8, UInt8(minute), after: .seconds(minute == 31 ? 0 : 60)) }
+        Self.temperature(bench, 2026, 20, 7, 34, after: .seconds(60))
+        Self.temperature(bench, 2026, 20, 7, 35, after: .seconds(60))
+        Self.temperature(bench, 2000, 1, 1, 0, after: .seconds(60))
+        bench.pass(.seconds(2))
+        let starts = try Self.starts(bench)
+        #expect(starts == (31...35).map { "2026-11-20T06:\($0):00.000000Z" })
+        #expect(try bench.reader().quarantined().count == 1)
+        try bench.stop()
+    }
+
+    /// What three stamps showed outlives the hub, as long as the next ones say so: a clock that was set meanwhile is right, and one that lost
+    /// its battery meanwhile is not known again.
+    @Test func aClockThatWasLearnedBeforeARestart() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        for minute in 31...33 { Self.temperature(bench, 2026, 20, 8, UInt8(minute), after: .seconds(minute == 31 ? 0 : 60)) }
+        try bench.travel(to: .berlin)
+        Self.temperature(bench, 2026, 20, 8, 34, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == (31...34).map { "2026-11-20T06:\($0):00.000000Z" })
+        try bench.travel(to: .berlin)
+        Self.temperature(bench, 2026, 20, 7, 35, after: .seconds(60))
+        Self.temperature(bench, 2026, 20, 7, 36, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try Self.starts(bench) == (31...36).map { "2026-11-20T06:\($0):00.000000Z" })
+        try bench.travel(to: .berlin)
+        Self.temperature(bench, 2000, 1, 1, 0, after: .seconds(60))
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().count == 6)
+        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown"])
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+
+    /// Measurements of before breakfast that are sent late, one of them twice, and one of a day to come, which stays held whatever comes
+    /// afterwards: a stamp of just now says nothing of it.
+    @Test func lateReadingsOfARightClock() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        Self.temperature(bench, 2026, 20, 5, 0)
+        Self.temperature(bench, 2026, 20, 5, 0, after: .seconds(40))
+        Self.temperature(bench, 2026, 20, 6, 0, after: .seconds(2))
+        Self.temperature(bench, 2026, 23, 6, 0, after: .seconds(2))
+        Self.temperature(bench, 2026, 20, 7, 32, after: .seconds(10))
+        bench.pass(.seconds(2))
+        #expect(
+            try Self.starts(bench) == [
+                "2026-11-20T04:00:00.000000Z", "2026-11-20T05:00:00.000000Z", "2026-11-20T06:32:00.000000Z",
+            ])
+        #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
+        #expect(try bench.reader().quarantined().count == 1)
+        try bench.stop()
+    }
+
+    @Test("the device's clock is set back and forth between reads") func setBackAndForth() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks(ahead: 3600)
+        Self.glucose(bench, 1, hour: 6)
+        bench.compareClocks(ahead: -3600)
+        Self.glucose(bench, 2, hour: 5)
+        // The whole memory once more.
+        Self.glucose(bench, 1, hour: 6)
+        Self.glucose(bench, 2, hour: 5)
+        try bench.stop()
+        #expect(try Self.starts(bench) == ["2026-11-20T04:00:00.000000Z", "2026-11-20T05:00:00.000000Z"])
+        #expect(try bench.store.account(of: 1)?.duplicate == 2)
+        #expect(try bench.store.clockComparisons(of: bench.samples()[0].sample.origin.device?.key ?? "").count <= 2)
+    }
+
+    @Test("story 22: a clock that shows 2094, or 1999, is corrected", arguments: [2094, 1999]) func anotherCentury(year: Int)
+        throws
+    {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        let shown = WallTime(
+            microseconds: Int64(Calendar.days(year: year, month: 11, day: 20)) * Calendar.day + 7 * 3_600_000_000)
+        bench.service.learned(
+            ClockEvidence(
+                shown: shown, received: bench.clock.now, expected: bench.clock.now.wallTime(at: ZoneOffset(seconds: 3600))),
+            for: RadioBench.address)
+        Self.glucose(bench, 1, year: year, hour: 6, minute: 30)
+        try bench.stop()
+        // Half an hour before it was read.
+        #expect(try Self.starts(bench) == ["2026-11-20T06:01:00.000000Z"])
+    }
+
+    @Test("story 22: without a clock to compare, 2094 and 1970 are no samples", arguments: [2094, 1970])
+    func unknownCentury(year: Int) throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        Self.glucose(bench, 1, year: year)
+        try bench.stop()
+        #expect(try bench.samples().isEmpty)
+        let account = try #require(try bench.store.account(of: 1))
+        #expect(account.quarantined + account.refused == 1)
+    }
+
+    @Test("story 23: a traveller re-reads the device in another zone, and nothing comes twice") func traveller() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks()
+        for number in 1...5 { Self.glucose(bench, UInt16(number), minute: UInt8(number)) }
+        let before = { try Self.starts(bench) }
+        try bench.travel(to: TimeZoneRules(fixed: ZoneOffset(seconds: -18_000)))
+        let stored = try before()
+        // At home the clock was right; here it is six hours ahead.
+        bench.compareClocks(ahead: 21_600, zoneHours: -5)
+        for number in 1...6 { Self.glucose(bench, UInt16(number), minute: UInt8(number)) }
+        try bench.stop()
+        #expect(try Self.starts(bench) == stored + ["2026-11-20T05:06:00.000000Z"])
+    }
+
+    @Test("story 24: a newer reading hides no older ones") func olderBehindNewer() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        bench.compareClocks()
+        Self.glucose(bench, 9, hour: 7)
+        for number in 1...8 { Self.glucose(bench, UInt16(number), hour: 3, minute: UInt8(number)) }
+        try bench.stop()
+        #expect(try bench.samples().count == 9)
+    }
+
+    @Test("story 25: numbers that run backwards and a clock that cannot be read: held, not guessed") func backwards() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose")
+        for number in [9, 8, 7] as [UInt16] { Self.glucose(bench, number, minute: UInt8(number)) }
+        try bench.stop()
+        #expect(try bench.samples().isEmpty)
+        #expect(try bench.store.quarantined().count == 3)
+    }
+
+    @Test("the hub's own clock is wrong at first") func hubClock() throws {
+        let bench = try RadioBench()
+        try bench.adopt("sig-glucose", "sig-heart-rate")
+        let right = bench.clock.now
+        bench.clock.now = Instant(seconds: 60)
+        // What it shows beside ours says nothing.
+        bench.compareClocks()
+        Self.glucose(bench, 1)
+        bench.hear("gatt:2A37", [0x00, 60])
+        bench.clock.now = right
+        bench.hear("gatt:2A37", [0x00, 61])
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().map(\.sample.value) == [61])
+        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown", "clock-unknown"])
+        // The record is released when the clocks can be compared; when the pulse of the strap came, nobody knows.
+        bench.compareClocks()
+        bench.pass(.seconds(2))
+        #expect(try bench.samples().count == 2)
+        #expect(try bench.reader().quarantined().count == 1)
+        try bench.stop()
+        #expect(try bench.store.check() == [])
+    }
+}

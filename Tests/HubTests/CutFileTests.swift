@@ -1,0 +1,184 @@
+import FileSource
+import HealthModel
+import Hub
+import Ingestion
+import Pipeline
+import PipelineTesting
+import Profiles
+import SampleStore
+import Testing
+
+/// An upload breaks at any byte, the cut file is imported, then the whole one is sent: what is stored is what the whole file alone brings.
+@Suite struct CutFileTests {
+    private let received = FixedClock().now
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func store(_ name: String) throws -> SampleStore {
+        try SampleStore(
+            path: folder.file(name), access: .write,
+            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+    }
+
+    /// Imports octets as a file of this name; `nil` where nothing can read them.
+    @discardableResult
+    private func add(
+        _ octets: [UInt8], as name: String, to store: SampleStore, trusting: Bool = false
+    ) throws -> ImportService.Outcome? {
+        try folder.write(octets, to: name)
+        let time = received
+        let reading: FileReading
+        do {
+            reading = try FileReading(
+                path: folder.file(name), options: ReadingOptions(), library: try Checkout.library,
+                registry: OriginRegistry(subject: store.subject), received: received)
+        } catch  where !(error is StoreError) {
+            return nil
+        }
+        return try ImportService(
+            store: store, now: { time }, zone: TimeZoneRules(fixed: .utc), trustsOpenEnds: trusting
+        ).run(reading, received: received)
+    }
+
+    /// What a store has, but for when and by which import it came.
+    private func content(_ store: SampleStore) throws -> [String] {
+        var found: [String] = []
+        let cursor = try store.samples(matching: SampleQuery())
+        while let sample = try cursor.next()?.sample {
+            found.append(
+                "\(sample.identity) \(sample.origin.type.id) \(sample.numeral.text) \(sample.unit.code) \(sample.start) \(sample.end) "
+                    + "\(sample.group ?? 0) \(sample.metadata?.json ?? "")")
+        }
+        return found.sorted()
+    }
+
+    private func checkCuts(_ octets: [UInt8], _ name: String, every step: Int = 1) throws {
+        let alone = try store("alone.db")
+        try #require(try add(octets, as: name, to: alone) != nil)
+        let whole = try content(alone)
+        try #require(!whole.isEmpty)
+        // Making a store takes longer than importing into a copy of an empty one.
+        try store("empty.db").checkpoint()
+        for length in octets.indices where length % step == 0 || length > octets.count - 20 {
+            try folder.copy("empty.db", to: "cut-\(length).db")
+            let cut = try SampleStore(path: folder.file("cut-\(length).db"), access: .write)
+            let first = try add(Array(octets[..<length]), as: name, to: cut)
+            // What is not certain is not stored: all that is there stays.
+            let early = try content(cut)
+            #expect(Set(early).isSubset(of: whole), "\(name) cut at \(length)")
+            if let account = first?.account {
+                #expect(account.read == account.stored + account.duplicate + account.quarantined + account.refused)
+            }
+            try add(octets, as: name, to: cut)
+            #expect(try content(cut) == whole, "\(name) cut at \(length)")
+            #expect(try cut.quarantined().isEmpty, "\(name) cut at \(length)")
+        }
+    }
+
+    private static let table = """
+        time,type,value,unit\r
+        2026-11-20T06:31:00Z,bodyMass,69.25,kg\r
+        2026-11-20T08:00:00Z,stepCount,2450,\r
+        2026-11-20T09:00:00Z,heartRate,61,/min\r
+
+        """
+
+    @Test func table() throws { try checkCuts(Array(Self.table.utf8), "table.csv") }
+
+    /// Whose last cell is the number.
+    @Test func numbersAtTheEnd() throws {
+        let text = #"""
+            "biceps","bone","comment","dateTime","fat","muscle","water","weight"
+            0.0,2.9,"","2026-10-13 06:29",17.6,40.5,62.7,69.3
+            0.0,2.9,"after ""sport""","2026-10-14 06:31",17.5,40.6,62.8,69.25
+
+            """#
+        try checkCuts(Array(text.utf8), "openScale.csv")
+    }
+
+    @Test func sixteenBits() throws {
+        let text = Self.table.split(separator: "\r\n").prefix(2).joined(separator: "\r\n") + "\r\n"
+        let units = Array(text.utf16).flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+        try checkCuts([0xFF, 0xFE] + units, "table.txt")
+    }
+
+    @Test func linesOfOurs() throws {
+        let text = """
+            {"type":"bodyMass","start":"2026-11-20T07:00:00+01:00","value":71.25,"unit":"kg"}
+            {"type":"stepCount","start":"2026-11-20T07:00:00+01:00","end":"2026-11-20T08:00:00+01:00","value":2450}
+            """
+        try checkCuts(Array(text.utf8), "lines.ndjson")
+    }
+
+    @Test func listOfObjects() throws {
+        let text = """
+            [{"_id":"5f1","type":"sgv","sgv":112,"date":1795156260000,"dateString":"2026-11-20T06:31:00.000Z","device":"x"},
+            {"_id":"5f2","type":"sgv","sgv":118,"date":1795156560000,"dateString":"2026-11-20T06:36:00.000Z","device":"x"}]
+            """
+        try checkCuts(Array(text.utf8), "entries.json")
+    }
+
+    private func file(_ path: String) throws -> [UInt8] {
+        try #require(SmallFile.read("\(Checkout.root)/Tests/FileSourceTests/Files/\(path)", limit: 1 << 20))
+    }
+
+    @Test(arguments: [
+        ("activities/ride.fit", 5), ("activities/ride.tcx", 41), ("apple_health_0.zip", 41), ("apple_health_0.xml", 97),
+    ])
+    func formatsWithTheirOwnEnds(path: String, step: Int) throws {
+        try checkCuts(try file(path), String(path.split(separator: "/").last ?? ""), every: step)
+    }
+
+    @Test func route() throws {
+        let text = """
+            <?xml version="1.0"?><gpx version="1.1" creator="Runner" xmlns="http://www.topografix.com/GPX/1/1"><trk><name>Run</name><trkseg>
+            <trkpt lat="52.5001" lon="13.4001"><ele>34.5</ele><time>2026-11-20T06:31:00Z</time></trkpt>
+            <trkpt lat="52.5002" lon="13.4002"><ele>34.75</ele><time>2026-11-20T06:31:05Z</time></trkpt>
+            </trkseg></trk></gpx>
+            """
+        try checkCuts(Array(text.utf8), "run.gpx")
+    }
+
+    /// A file that a person knows to be whole, and one that is sent without a line break for good: the row is released once it comes with one.
+    @Test func wholeWithoutALineBreak() throws {
+        let store = try store("whole.db")
+        let text = "time,type,unit,value\n2026-11-20T06:31:00Z,bodyMass,kg,69.25"
+        let held = try #require(try add(Array(text.utf8), as: "w.csv", to: store))
+        #expect(held.account.quarantined == 1 && held.account.stored == 0 && held.account.isCut)
+        #expect(try store.quarantined().map(\.rule) == [GateRule.provisional.name])
+        // Rejecting what may be cut does not reject the row when it is whole.
+        try store.reject(
+            store.quarantined().map(\.id), description: IngestDescription(kind: .reject, received: received.microseconds))
+        let told = try #require(try add(Array(text.utf8), as: "w.csv", to: store, trusting: true))
+        #expect(told.account.stored == 1 && !told.account.isCut)
+    }
+
+    /// A last cell that no part of can stand for is whole, and so is one that no rule reads.
+    @Test(arguments: [
+        ("time,type,value,unit", "2026-11-20T06:31:00Z,bodyMass,69.25,kg", true),
+        ("time,type,value,unit,note", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,af", true),
+        ("time,type,value,unit,subject", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,\(OneReadingTests.subject)", true),
+        ("time,type,value,unit,source", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,Sca", false),
+        ("type,value,unit,time", "bodyMass,69.25,kg,2026-11-20T06:31:00Z", false),
+    ]) func lastCells(header: String, row: String, isWhole: Bool) throws {
+        let outcome = try #require(try add(Array("\(header)\n\(row)".utf8), as: "w.csv", to: store("last.db")))
+        #expect(outcome.account.stored == (isWhole ? 1 : 0) && outcome.account.quarantined == (isWhole ? 0 : 1))
+        #expect(outcome.account.isCut == !isWhole)
+    }
+
+    /// Undoing the whole file holds the cut row again; steps are never counted twice.
+    @Test func undoneAgain() throws {
+        let store = try store("undone.db")
+        let head = "time,type,unit,value\n2026-11-20T06:31:00Z,stepCount,1,"
+        try add(Array((head + "24").utf8), as: "s.csv", to: store)
+        try add(Array((head + "2450").utf8), as: "s.csv", to: store)
+        #expect(try store.quarantined().count == 1)
+        let whole = try #require(try add(Array((head + "2450\n").utf8), as: "s.csv", to: store))
+        #expect(try store.quarantined().isEmpty && whole.account.stored == 1)
+        try store.undo(
+            whole.account.id, forget: false, description: IngestDescription(kind: .undo, received: received.microseconds))
+        #expect(try store.quarantined().count == 1)
+        #expect(try store.check(deep: true) == [])
+    }
+}

@@ -1,0 +1,95 @@
+import HealthModel
+import Hub
+import Ingestion
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+/// What a file tells of the person: taken by the time at which the file was made, told by names alone, and taken back with its import.
+@Suite struct ImportCharacteristicsTests {
+    let folder: TemporaryFolder
+    let store: SampleStore
+    let received = FixedClock().now
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try SampleStore(
+            path: folder.file("store.db"), access: .write,
+            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+    }
+
+    /// Imports a file that tells this, a row each, made so many days before it is imported.
+    private func take(
+        _ told: [(CharacteristicType, String)], daysBefore: Int64?, subject: String? = nil, failure: SourceError? = nil
+    ) throws -> ImportService.Outcome {
+        let answers = try told.enumerated().map { index, value in
+            let characteristic = try #require(Characteristic(value.0, value.1))
+            return (Place(.line, index + 1), ScriptedInterpreter.Answer.characteristics([characteristic]))
+        }
+        let written = daysBefore.map { Instant(microseconds: received.microseconds - $0 * Calendar.day) }
+        let reading = FileReading(
+            path: "export.xml", profile: "apple-health-export", subject: subject ?? store.subject,
+            source: ScriptedSource(rows: told.map { _ in [""] }, received: received, failure: failure),
+            interpreter: ScriptedInterpreter(Dictionary(uniqueKeysWithValues: answers), written: written))
+        let time = received
+        return try ImportService(store: store, now: { time }, zone: TimeZoneRules(fixed: .utc)).run(reading, received: received)
+    }
+
+    private func now(_ type: CharacteristicType) throws -> String? {
+        let today = String(received.wallTime(at: .utc).description.prefix(10))
+        return try store.characteristics(of: store.subject).value(of: type, on: today)?.value
+    }
+
+    @Test func areTaken() throws {
+        let first = try take(
+            [(.dateOfBirth, "1985-04-02"), (.bloodType, "aPositive"), (.biologicalSex, "notSet")], daysBefore: 2)
+        #expect(first.account.notes == ["characteristics set: dateOfBirth, bloodType"])
+        #expect(first.account.read == 0 && first.account.skipped.isEmpty)
+        #expect(try now(.dateOfBirth) == "1985-04-02" && now(.bloodType) == "aPositive" && now(.biologicalSex) == nil)
+        // The same told again says nothing.
+        #expect(try take([(.bloodType, "aPositive")], daysBefore: 1).account.notes.isEmpty)
+        let undone = try store.undo(
+            first.account.id, forget: false, description: IngestDescription(kind: .undo, received: received.microseconds))
+        #expect(undone.ingest > 0)
+        #expect(try store.touchesCharacteristics(first.account.id) && store.touchesCharacteristics(undone.ingest))
+        // The second export told one of both, too.
+        #expect(try now(.dateOfBirth) == nil && now(.bloodType) == "aPositive")
+        #expect(try store.check(deep: true).isEmpty)
+    }
+
+    @Test func aPersonsLaterWordStays() throws {
+        let said = Instant(microseconds: received.microseconds - Calendar.day)
+        try store.set(
+            .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: store.subject, from: "2026-01-01", said: said)
+        for daysBefore in [3, nil] as [Int64?] {
+            let notes = try take([(.wheelchairUse, "no")], daysBefore: daysBefore).account.notes
+            #expect(
+                notes == ["characteristics not changed, because the stored values are newer than the file: wheelchairUse"])
+            #expect(try now(.wheelchairUse) == "yes")
+        }
+        #expect(try take([(.wheelchairUse, "no")], daysBefore: 0).account.notes == ["characteristics set: wheelchairUse"])
+        #expect(try now(.wheelchairUse) == "no")
+    }
+
+    /// A file that breaks off has told what it told; of one that tells a thing twice the last counts.
+    @Test func ofAFileThatBreaksOff() throws {
+        let outcome = try take(
+            [(.bloodType, "aPositive"), (.bloodType, "bNegative"), (.bloodType, "notSet")], daysBefore: 1,
+            failure: SourceError(.malformed, "it breaks off"))
+        #expect(outcome.account.state == "failed")
+        #expect(try now(.bloodType) == "bNegative")
+    }
+
+    @Test func whatIsNobodysIsNotTaken() throws {
+        #expect(try take([(.bloodType, "aPositive")], daysBefore: 1, subject: Origin.unassigned).account.notes.isEmpty)
+        #expect(try store.subjectsWithCharacteristics().isEmpty)
+    }
+
+    /// A rehearsal leaves nothing.
+    @Test func areRehearsed() throws {
+        let notes = try store.rehearse { try take([(.bloodType, "aPositive")], daysBefore: 1).account.notes }
+        #expect(notes == ["characteristics set: bloodType"])
+        #expect(try store.subjectsWithCharacteristics().isEmpty)
+    }
+}

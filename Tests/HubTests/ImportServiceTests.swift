@@ -1,0 +1,111 @@
+import FileSource
+import HealthModel
+import Hub
+import Ingestion
+import Pipeline
+import PipelineTesting
+import Profiles
+import SampleStore
+import Testing
+
+/// What becomes of a file that is not read to its end.
+@Suite struct ImportServiceTests {
+    let folder: TemporaryFolder
+    let store: SampleStore
+    let received = FixedClock().now
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try SampleStore(
+            path: folder.file("store.db"), access: .write,
+            creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
+    }
+
+    func run(_ text: String, cancelled: @escaping () -> Bool = { false }) throws -> ImportService.Outcome {
+        try folder.write(Array(text.utf8), to: "file.csv")
+        let (time, zone) = (received, TimeZoneRules(fixed: .utc))
+        let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
+        let reading = try FileReading(
+            path: folder.file("file.csv"), options: ReadingOptions(),
+            library: try Checkout.library, registry: OriginRegistry(subject: store.subject),
+            received: received)
+        return try ImportService(store: store, now: machine.now, zone: zone, isCancelled: cancelled).run(
+            reading, received: received)
+    }
+
+    static func rows(_ count: Int) -> String {
+        "time,type,value,unit\n"
+            + (0..<count).map { index in
+                let (hour, minute, second) = (index / 3600, index / 60 % 60, index % 60)
+                return "2026-11-\(10 + hour / 24)T\(hour % 24 / 10)\(hour % 24 % 10):\(minute / 10)\(minute % 10):"
+                    + "\(second / 10)\(second % 10)Z,heartRate,\(60 + index % 50),/min\n"
+            }.joined()
+    }
+
+    @Test func readsToTheEnd() throws {
+        let outcome = try run(Self.rows(10_000) + "x,y,z,a\n")
+        #expect(outcome.account.stored == 10_000)
+        #expect(outcome.account.refused == 1)
+        #expect(outcome.account.state == "done")
+        #expect(!outcome.isInterrupted && outcome.failure == nil)
+    }
+
+    /// Asked to stop: what was read so far is kept and accounted for.
+    @Test func stopsWhenAsked() throws {
+        var calls = 0
+        let outcome = try run(Self.rows(50_000)) {
+            calls += 1
+            return calls > 2
+        }
+        #expect(outcome.isInterrupted)
+        #expect(outcome.account.state == "interrupted")
+        #expect(outcome.account.stored > 0 && outcome.account.stored < 50_000)
+        let again = try run(Self.rows(50_000))
+        #expect(again.account.stored == 50_000 - outcome.account.stored)
+        #expect(again.account.duplicate == outcome.account.stored)
+    }
+
+    /// A file that breaks off is refused at that place, and everything before it is stored.
+    @Test func keepsWhatStandsBeforeABreak() throws {
+        try folder.write(
+            Array(
+                """
+                <?xml version="1.0" encoding="UTF-8"?>
+                <HealthData locale="de_DE">
+                 <Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Strap" unit="count/min" \
+                startDate="2026-03-28 08:00:00 +0100" endDate="2026-03-28 08:00:00 +0100" value="61"/>
+                 <Record type="HKQuantityTypeIdent
+                """.utf8), to: "export.xml")
+        let (time, zone) = (received, TimeZoneRules(fixed: .utc))
+        let reading = try FileReading(
+            path: folder.file("export.xml"), options: ReadingOptions(), library: ProfileLibrary([]),
+            registry: OriginRegistry(subject: store.subject), received: received)
+        #expect(reading.profile == "apple-health-export")
+        let machine = Machine(environment: [:], now: { time }, zoneDirectory: "/nonexistent")
+        let outcome = try ImportService(store: store, now: machine.now, zone: zone).run(reading, received: received)
+        #expect(outcome.account.stored == 1)
+        #expect(outcome.account.refused == 1)
+        #expect(outcome.account.state == "failed")
+        #expect(outcome.failure?.kind == .malformed)
+        let refusal = try #require(try store.refusals(of: outcome.account.id).first)
+        #expect(refusal.placeKind == "line")
+        #expect(refusal.place >= 4)
+        // What stands is whole, and the account says that more was to come.
+        #expect(
+            outcome.account.notes == ["it was not read to its end: the readings before line 4 are complete and were imported"])
+    }
+
+    /// Nothing in a table says whether it was cut: the readings of a last line without a line break are held.
+    @Test func holdsALineWithoutALineBreak() throws {
+        #expect(try run(Self.rows(3)).account.notes.isEmpty)
+        // The last cell is a number, of which more may follow.
+        let outcome = try run("time,type,unit,value\n2026-11-12T00:00:00Z,heartRate,/min,60")
+        #expect(outcome.account.stored == 0 && outcome.account.quarantined == 1)
+        #expect(outcome.account.notes == ["line 2, the last, \(IngestAccount.openEnd)"])
+    }
+
+    /// In the ledger a file has its name, and not where it lay.
+    @Test func keepsFoldersToItself() throws {
+        #expect(try run(Self.rows(1)).account.name == "file.csv")
+    }
+}

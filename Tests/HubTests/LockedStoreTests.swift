@@ -1,0 +1,99 @@
+import EventLoopKit
+import HealthModel
+import Testing
+
+@testable import Hub
+@testable import SampleStore
+
+/// A hub whose store takes nothing for a while.
+@Suite struct LockedStoreTests {
+    /// 36.6 °C of a Temperature Measurement without a time.
+    private static let frame: [UInt8] = [0, 0x6E, 0x01, 0x00, 0xFF]
+
+    private func bench() throws -> RadioBench {
+        let bench = try RadioBench()
+        try bench.adopt("sig-health-thermometer")
+        return bench
+    }
+
+    /// Another program's connection, in the middle of a change.
+    private func locked(_ bench: RadioBench) throws -> SampleStore {
+        let other = try SampleStore(path: bench.store.path, access: .write)
+        try other.connection.execute("BEGIN IMMEDIATE")
+        return other
+    }
+
+    private func told(_ bench: RadioBench) -> [SourceNotice] { bench.notices.filter { $0.subject == "store" } }
+
+    /// Somebody repairs the readings of ten years meanwhile: they wait, are tried again each second, and are there once.
+    @Test func anotherProgramInTheMiddleOfAChange() throws {
+        let bench = try bench()
+        let other = try locked(bench)
+        bench.hear("gatt:2A1C", Self.frame)
+        for _ in 1...10 { bench.pass(.seconds(1)) }
+        #expect(bench.live.failures == 10 && bench.live.waitingSamples == 1)
+        #expect(!bench.live.isStuck, "to start the hub again would lose the reading")
+        #expect(told(bench).isEmpty, "imports take as long")
+        for _ in 1...10 { bench.pass(.seconds(1)) }
+        #expect(told(bench).map(\.weight) == [.action], "once")
+        try other.connection.execute("COMMIT")
+        bench.pass(.seconds(1))
+        #expect(told(bench).map(\.weight) == [.action, .information])
+        #expect(bench.live.waitingSamples == 0 && bench.live.failures == 0)
+        #expect(try bench.samples().count == 1)
+        #expect(bench.loop.load.timers == 0, "idle means idle")
+        try bench.stop()
+    }
+
+    /// A lock that is gone soon is spoken of by nobody.
+    @Test func anImportMeanwhile() throws {
+        let bench = try bench()
+        let other = try locked(bench)
+        bench.hear("gatt:2A1C", Self.frame)
+        for _ in 1...3 { bench.pass(.seconds(1)) }
+        try other.connection.execute("COMMIT")
+        bench.pass(.seconds(1))
+        #expect(told(bench).isEmpty)
+        try bench.stop()
+        #expect(try bench.samples().count == 1)
+    }
+
+    /// What the kernel does with a file system that has errors: starting the hub again may help.
+    @Test func aStoreThatCannotBeWritten() throws {
+        let bench = try bench()
+        try bench.store.connection.execute("PRAGMA query_only = 1")
+        bench.hear("gatt:2A1C", Self.frame)
+        bench.pass(.seconds(1))
+        #expect(bench.live.isStuck)
+        #expect(told(bench).map(\.weight) == [.action], "at once")
+        try bench.store.connection.execute("PRAGMA query_only = 0")
+        bench.pass(.seconds(1))
+        #expect(!bench.live.isStuck)
+        try bench.stop()
+        #expect(try bench.samples().count == 1)
+    }
+
+    /// Each way of failing is spoken of, however the store failed before, and so is the end of it.
+    @Test func onceInTheWayAndThenUnwritable() throws {
+        let bench = try bench()
+        let other = try locked(bench)
+        bench.hear("gatt:2A1C", Self.frame)
+        for _ in 1...20 { bench.pass(.seconds(1)) }
+        try other.connection.execute("COMMIT")
+        try bench.store.connection.execute("PRAGMA query_only = 1")
+        bench.pass(.seconds(1))
+        #expect(told(bench).map(\.weight) == [.action, .action])
+        #expect(bench.live.failures == 1 && bench.live.isStuck)
+        try other.connection.execute("BEGIN IMMEDIATE")
+        try bench.store.connection.execute("PRAGMA query_only = 0")
+        bench.pass(.seconds(1))
+        #expect(told(bench).count == 2, "that lock may be short")
+        for _ in 1...20 { bench.pass(.seconds(1)) }
+        #expect(told(bench).map(\.weight) == [.action, .action, .action])
+        try other.connection.execute("COMMIT")
+        bench.pass(.seconds(1))
+        #expect(told(bench).map(\.weight) == [.action, .action, .action, .information])
+        try bench.stop()
+        #expect(try bench.samples().count == 1)
+    }
+}

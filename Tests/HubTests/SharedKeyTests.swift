@@ -1,0 +1,99 @@
+import HealthModel
+import Hub
+import Ingestion
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import BlueZSource
+
+/// Two devices of one make that say the same of themselves, serial number and all: told, and parted by a person.
+@Suite struct SharedKeyTests {
+    static let common = "Maker/Meter/42"
+
+    private static func other() throws -> BluetoothAddress { try #require(BluetoothAddress("C0:01:02:03:04:02")) }
+
+    /// Two straps that have said what they are.
+    private static func bench() throws -> RadioBench {
+        let bench = try RadioBench()
+        // Whoever looks at each second wants each second committed.
+        bench.live.isHurried = true
+        try bench.adopt("sig-heart-rate")
+        try bench.adopt("sig-heart-rate", at: other())
+        var memory = DeviceMemory()
+        memory.device = RadioBench.device
+        for address in [RadioBench.address, try other()] { bench.service.remember(memory, for: address) }
+        return bench
+    }
+
+    private static func keys(_ bench: RadioBench) throws -> [Double: String] {
+        Dictionary(uniqueKeysWithValues: try bench.samples().map { ($0.sample.value, $0.sample.origin.device?.key ?? "") })
+    }
+
+    @Test func bothAtOnceAreToldOnceAndParted() throws {
+        let bench = try Self.bench()
+        let other = try Self.other()
+        for rate in 60..<65 {
+            bench.hear("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1))
+            bench.hear("gatt:2A37", [0x00, UInt8(rate + 100)], of: other)
+        }
+        bench.pass(.seconds(1))
+        #expect(Set(try Self.keys(bench).values) == [Self.common])
+        let told = bench.notices.filter { $0.weight == .action && $0.text.contains("devices part") }
+        #expect(told.count == 1)
+        let before = try bench.samples().map(\.uuid)
+
+        let key = try bench.store.part(device: DeviceAssembly.storedAddress(other))
+        #expect(key == "Maker/Meter/42/C0:01:02:03:04:02")
+        try bench.reload()
+        bench.hear("gatt:2A37", [0x00, 70], after: .seconds(1))
+        bench.hear("gatt:2A37", [0x00, 170], of: other)
+        bench.pass(.seconds(1))
+        let keys = try Self.keys(bench)
+        #expect(keys[70] == Self.common && keys[170] == key)
+        #expect(Set(before).isSubset(of: Set(try bench.samples().map(\.uuid))), "what is stored stays")
+        // It says again what it is, in another run too: that parts it no less.
+        var memory = DeviceMemory()
+        memory.device = RadioBench.device
+        bench.service.remember(memory, for: other)
+        try bench.stop()
+        #expect(try bench.reader().adoptedDevices().map(\.goesBy) == [Self.common, key])
+        #expect(bench.notices.filter { $0.weight == .action }.count == told.count)
+    }
+
+    /// The sensor came back under another address, and the earlier one is not there: it is one device, as it says.
+    @Test func oneThatCameBackIsNotTold() throws {
+        let bench = try Self.bench()
+        bench.source.away = [RadioBench.address]
+        for rate in 60..<65 { bench.hear("gatt:2A37", [0x00, UInt8(rate)], after: .seconds(1), of: try Self.other()) }
+        bench.pass(.seconds(1))
+        #expect(!bench.notices.contains { $0.weight == .action })
+    }
+
+    @Test func mergedAgain() throws {
+        let bench = try Self.bench()
+        let address = DeviceAssembly.storedAddress(try Self.other())
+        try bench.stop()
+        let key = try bench.store.part(device: address)
+        try bench.store.merge(device: key, into: Self.common)
+        #expect(try bench.store.aliases() == [key: Self.common])
+        #expect(try bench.store.part(device: address) == key, "the same key as before")
+        #expect(try bench.store.aliases().isEmpty)
+    }
+
+    @Test func nothingToPart() throws {
+        let bench = try Self.bench()
+        try bench.stop()
+        let other = DeviceAssembly.storedAddress(try Self.other())
+        #expect(throws: StoreError.self) { try bench.store.part(device: "bluetooth:C0:01:02:03:04:77") }
+        try bench.store.part(device: other)
+        for address in [other, DeviceAssembly.storedAddress(RadioBench.address)] {
+            #expect(throws: StoreError.self, "they are parted already") { try bench.store.part(device: address) }
+        }
+        // Adopting it again, as with another profile, is no other device.
+        var device = try #require(try bench.store.adoptedDevices().last)
+        device.profiles = ["sig-heart-rate", "sig-battery"]
+        try bench.store.save(device)
+        #expect(try bench.store.adoptedDevices().last?.ownKey == device.ownKey && device.ownKey != nil)
+    }
+}
