@@ -11,7 +11,7 @@ import Testing
         try (0..<count).map { try SampleMaker(source: "s\($0 % 2)")("\(60 + $0)", at: Double($0 / 2) * 60) }
     }
 
-    private static func correlation(_ objects: [GatedSample], at second: Double) throws -> GatedSample {
+    static func correlation(_ objects: [GatedSample], at second: Double) throws -> GatedSample {
         let start = Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6))
         let reading = Reading(
             origin: Origin(
