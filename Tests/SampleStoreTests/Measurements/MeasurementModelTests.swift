@@ -9,7 +9,7 @@ import Testing
 /// The store against the computation over a list: random sequences of imports over several paths and in two units, of two people, of versions of
 /// records, of quarantined readings, of deletions, restorations, repairs, and undoings of all of these and of undoings.
 ///
-/// After each step the samples, their sum, and what a reader of the change log holds are compared. In the end everything is undone in a random
+/// After each step the samples, their sums, and what a reader of the change log holds are compared. In the end everything is undone in a random
 /// order, which leaves an empty store.
 ///
 /// `VITALGATE_MEASUREMENTS` sets how many sequences (2,000), `VITALGATE_SEED` the first one's seed (1).
@@ -55,6 +55,7 @@ private final class MeasurementSequence {
     /// What each place is expected to look like: source, start, numeral.
     private var looks: [String: String] = [:]
     private var uuids: [String: SampleIdentity] = [:]
+    private var values: [String: Double] = [:]
     /// What is, or was, a sample.
     private var known: Set<String> = []
     private var entries: [Int64] = []
@@ -124,6 +125,7 @@ private final class MeasurementSequence {
     private func note(_ place: String, _ sample: Sample) {
         looks[place] = look(sample)
         uuids[place] = sample.identity
+        values[place] = sample.value
     }
 
     // MARK: What comes in
@@ -343,15 +345,32 @@ private final class MeasurementSequence {
             }
         }
         #expect(follower.values.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
-        let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
-        let sum = try test.store.statistics(StatisticsQuery(type: .heartRate, intervals: days)).reduce(0) { $0 + $1.count }
-        #expect(sum == live.count { $0.hasPrefix("r") }, comment)
+        try compareSums(of: live)
         for id in held.keys {
             #expect(try test.store.quarantined(number: id)?.state == state(of: id), comment)
         }
         for entry in entries {
             #expect(
                 try (test.store.account(of: entry)?.state != "undone") == model.ledger.isActive(entry), "\(entry) in \(comment)")
+        }
+    }
+
+    /// The sums, which the store keeps in parts beside the samples, are those of the live samples.
+    private func compareSums(of live: Set<String>) throws {
+        for (type, prefix) in [(SampleType.heartRate, "r"), (.bodyMass, "w"), (.stepCount, "q")] {
+            var query = StatisticsQuery(type: type, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))
+            query.countsEvery = true
+            let days = try test.store.statistics(query)
+            let expected = live.filter { $0.hasPrefix(prefix) }.compactMap { values[$0] }
+            #expect(days.reduce(0) { $0 + $1.count } == expected.count, "\(type.id) in \(comment)")
+            if type != .stepCount {
+                #expect(days.compactMap(\.minimum).min() == expected.min(), "\(type.id) in \(comment)")
+                #expect(days.compactMap(\.maximum).max() == expected.max(), "\(type.id) in \(comment)")
+            }
+            // The average of heart rates is weighted by time.
+            guard type != .heartRate else { continue }
+            let sum = days.reduce(0) { $0 + (type == .stepCount ? $1.sum : ($1.average ?? 0) * Double($1.count)) }
+            #expect(abs(sum - expected.reduce(0, +)) < 1e-6, "\(type.id) in \(comment)")
         }
     }
 
