@@ -166,6 +166,45 @@ import Testing
         }
     }
 
+    /// Another writer gets the store after each transaction of listing, restoring, and settling.
+    @Test(arguments: Change.allCases) func othersWriteAfterEachTransaction(change: Change) throws {
+        let expected = try Self.result(of: change)
+        try TestStore.with { test in
+            try Self.fill(test, for: change)
+            let store = try test.store
+            store.stepRows = Self.rows
+            let other = try test.another()
+            other.connection.wait(atMost: .zero)
+            var (pauses, transactions) = (0, 0)
+            store.connection.onChange = { () throws(StoreError) in transactions += 1 }
+            store.connection.writerPause.work = .zero
+            store.connection.writerPause.pause = {
+                pauses += 1
+                #expect(throws: Never.self) { try other.connection.transaction {} }
+            }
+            #expect(try change.run(store) == expected.count)
+            store.connection.onChange = nil
+            // All but the first transaction and the last one.
+            #expect(pauses == transactions - 2 && pauses > 5, "\(pauses) of \(transactions)")
+        }
+    }
+
+    /// A pruning pauses as well, and a step may remove both samples and tombstones.
+    @Test func aPruningPauses() throws {
+        try TestStore.with { test in
+            try Self.fill(test, for: .delete)
+            let store = try test.store
+            store.stepRows = Self.rows
+            var pauses = 0
+            store.connection.writerPause.work = .zero
+            store.connection.writerPause.pause = { pauses += 1 }
+            let result = try store.prune(
+                [.bodyMass: Instant(microseconds: .max)], description: TestStore.description(.prune))
+            #expect(result.samples + result.tombstones == 24)
+            #expect(pauses >= 24 / Self.rows)
+        }
+    }
+
     /// No transaction writes more samples than a step has, whatever the size.
     @Test func stepsAreBounded() throws {
         try TestStore.with { test in

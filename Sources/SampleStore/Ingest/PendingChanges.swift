@@ -35,7 +35,7 @@ struct PendingChanges {
     /// Lists samples in one transaction.
     func add(going: [SampleKey], coming: [SampleKey] = []) throws(StoreError) {
         do {
-            try connection.transaction {
+            try connection.partialTransaction {
                 for (places, comes) in [(going, 0), (coming, 1)] {
                     for place in places {
                         try connection.run(
@@ -81,6 +81,7 @@ extension SampleStore {
         guard try pending.entry() != nil, !IngestLock.isHeld(IngestLock.pending, of: path) else { return }
         let lock = try IngestLock(IngestLock.pending, of: path)
         defer { withExtendedLifetime(lock) {} }
+        connection.writerPause.begin()
         // Another process may have finished it in the meantime.
         if let entry = try pending.entry() { _ = try settlePending(abs(entry), isDone: entry > 0) }
     }
@@ -117,6 +118,7 @@ extension SampleStore {
         let lock = try IngestLock(IngestLock.pending, of: path)
         defer { withExtendedLifetime(lock) {} }
         let pending = PendingChanges(connection: connection)
+        connection.writerPause.begin()
         let entry = try connection.transaction {
             try refuseIfPending()
             let entry = try beginIngest(description).id
@@ -183,7 +185,7 @@ extension SampleStore {
     /// Runs one of several transactions of a ledger entry.
     func step<Result>(_ entry: Int64, _ body: (Deletion) throws -> Result) throws -> Result {
         do {
-            return try connection.transaction {
+            return try connection.partialTransaction {
                 let deletion = Deletion(connection: connection, ingest: entry)
                 let result = try body(deletion)
                 try deletion.settleDerived()

@@ -11,6 +11,8 @@ final class Connection {
     var isRestricted: Bool { viewer != nil }
     /// Called when a change begins, before anything is written.
     var onChange: (() throws(StoreError) -> Void)?
+    /// The pauses of long changes.
+    var writerPause = WriterPause()
     /// The time limit of queries, or `nil` if none was ever set.
     var deadline: Deadline?
     /// The number of open snapshots.
