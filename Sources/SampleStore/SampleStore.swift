@@ -78,7 +78,7 @@ public final class SampleStore {
             do throws(StoreError) {
                 try Self.prepare(connection, access: access, creation: creation)
             } catch {
-                guard error.kind == .full, Reserve.release(for: path) else { throw error }
+                guard error.kind == .full, Reserve.releasePart(for: path) else { throw error }
                 try Self.prepare(connection, access: access, creation: creation)
             }
             if access == .write { Reserve.make(for: path) }

@@ -34,6 +34,21 @@ import Testing
         }
     }
 
+    /// Reading a store on a full disk leaves most of the reserve for a deletion.
+    @Test func openingUsesAPart() throws {
+        try TestStore.with { test in
+            #expect(Reserve.isWhole(for: test.path))
+            #expect(Reserve.releasePart(for: test.path))
+            var status = stat()
+            #expect(stat(Reserve.path(of: test.path), &status) == 0 && status.st_size == Reserve.size * 3 / 4)
+            #expect(!Reserve.isWhole(for: test.path))
+            Reserve.make(for: test.path)
+            #expect(Reserve.isWhole(for: test.path))
+            while Reserve.releasePart(for: test.path) {}
+            #expect(access(Reserve.path(of: test.path), F_OK) != 0)
+        }
+    }
+
     @Test func noSharedMemoryIsNoSpace() {
         #expect(StoreError(code: 4874, message: "disk I/O error", sql: nil).kind == .full)
         #expect(StoreError(code: 10, message: "disk I/O error", sql: nil).kind == .inputOutput)
