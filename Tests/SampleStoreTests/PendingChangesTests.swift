@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    /// A pruning pauses as well.
+    /// A pruning pauses as well, and a step may remove both samples and tombstones.
     @Test func aPruningPauses() throws {
         try TestStore.with { test in
             try Self.fill(test, for: .delete)

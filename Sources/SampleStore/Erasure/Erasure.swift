@@ -150,11 +150,15 @@ struct Erasure {
             """)
         try connection.run("INSERT INTO gone_series SELECT id FROM series WHERE subject = ?", .text(subject))
         try repairs.markOfOthers()
-        // Values that were computed from the person's data reveal something about the person, whoever owns them.
+        // Values that were computed from the person's data reveal something about the person, whoever owns them, also after repairs.
         try connection.run(
             """
-            INSERT OR IGNORE INTO gone SELECT series, start, hash FROM derived WHERE of_series IN (SELECT id FROM gone_series)
-                OR (of_series, of_start, of_hash) IN (SELECT series, start, hash FROM gone)
+            WITH RECURSIVE form(series, start, hash) AS (
+                SELECT series, start, hash FROM derived WHERE of_series IN (SELECT id FROM gone_series)
+                    OR (of_series, of_start, of_hash) IN (SELECT series, start, hash FROM gone)
+                UNION SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r INDEXED BY repaired_by_old
+                    ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged)
+            INSERT OR IGNORE INTO gone SELECT series, start, hash FROM form
             """)
         for (table, number) in [("sample", "seq"), ("deleted", "deleted_seq")] {
             try connection.run(

@@ -179,8 +179,11 @@ extension SampleStore {
                 walk.advance()
                 continue
             }
+            // The step may contain both live rows and tombstones of the series.
             walk.start =
-                try connection.integer("SELECT max(start) FROM pruned WHERE series = ?", .integer(series.id)) ?? walk.start
+                try connection.integer(
+                    "SELECT max(start) FROM pruned WHERE series = ? AND live = ?", .integer(series.id),
+                    .integer(walk.rows == .live ? 1 : 0)) ?? walk.start
         }
         guard result.samples + result.tombstones > 0 else { return result }
         try announce(dates, walk, by: ingest)

@@ -6,6 +6,12 @@ extension Connection {
     ///
     /// - Returns: The instructions of all statements that ended in `body`.
     func work(_ body: () throws -> Void) rethrows -> Int {
+        // Statements are cached. Their counts of earlier runs do not belong to this one.
+        var earlier = sqlite3_next_stmt(handle, nil)
+        while let statement = earlier {
+            _ = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
+            earlier = sqlite3_next_stmt(handle, statement)
+        }
         let count = Count()
         _ = sqlite3_trace_v2(
             handle, UInt32(SQLITE_TRACE_PROFILE),
