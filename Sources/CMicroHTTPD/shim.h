@@ -1,5 +1,6 @@
 #pragma once
 #include <microhttpd.h>
+#include <stdio.h>
 
 /// What a server is started with.
 typedef struct {
@@ -45,16 +46,18 @@ static inline struct MHD_Daemon *vitalgate_http_start(const vitalgate_http_optio
         MHD_OPTION_END);
 }
 
+/// Whether the library is older than 0.9.77. The library that runs counts, because Debian 12 and 13 have the same soname for 0.9.75 and 1.0.1.
+static inline int vitalgate_http_is_before_0_9_77(void) {
+    int major = 0, minor = 0, patch = 0;
+    sscanf(MHD_get_version(), "%d.%d.%d", &major, &minor, &patch);
+    return major == 0 && (minor < 9 || (minor == 9 && patch < 77));
+}
+
 /// Whether a header's line ended in CRLF and held no NUL. libmicrohttpd before 0.9.77 ends a line at a bare CR, LF or NUL as well, which
 /// another parser may take for a part of the value. It writes one NUL over each character of the line's end, so after a CRLF there are two.
-/// Later versions refuse such heads by themselves.
+/// Later versions refuse such heads by themselves, and write one NUL.
 static inline int vitalgate_http_ends_plainly(const char *value, size_t size) {
-#if MHD_VERSION < 0x00097700
     return value == NULL || (value[size] == 0 && value[size + 1] == 0);
-#else
-    (void)value; (void)size;
-    return 1;
-#endif
 }
 
 /// MHD_get_connection_info is variadic.

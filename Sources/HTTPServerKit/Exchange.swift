@@ -8,8 +8,12 @@ final class Exchange {
     private(set) var head: RequestHead?
     private(set) var isBegun = false
     private var body: [UInt8] = []
+    /// The number of bytes of the body so far.
+    private var taken = 0
     private var limit = 0
     private var refusal: Problem?
+    /// Whether the rest of the body is read and dropped before the rejection is sent. A client that is still sending would not see it.
+    private var isDiscarding = false
     private var sender: BodySender?
     /// The reserved share of the server's memory for bodies.
     private var bodyShare: MemoryBudget.Share?
@@ -39,7 +43,7 @@ final class Exchange {
         } catch {
             refusal = error
         }
-        return refusal != nil && head?.hasBody ?? true
+        return refusal != nil && !isDiscarding && head?.hasBody ?? true
     }
 
     /// Rejects a body whose end parsers could read differently (RFC 9112, section 6.3). There must be one plain length or one transfer
@@ -76,6 +80,7 @@ final class Exchange {
     private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
         bodyShare = core.bodies.reserve(head.header("content-length").flatMap { Int($0) } ?? limit, for: payer)
         guard bodyShare != nil else {
+            isDiscarding = payer != .stranger && head.header("expect") == nil
             throw Problem(503, "too much is sent at once; ask again", headers: ["Retry-After": "1"])
         }
     }
@@ -87,8 +92,9 @@ final class Exchange {
 
     /// Appends a part of the body. Returns `false` if the body exceeds its limit.
     func take(_ octets: UnsafeRawBufferPointer) -> Bool {
-        guard octets.count <= limit - body.count else { return false }
-        body += octets
+        guard octets.count <= limit - taken else { return false }
+        taken += octets.count
+        if !isDiscarding { body += octets }
         return true
     }
 
@@ -150,7 +156,7 @@ final class Exchange {
                 { context, _, name, nameSize, value, valueSize in
                     guard let context else { return .NO }
                     let list = Unmanaged<HeaderList>.fromOpaque(context).takeUnretainedValue()
-                    let endsPlainly = vitalgate_http_ends_plainly(value, valueSize) != 0
+                    let endsPlainly = !HTTPServer.readsHeadsLeniently || vitalgate_http_ends_plainly(value, valueSize) != 0
                     return list.add(HeaderList.text(name, nameSize), HeaderList.text(value, valueSize), endsPlainly) ? .YES : .NO
                 }, Unmanaged.passUnretained(headers).toOpaque())
         }

@@ -15,6 +15,9 @@ public final class HTTPServer {
     private let socket: ListeningSocket
     private var daemon: OpaquePointer?
 
+    /// Whether libmicrohttpd accepts heads that other parsers read differently.
+    static let readsHeadsLeniently = vitalgate_http_is_before_0_9_77() != 0
+
     /// Starts to listen.
     ///
     /// - Throws: ``ServerError`` if the address is not available, or is reachable from other machines without TLS.

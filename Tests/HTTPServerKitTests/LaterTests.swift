@@ -80,6 +80,21 @@ import Testing
             })
     }
 
+    /// A client that sends its body without waiting reads why it was rejected, and may ask again on the same connection.
+    @Test func aBodyWithoutRoomIsReadBeforeTheAnswer() throws {
+        let server = try server { $0.bodyMemory = 3200 }
+        let first = try #require(RawClient(server.address))
+        first.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 600\r\n\r\n")
+        #expect(first.read(until: "100 Continue\r\n\r\n") != nil)
+        let second = try #require(RawClient(server.address))
+        let body = String(repeating: "x", count: 600)
+        let refused = try #require(second.send("POST", "/echo", "", body))
+        #expect(refused.status == 503 && refused.headers["retry-after"] == "1")
+        #expect(second.get("/")?.text == "hello")
+        first.send(body)
+        #expect(first.answer()?.body.count == 600)
+    }
+
     @Test func aTagOfItsOwnSaysWhetherItIsPacked() throws {
         let server = try server()
         let client = try #require(RawClient(server.address))
