@@ -117,6 +117,21 @@ import Testing
         #expect(try get("/page/data/today").text == "{\"cards\":[]}\n")
     }
 
+    /// Samples with a record id of their maker and objects with a body are planned and repaired like others.
+    @Test(arguments: ["heartRate", "immunizationRecord"]) func recordsAndObjectsAreMoved(type: String) throws {
+        try served.grant("heartRate")
+        let saved = try served.post(
+            "/v1/samples",
+            #"{"type":"heartRate","start":"2026-11-20T06:30:00Z","value":61,"unit":"/min","metadata":{"syncIdentifier":"a","syncVersion":1}}"#,
+            token: served.otherToken)
+        #expect(saved.status == 200)
+        _ = try served.addRecord("immunizationRecord")
+        let page = try get("/page/care/plan?type=\(type)&repair=shift&by.shift=%2B1h&ambiguous=yes")
+        #expect(page.status == 200)
+        #expect(try post("/page/care/repair", form(page.text)).status == 303)
+        #expect(try served.store.migrations().map(\.repaired) == [1])
+    }
+
     private static let wrong = [
         "type=nothing&repair=shift&by.shift=%2B1h", "type=heartRate&repair=all&by.all=1", "type=heartRate&repair=shift",
         "type=heartRate&repair=shift&by.shift=1", "type=heartRate&repair=scale&by.scale=1",
@@ -126,6 +141,19 @@ import Testing
         "type=heartRate&repair=subject&by.subject=x", "type=heartRate&repair=scale&by.scale=2&from=2026-02-30",
         "type=heartRate&repair=scale&by.scale=2&from=2026-02-03&to=2026-02-03", "repair=scale",
     ]
+
+    /// The form has only dates in its fields for dates, because a browser would report anything else as an error.
+    @Test(arguments: [
+        ("2026-09-01", true), ("2026-02-30", false), ("%22%3E%3Cimg%3E", false), ("today", false), ("now-later-x", false),
+    ])
+    func theFormHasDatesOnly(date: String, isShown: Bool) throws {
+        try served.add([61])
+        let page = try get("/page/care/plan?type=heartRate&repair=scale&by.scale=2&from=\(date)&to=\(date)")
+        #expect(page.status == 200)
+        for name in ["from", "to"] {
+            #expect(page.text.contains("<input type=\"date\" name=\"\(name)\" value=\"\(isShown ? date : "")\">"))
+        }
+    }
 
     @Test(arguments: wrong) func whatIsNoRepairIsRefused(form: String) throws {
         try served.add([61])

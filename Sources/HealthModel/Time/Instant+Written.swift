@@ -29,6 +29,20 @@ extension Instant {
         if text.hasPrefix("-"), let back = CalendarInterval(text.dropFirst()) {
             return CalendarIntervals(back, zone: zone, anchor: now).start(of: -1)
         }
+        return Self.fixed(text, zone)
+    }
+
+    /// Parses a date or a time of ISO 8601, which means the same at any time.
+    ///
+    /// - Parameter zone: The zone of dates and local times, if the text has none.
+    /// - Returns: `nil` for any other text, and for a time that is skipped in the zone.
+    public init?(iso8601 text: String, zone: TimeZoneRules) {
+        guard let instant = Self.fixed(text, zone) else { return nil }
+        self = instant
+    }
+
+    private static func fixed(_ text: String, _ zone: TimeZoneRules) -> Instant? {
+        let days = CalendarIntervals(.day, zone: zone)
         let isDate = text.utf8.count == 10
         guard let parsed = try? Timestamp(iso8601: isDate ? "\(text)T00:00:00" : text) else { return nil }
         if let instant = parsed.instant { return instant }

@@ -269,7 +269,7 @@ extension SampleStore {
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
         try SampleTable(connection: connection).removePruned()
         for statement in [
-            "DELETE FROM \(Records.byPlace) WHERE (series, start, hash) IN \(marked)",
+            "DELETE FROM \(Records.byPlace(connection)) WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM decided WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM derived WHERE (series, start, hash) IN \(marked)",
             "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",

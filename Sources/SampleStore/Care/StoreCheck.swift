@@ -208,7 +208,7 @@ extension SampleStore {
     private func isRecord(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
         let hash = sample.identity.storedHash
         let statement = try connection.statement(
-            "SELECT id, version FROM \(Records.byPlace) WHERE series = ? AND start = ? AND hash = ?")
+            "SELECT id, version FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ?")
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(sample.start.microseconds), .blob(hash)])
         while try statement.step() {

@@ -258,7 +258,8 @@ final class MeasurementReader {
         of root: SampleKey, _ records: inout [RecordKey: Int], _ found: inout Found
     ) throws(StoreError) -> [SampleKey] {
         guard try traces(of: root.series).hasRecords else { return [] }
-        let own = try connection.statement("SELECT id FROM \(Records.byPlace) WHERE series = ? AND start = ? AND hash = ?")
+        let own = try connection.statement(
+            "SELECT id FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ?")
         try own.bind([.integer(root.series), .integer(root.start), .blob(root.hash)])
         var ids: [String] = []
         while try own.step() { ids.append(own.text(0)) }

@@ -7,7 +7,7 @@ extension SampleStore {
         let origin = sample.origin
         let statement = try connection.statement(
             """
-            SELECT record.id, record.version FROM series CROSS JOIN \(Records.byPlace)
+            SELECT record.id, record.version FROM series CROSS JOIN \(Records.byPlace(connection))
             ON record.series = series.id AND record.start = ?5 AND record.hash = ?6
             WHERE series.type = ?1 AND series.subject = ?2 AND series.source = ?3 AND series.device = ?4
             """)

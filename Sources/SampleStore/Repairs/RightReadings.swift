@@ -43,7 +43,7 @@ final class RightReadings {
             return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
         }
         let record = try connection.statement(
-            "SELECT id, version FROM \(Records.byPlace) WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1"
+            "SELECT id, version FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1"
         )
         defer { record.reset() }
         try record.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])

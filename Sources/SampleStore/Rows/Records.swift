@@ -3,8 +3,10 @@ import HealthModel
 /// Maintains the versions of records that have an id from their producer. Used inside a transaction.
 struct Records {
     /// The table for a search by start. Without the index's name, SQLite reads every record of the series, because its primary key looks
-    /// cheaper to the planner.
-    static let byPlace = "record INDEXED BY record_by_start"
+    /// cheaper to the planner. A restricted store has a view instead of the table, and a view has no index.
+    static func byPlace(_ connection: Connection) -> String {
+        connection.isRestricted ? "record" : "record INDEXED BY record_by_start"
+    }
 
     let connection: Connection
     let ingest: Int64

@@ -107,8 +107,10 @@ enum RepairPage {
         "<label>\(call.texts(key)) \(field)</label>"
     }
 
+    /// A field for a date. Another text stays out, because a browser would show an empty field and report an error.
     private static func date(_ name: String, _ call: PageCall) -> HTML {
-        "<input type=\"date\" name=\"\(name)\" value=\"\(call.text(name) ?? "")\">"
+        let text = call.text(name).flatMap { Instant(iso8601: $0, zone: call.zone) != nil && $0.utf8.count == 10 ? $0 : nil }
+        return "<input type=\"date\" name=\"\(name)\" value=\"\(text ?? "")\">"
     }
 
     private static func select(
