@@ -3,7 +3,7 @@ import Pipeline
 
 /// The delivery of one batch, of which the target may reject a part. A rejected batch is halved until each change is either
 /// accepted or known to be the one that is rejected. One rejected change among n costs at most 2 log2 n more deliveries. Rejected
-/// changes never block the others.
+/// changes never block the others. Forbidden changes are rejected ones, unless the target forbids a request without readings too.
 struct Delivery {
     /// A change that the target rejected.
     struct Refused {
@@ -23,6 +23,8 @@ struct Delivery {
     private(set) var refused: [Refused] = []
     /// Deleted samples whose deletion the target has accepted.
     private(set) var gone: [SampleIdentity] = []
+    /// Whether the target has accepted our credentials since it forbade a change.
+    private var hasAccess = false
 
     init(_ exporter: any Exporter, mark: TargetMark? = nil) { (self.exporter, self.mark) = (exporter, mark) }
 
@@ -48,13 +50,27 @@ struct Delivery {
                     }
                 }
                 acknowledge(taken)
-            case .refused, .tooLarge:
+            case .refused, .tooLarge, .forbidden:
+                if error.kind == .forbidden { try checkAccess(error) }
                 guard batch.changes.count > 1 else { return refused.append(Refused(change: only, words: error.reason)) }
                 try deliver(batch.half(first: true))
                 try deliver(batch.half(first: false))
             default: throw error
             }
         }
+    }
+
+    /// - Throws: ``DeliveryError`` of the kind `unauthorised` if the target forbids everything.
+    private mutating func checkAccess(_ refusal: DeliveryError) throws(DeliveryError) {
+        guard acknowledged == 0, !hasAccess else { return }
+        do throws(DeliveryError) {
+            try exporter.checkAccess()
+        } catch {
+            if error.isAboutAccess { throw DeliveryError(.unauthorised, refusal.reason) }
+            // The target rejects the empty request by its content, so it has let us in.
+            guard error.kind == .refused else { throw error }
+        }
+        hasAccess = true
     }
 
     private mutating func acknowledge(_ changes: [SampleChange]) {

@@ -292,7 +292,7 @@ public final class TargetRun {
         // A request without an answer may still have been executed, and a different target may answer the next one.
         met = nil
         switch error.kind {
-        case .unauthorised, .unfit:
+        case .unauthorised, .forbidden, .unfit:
             try keep(.stopped, error.reason)
             return .stopped
         case .busy(let pause):

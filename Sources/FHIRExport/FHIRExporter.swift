@@ -76,6 +76,9 @@ public final class FHIRExporter: ComparableExporter {
         return findings
     }
 
+    /// Sends a transaction without entries, because a server answers for its capabilities without credentials.
+    public func checkAccess() throws(DeliveryError) { try server.checkAccess() }
+
     /// Passes on the UUIDs of our resources, which have a common tag, page by page.
     public func contents(_ body: ([HeldSample]) throws -> Void) throws {
         for type in ["Observation", DocumentResource.type] { try contents(type, body) }

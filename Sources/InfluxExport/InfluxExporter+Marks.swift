@@ -43,7 +43,7 @@ extension InfluxExporter {
             answer = try ask(.get, "/api/v2/buckets?org=\(HTTPRequest.escaped(org))&name=\(HTTPRequest.escaped(name))")
         } catch {
             switch error.kind {
-            case .unauthorised, .unfit, .refused: return nil
+            case .unauthorised, .forbidden, .unfit, .refused: return nil
             default: throw error
             }
         }
@@ -137,7 +137,7 @@ extension InfluxExporter {
             markPolicy = .own
             return .own
         } catch {
-            guard error.kind == .unauthorised || error.reason.contains("denied") else { throw error }
+            guard error.isAboutAccess || error.reason.contains("denied") else { throw error }
             markPolicy = .shared
             return .shared
         }

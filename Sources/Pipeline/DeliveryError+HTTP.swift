@@ -15,7 +15,8 @@ extension DeliveryError {
         }
         let kind: Kind =
             switch status {
-            case 401, 403, 407, 511: .unauthorised
+            case 401, 407, 511: .unauthorised
+            case 403: .forbidden
             case 404, 405, 410, 501: .unfit
             case 413, 414: .tooLarge
             case 408, 425: .unreachable

@@ -12,14 +12,18 @@ public struct DeliveryError: Error, Hashable, Sendable, CustomStringConvertible 
         case refused
         /// The target accepted everything except the changes at these indexes (ascending), which it will never accept.
         case refusedSome([Int])
-        /// The target rejects our credentials (HTTP 401, 403). Deliveries stop until the user has fixed this.
+        /// The target rejects our credentials (HTTP 401). Deliveries stop until the user has fixed this.
         case unauthorised
+        /// The target forbids the request (HTTP 403): either everything, or records of one kind. ``Exporter/checkAccess()`` finds out which.
+        case forbidden
         /// The target has the wrong form, such as a database without our tables. Deliveries stop until the user has fixed this.
         case unfit
     }
 
     /// The reaction that the error needs.
     public var kind: Kind
+    /// Whether the target rejects our credentials or our permissions.
+    public var isAboutAccess: Bool { kind == .unauthorised || kind == .forbidden }
     /// The target's or the system's error text. It contains no health values, names or secrets.
     public var reason: String
 

@@ -50,6 +50,12 @@ public protocol Exporter: AnyObject {
     /// - Throws: ``DeliveryError`` if nothing could be delivered now.
     func check() throws(DeliveryError) -> [Finding]
 
+    /// Sends a request without readings after the target has forbidden a delivery (``DeliveryError/Kind/forbidden``). If the target forbids
+    /// this request too, it rejects everything. Otherwise it rejects only some records. By default this is ``check()``.
+    ///
+    /// - Throws: ``DeliveryError`` if the target rejects the request.
+    func checkAccess() throws(DeliveryError)
+
     /// Prepares the target, for example by creating tables in a database. Existing data remains. Most targets need nothing.
     ///
     /// - Returns: The created objects, as text for the user.
@@ -80,6 +86,7 @@ extension Exporter {
     public var showsOnlyNow: Bool { false }
     public func found() throws(DeliveryError) -> FoundMark? { nil }
     public func claim(_ mark: TargetMark) throws(DeliveryError) {}
+    public func checkAccess() throws(DeliveryError) { _ = try check() }
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func idle() throws(DeliveryError) -> Duration? { nil }
     public func finish() throws(DeliveryError) {}

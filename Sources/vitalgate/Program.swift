@@ -101,7 +101,7 @@ enum Program {
         case let error as PageFilesError: (error.description, .configuration)
         case let error as HubFailure: (error.description, .ioError)
         case let error as ExportFileError: (error.description, .cannotCreate)
-        case let error as DeliveryError: (error.description, error.kind == .unauthorised ? .noPermission : .unavailable)
+        case let error as DeliveryError: (error.description, error.isAboutAccess ? .noPermission : .unavailable)
         case let error as SourceError:
             (error.description, error.kind == .noInput ? .noInput : error.kind == .malformed ? .dataError : .ioError)
         default: ("\(error)", .software)

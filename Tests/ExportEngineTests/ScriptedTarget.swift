@@ -16,6 +16,11 @@ final class ScriptedTarget: ComparableExporter {
     var tellsRecords = false
     /// It never takes a value like this.
     var refuses: (Double) -> Bool = { _ in false }
+    /// It forbids a value like this (403).
+    var forbids: (Double) -> Bool = { _ in false }
+    /// It forbids everything, also a request without readings.
+    var isClosed = false
+    private(set) var accessChecks = 0
     /// Its own identity; another one is another target.
     var identity: String? = "itself"
     /// What the last delivery wrote; `nil` for a target that stores none where it is made so.
@@ -51,6 +56,11 @@ final class ScriptedTarget: ComparableExporter {
 
     func check() -> [Finding] { [] }
 
+    func checkAccess() throws(DeliveryError) {
+        accessChecks += 1
+        if isClosed { throw DeliveryError(status: 403, retryAfter: nil, words: "") }
+    }
+
     func contents(_ body: ([HeldSample]) throws -> Void) throws {
         let all = samples.map { HeldSample($0.key, print: $0.value.bitPattern) }
         for start in stride(from: 0, to: all.count, by: 3) { try body(Array(all[start..<min(start + 3, all.count)])) }
@@ -77,6 +87,9 @@ final class ScriptedTarget: ComparableExporter {
     }
 
     private func take(_ batch: ExportBatch) throws(DeliveryError) {
+        for case .added(let stored) in batch.changes where isClosed || forbids(stored.sample.value) {
+            throw DeliveryError(status: 403, retryAfter: nil, words: "")
+        }
         for case .added(let stored) in batch.changes where refuses(stored.sample.value) {
             throw DeliveryError(.refused, "no such value")
         }

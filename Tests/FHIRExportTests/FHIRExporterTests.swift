@@ -117,6 +117,23 @@ import Testing
         #expect(gone.allSatisfy { $0.content?.first?.attachment.data == nil })
     }
 
+    /// An account that may not write DocumentReferences gets the rest. One that may write nothing is stopped, although it may read.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func aForbiddenType(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        try server.tell(#"{"forbidden": ["DocumentReference"]}"#)
+        let documents = try [SampleKind.clinicalRecord, .document].map { try test.object($0, 1, at: 0) }
+        try test.add(documents + (0..<10).map { try test.sample(60, at: $0) })
+        let run = try test.run(exporter(server.url, ids), settings)
+        try test.finish(run)
+        #expect(try server.live().count == 10)
+        #expect(try test.store.setAsideSummary(of: "clinic").count == 2)
+        #expect(try test.store.target("clinic")?.state == .delivering)
+        try server.tell(#"{"forbidden": ["Bundle"]}"#)
+        try test.add([try test.sample(61, at: 100)])
+        #expect(try run.step() == .stopped)
+        #expect(try test.store.setAsideSummary(of: "clinic").count == 2)
+    }
+
     @Test func tenThousandRepaired() throws {
         let server = try FHIRTestServer(.client)
         var counts: [Int] = []

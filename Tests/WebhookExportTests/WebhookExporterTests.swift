@@ -239,6 +239,23 @@ private struct Posted: Decodable {
         #expect(try receiver.contents() == Set(test.contents().keys.map(\.description)))
     }
 
+    /// A receiver that forbids one kind of record is told the others. One that forbids everything stops the target.
+    @Test func aForbiddenKindAndAClosedReceiver() throws {
+        defer { stub.close() }
+        try test.add(try (0..<40).map { try test.sample($0 < 10 ? 60 : 61, at: $0) })
+        receiver.setRefusal { String(decoding: $0.body, as: UTF8.self).contains("\"value\":60.0") ? 403 : nil }
+        let run = try test.run(exporter())
+        try test.finish(run)
+        #expect(receiver.told.count == 30)
+        #expect(try test.store.target("other")?.state == .delivering)
+        #expect(try test.store.setAsideSummary(of: "other").count == 10)
+        receiver.setRefusal { _ in 403 }
+        try test.add([try test.sample(62, at: 1000)])
+        #expect(try run.step() == .stopped)
+        #expect(try test.store.target("other")?.state == .stopped)
+        #expect(try test.store.setAsideSummary(of: "other").count == 10)
+    }
+
     /// It says where it was pointed to, without what may be a secret there, and misses nothing.
     @Test(arguments: [301, 302, 307, 308]) func aReceiverThatHasMoved(status: Int) throws {
         let moved = HTTPStub { _ in

@@ -83,6 +83,12 @@ final class FHIRServer {
         return .done
     }
 
+    /// Sends a transaction without entries. Only the status counts, because servers answer it differently.
+    func checkAccess() throws(DeliveryError) {
+        let answer = try send(.post, base, TransactionBundle().closed)
+        guard answer.isSuccess else { throw Self.error(answer) }
+    }
+
     // MARK: Requests
 
     private func send(_ method: HTTPRequest.Method, _ url: String, _ body: [UInt8] = []) throws(DeliveryError) -> HTTPResponse {

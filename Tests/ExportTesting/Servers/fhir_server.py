@@ -11,7 +11,7 @@ import copy, http.server, json, re, sys, urllib.parse
 
 MODE = sys.argv[1]
 STATE = {("Patient", "7"): {"resourceType": "Patient", "id": "7", "meta": {"versionId": "1"}}}
-FAULTS, WRITES, TOKEN = [], [0], [None]
+FAULTS, WRITES, TOKEN, FORBIDDEN = [], [0], [None], []
 PAGE, NEXT = [3], [1]
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$")
 
@@ -196,6 +196,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             told = json.loads(body)
             FAULTS[:] = told.get("faults", FAULTS)
             TOKEN[0] = told.get("token", TOKEN[0])
+            FORBIDDEN[:] = told.get("forbidden", FORBIDDEN)
             for resource in told.get("resources", []):
                 STATE[(resource["resourceType"], resource["id"])] = load(json.dumps(resource))
             return self.answer(200, {})
@@ -216,6 +217,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.answer(200, {"resourceType": "Bundle", "type": "batch-response", "entry": answers})
             if path or bundle["type"] != "transaction":
                 raise Refused(400, "invalid")
+            kinds = {entry["request"]["url"].split("/")[0] for entry in bundle["entry"]} | {"Bundle"}
+            if kinds.intersection(FORBIDDEN):
+                raise Refused(403, "forbidden")
             fault = FAULTS.pop(0) if FAULTS else None
             if fault == "cut before":
                 return self.cut()

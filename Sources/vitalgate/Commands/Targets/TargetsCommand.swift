@@ -170,7 +170,7 @@ enum TargetsCommand: Command {
         } catch let error as DeliveryError {
             progress.finish()
             context.warn("\(target.name): \(TerminalText.sanitized(error.reason))")
-            return error.kind == .unfit || error.kind == .unauthorised ? .unavailable : .tryAgain
+            return error.kind == .unfit || error.isAboutAccess ? .unavailable : .tryAgain
         }
         progress.finish()
         try write(differences, refused, context)
