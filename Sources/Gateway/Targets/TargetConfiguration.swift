@@ -20,7 +20,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     /// The kind of the target.
     public let kind: ExporterKind
     private let types: [String]?
-    private let condition: String?
+    private let condition: TargetCondition?
     private let ownSources: [String]
     private let units: [String: String]
     private let batch: Int?
@@ -50,7 +50,9 @@ public struct TargetConfiguration: Sendable, NamedSetting {
                 "'\(path).\(unknown)': unknown key; known for \(kind.rawValue) are \(known.joined(separator: ", "))")
         }
         types = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
-        condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where"))
+        condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where")).map { text throws(ConfigurationError) in
+            try TargetCondition(text, path: "\(path).where")
+        }
         ownSources = try members.decodeIfPresent([String].self, forKey: SettingKey("ownSources")) ?? []
         units = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
         batch = try members.decodeIfPresent(Int.self, forKey: SettingKey("batch"))
@@ -90,25 +92,14 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     ///
     /// - Parameter holder: the machine and file that feed the target.
     /// - Throws: ``ConfigurationError`` if the condition is invalid.
-    public func settings(in store: SampleStore, zone: TimeZoneRules, now: Instant, holder: StoreHolder) throws -> TargetSettings {
+    public func settings(in store: SampleStore, zone: TimeZoneRules, holder: StoreHolder) throws -> TargetSettings {
         let types = self.types.map { Set($0.compactMap { SampleType($0) }) }
         var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
-        if let condition {
-            do {
-                let predicate = try SamplePredicate(
-                    condition, instant: { Instant(written: $0, now: now, zone: zone) },
-                    subject: { try? StoreAccess.subject($0, in: store) })
-                try predicate.check(for: types ?? Set(SampleType.all))
-                guard !predicate.asksForOthers else {
-                    throw ConfigurationError(
-                        "'targets.\(name).where': a target decides by each sample alone, without fromWorkout and inCorrelation")
-                }
-                parts.append(predicate)
-            } catch let error as PredicateError {
-                throw ConfigurationError("'targets.\(name).where': \(error.description)")
-            }
+        var text = (self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []
+        if let condition = try condition?.resolved(in: store, zone: zone, types: types ?? Set(SampleType.all)) {
+            parts.append(condition.predicate)
+            text.append(condition.text)
         }
-        var text = ((self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []) + (condition.map { [$0] } ?? [])
         if !ownSources.isEmpty { text.append("source not in \(ownSources.sorted().joined(separator: ","))") }
         var settings = TargetSettings(
             name: name, filter: parts.isEmpty ? nil : .and(parts), filterText: text.joined(separator: " where "),

@@ -67,6 +67,38 @@ import Testing
         #expect(run.status == 69 && run.errors.contains("another filter"), "\(run)")
     }
 
+    /// A date in `where` is another instant in another zone, and a name may be another person's: both are another filter.
+    @Test func anotherMeaningIsAnotherFilter() throws {
+        func configure(_ zone: String, _ condition: String = "start >= 2026-03-01") throws {
+            let target = archive.replacing("daily", with: "where: '\(condition)', daily")
+            try folder.write("config.json5", "{ timeZone: '\(zone)', targets: { \(target) } }\n")
+        }
+        func exported() throws -> (status: Int32, errors: String) {
+            let run = try folder.vitalgate("export", "archive", "--once")
+            return (run.status, run.errors)
+        }
+        try configure("UTC")
+        let rows = "time,type,value,unit\n2026-02-28T23:30:00Z,bodyMass,80,kg\n2026-03-01T12:00:00Z,bodyMass,81,kg\n"
+        try folder.vitalgate("import", folder.write("a.csv", rows))
+        #expect(try exported().status == 0)
+        #expect(try folded().samples.values.sorted() == [81])
+        try configure("Europe/Berlin")
+        let run = try exported()
+        #expect(run.status == 69 && run.errors.contains("another filter"), "\(run)")
+        // A zone in which the date is the same instant is no change.
+        try configure("Africa/Abidjan")
+        #expect(try exported().status == 0)
+        // A name that passes to another person is one.
+        try folder.vitalgate("subjects", "add", "Anna")
+        try folder.vitalgate("subjects", "add", "Bob")
+        try configure("UTC", "subject = Anna")
+        #expect(try folder.vitalgate("targets", "restart", "archive").status == 0)
+        #expect(try exported().status == 0)
+        try folder.vitalgate("subjects", "rename", "Anna", "Clara")
+        try folder.vitalgate("subjects", "rename", "Bob", "Anna")
+        #expect(try exported().status == 69)
+    }
+
     @Test func theHubKeepsThemUpToDate() throws {
         try configure(archive + ", lost: { kind: 'files', folder: '/dev/null/nowhere' }")
         let hub = try RunningHub.started(folder)
@@ -153,6 +185,13 @@ import Testing
         let run = try folder.vitalgate("targets", "list")
         #expect(run.status == 64 || run.status == 78)
         #expect(run.errors.contains(words), "\(run.errors)")
+    }
+
+    /// A relative time would pass other samples each day.
+    @Test(arguments: ["-7d", "today", "yesterday", "monday", "now"]) func aRelativeTimeIsRefused(time: String) throws {
+        try configure("a: { kind: 'files', folder: '/x', where: 'value > 1 and not start < \(time)' }")
+        let run = try folder.vitalgate("targets", "list")
+        #expect(run.status == 78 && run.errors.contains("'targets.a.where': '\(time)' changes with the time"), "\(run)")
     }
 
     @Test func aWrongConditionIsSaid() throws {

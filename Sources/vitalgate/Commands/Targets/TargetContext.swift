@@ -22,7 +22,7 @@ extension CommandContext {
         settings: TargetSettings, exporter: any Exporter
     ) {
         let zone = try machine.zone(configuration().timeZone)
-        let settings = try target.settings(in: store, zone: zone, now: machine.now(), holder: machine.holder(ofStore: store.path))
+        let settings = try target.settings(in: store, zone: zone, holder: machine.holder(ofStore: store.path))
         return (settings, try target.exporter(settings, for: store, zone: zone, now: machine.now))
     }
 }
