@@ -91,9 +91,8 @@ import Testing
         // A name that passes to another person is one.
         try folder.vitalgate("people", "add", "Anna")
         try folder.vitalgate("people", "add", "Bob")
-        try folder.vitalgate("targets", "restart", "archive", "--yes")
         try configure("UTC", "subject = Anna")
-        try folder.vitalgate("targets", "restart", "archive", "--yes")
+        #expect(try folder.vitalgate("targets", "restart", "archive").status == 0)
         #expect(try exported().status == 0)
         try folder.vitalgate("people", "rename", "Anna", "Clara")
         try folder.vitalgate("people", "rename", "Bob", "Anna")
