@@ -19,7 +19,7 @@ public struct MisunitStretch: Hashable, Sendable {
     public var evidence: Double
     /// If right readings lie between the wrong ones, the values that only the wrong ones have, in the canonical unit.
     public var values: MisunitValues?
-    /// Whether the readings may be correct and another person's, because every value is plausible for somebody.
+    /// Whether the readings may be correct and another person's, because every value is plausible for a person.
     public var mayBeAnotherPerson = false
     /// 0 to 1.
     public var confidence: Double { 1 - exponential(-evidence / 5) }

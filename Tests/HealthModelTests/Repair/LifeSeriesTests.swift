@@ -18,7 +18,7 @@ import Testing
         Fault(type: "bodyMass", real: "kg", label: "[lb_av]", isPersonal: true),
         Fault(type: "height", real: "[in_i]", label: "cm", isPersonal: true),
         Fault(type: "waistCircumference", real: "[in_i]", label: "cm", isPersonal: true),
-        Fault(type: "waistCircumference", real: "cm", label: "[in_i]", isPersonal: false),
+        Fault(type: "waistCircumference", real: "cm", label: "[in_i]", isPersonal: true),
         Fault(type: "bodyTemperature", real: "[degF]", label: "Cel", isPersonal: false),
         Fault(type: "bloodGlucose", real: "mmol/L", label: "mg/dL", isPersonal: false),
         Fault(type: "bloodGlucose", real: "mg/dL", label: "mmol/L", isPersonal: false),
