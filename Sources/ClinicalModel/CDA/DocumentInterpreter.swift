@@ -67,7 +67,7 @@ public final class DocumentInterpreter: FrameInterpreter {
     private func validate(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Problem? {
         guard let extended = schema.schema(.extended) else {
             throw DocumentReader.Problem(
-                line: 1, reason: "HL7's schema is not here: the folder cda-schema belongs beside the device profiles")
+                line: 1, reason: "HL7's schema is not here: the folder CDASchema belongs beside the device profiles")
         }
         guard let problem = try DocumentReader.validate(octets, extended) else { return nil }
         guard let normative = schema.schema(.normative), try DocumentReader.validate(octets, normative) == nil else {

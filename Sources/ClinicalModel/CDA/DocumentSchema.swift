@@ -3,7 +3,7 @@ import CLibXML2
 /// HL7's schemas of CDA documents, release 2: the normative one, and the one with HL7's SDTC extensions, which nearly all documents use.
 /// They are loaded with the first document.
 public final class DocumentSchema {
-    /// The folder `cda-schema` beside the device profiles.
+    /// The folder `CDASchema` of the checkout or the installation.
     private let folder: String?
     private var schemas: [Kind: OpaquePointer?] = [:]
 
@@ -18,9 +18,10 @@ public final class DocumentSchema {
         }
     }
 
-    /// - Parameter folders: the folders to search for `cda-schema`. The first match is used.
+    /// - Parameter folders: the folders of device profiles. `CDASchema` is in one of them, as in an installation, or beside one, as in a
+    ///   checkout. The first match is used.
     public init(folders: [String]) {
-        folder = folders.lazy.map { $0 + "/cda-schema" }.first { xmlCheckFilename($0) > 0 }
+        folder = folders.lazy.flatMap { ["\($0)/CDASchema", "\($0)/../CDASchema"] }.first { xmlCheckFilename($0) > 0 }
     }
 
     deinit { for case let schema? in schemas.values { xmlSchemaFree(schema) } }
