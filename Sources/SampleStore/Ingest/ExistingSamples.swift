@@ -7,7 +7,7 @@ import HealthModel
 struct ExistingSamples {
     let connection: Connection
     /// The reasons why existing readings are not visible as imported.
-    private(set) var hindrances = Hindrances()
+    private(set) var duplicateReport = DuplicateReport()
     private let comparesTimes: Bool
     /// Whether the current series has records that start when they were exported, so that each export has another
     /// start.
@@ -18,7 +18,7 @@ struct ExistingSamples {
     /// The import of the samples in a range of change numbers of a series.
     private var bringer: (series: Int64, seqs: ClosedRange<Int64>, ingest: Int64)?
     /// The reasons found for rows of the current series, by row index.
-    private var hindered: [Int32: Hindrances.Reason] = [:]
+    private var reasons: [Int32: DuplicateReport.Reason] = [:]
     /// The nominal times, by series, at which the store or the batch has another reading.
     private(set) var shared: [Int64: Set<Int64>] = [:]
     /// The shared nominal times of the current series. Some occur more than once.
@@ -45,7 +45,7 @@ struct ExistingSamples {
         rows.sortIfNeeded { ($0.nominal, $0.high, $0.low, $0.index) < ($1.nominal, $1.high, $1.low, $1.index) }
         var marked: [Int32] = []
         instants.removeAll(keepingCapacity: true)
-        hindered.removeAll(keepingCapacity: true)
+        reasons.removeAll(keepingCapacity: true)
         for index in rows.indices.dropFirst() where rows[index].nominal == rows[index - 1].nominal {
             if Self.same(rows[index], rows[index - 1]) {
                 marked.append(rows[index].index)
@@ -91,7 +91,7 @@ struct ExistingSamples {
                 """, &marked)
         }
         if !instants.isEmpty { shared[series] = Set(instants) }
-        for reason in hindered.values { hindrances.count(reason) }
+        for reason in reasons.values { duplicateReport.count(reason) }
         return marked
     }
 
@@ -102,8 +102,8 @@ struct ExistingSamples {
         switch table {
         case .witnesses: try noteWitness(row, statement)
         case .stands: try noteTime(row, row.nominal)
-        case .repaired: hindered[row.index] = .repaired
-        case .deleted: hindered[row.index] = try reason(statement, row.series)
+        case .repaired: reasons[row.index] = .repaired
+        case .deleted: reasons[row.index] = try reason(statement, row.series)
         case .placed: try noteTime(row, statement.integer(2))
         case .placedOrDeleted:
             let start = statement.integer(2)
@@ -113,7 +113,7 @@ struct ExistingSamples {
             defer { tombstone.reset() }
             try tombstone.bind([.integer(row.series), .integer(start), .blob(row.place.hash)])
             guard try tombstone.step() else { return try noteTime(row, start) }
-            hindered[row.index] = try reason(tombstone, row.series)
+            reasons[row.index] = try reason(tombstone, row.series)
         }
     }
 
@@ -125,10 +125,10 @@ struct ExistingSamples {
         let history = try reader.measurement(of: row.place).history
         let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
         guard history.live.isEmpty, !isDeleted else {
-            if case .withdrawn? = hindered[row.index] { hindered[row.index] = nil }
+            if case .withdrawn? = reasons[row.index] { reasons[row.index] = nil }
             return
         }
-        hindered[row.index] = .withdrawn(by: try reader.states.changed(bringer))
+        reasons[row.index] = .withdrawn(by: try reader.states.changed(bringer))
     }
 
     private mutating func noteTime(_ row: SampleRow, _ start: Int64) throws(StoreError) {
@@ -146,12 +146,12 @@ struct ExistingSamples {
             guard try change.step(), change.integer(1) >= seq else { return }
             bringer = (row.series, change.integer(0)...change.integer(1), change.integer(2))
         }
-        if let bringer { hindered[row.index] = .elsewhere(broughtBy: bringer.ingest) }
+        if let bringer { reasons[row.index] = .elsewhere(broughtBy: bringer.ingest) }
     }
 
     /// The reason for a tombstone. Columns 2 to 4 are the ledger entry that made it, whether another sample replaced
     /// it, and its change number.
-    private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> Hindrances.Reason? {
+    private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> DuplicateReport.Reason? {
         let ingest = tombstone.integer(2)
         if fates[ingest] == nil {
             let kind = try connection.text("SELECT kind FROM ingest WHERE id = ?", .integer(ingest))

@@ -16,7 +16,7 @@ public final class Ingest: SampleSink {
     private var groups: [SeriesRows] = []
     private var groupOf: [Int64: Int] = [:]
     /// The reasons why duplicates differ from the incoming readings.
-    private var hindrances = Hindrances()
+    private var duplicateReport = DuplicateReport()
     /// The number of weighings that were stored as unassigned.
     private var strangers = 0
     /// Whether the current batch has any samples of these kinds.
@@ -116,7 +116,7 @@ public final class Ingest: SampleSink {
     public func store(
         _ batch: [GatedSample], with devices: [AdoptedDevice] = [], decide: (inout [GatedSample]) throws -> [Int]
     ) throws -> [SampleOutcome] {
-        let noted = (refusals, skipped, refusalsKept, repeated, hindrances, strangers)
+        let noted = (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers)
         do {
             return try connection.transaction {
                 for device in devices { try store.remember(device) }
@@ -128,7 +128,7 @@ public final class Ingest: SampleSink {
             }
         } catch {
             // Restore the pending counts of the failed batch, so that the next batch adds them to the ledger.
-            (refusals, skipped, refusalsKept, repeated, hindrances, strangers) = noted
+            (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers) = noted
             store.interner.forget()
             search?.forget()
             retellings?.forget()
@@ -187,7 +187,7 @@ public final class Ingest: SampleSink {
             let marked = try existing.mark(&group.rows, of: group.series, startsWhenAdded: kind == .clinicalRecord)
             for index in marked { outcomes[Int(index)] = .duplicate }
         }
-        hindrances.add(existing.hindrances)
+        duplicateReport.add(existing.duplicateReport)
         let judgement = BatchJudgement(
             connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
@@ -464,7 +464,7 @@ public final class Ingest: SampleSink {
         do {
             try connection.transaction {
                 try account([], [])
-                for note in hindrances.notes + nobodysNotes {
+                for note in duplicateReport.notes + nobodysNotes {
                     try connection.run(
                         "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(id))
                 }

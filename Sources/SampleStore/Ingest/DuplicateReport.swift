@@ -1,6 +1,6 @@
 /// Counts the duplicates that are not visible as imported (repaired, deleted, undone, or at another time), and explains
 /// for the import report how to restore them.
-struct Hindrances {
+struct DuplicateReport {
     enum Reason {
         /// A repair replaced the sample.
         case repaired
@@ -26,7 +26,7 @@ struct Hindrances {
         }
     }
 
-    mutating func add(_ other: Hindrances) {
+    mutating func add(_ other: DuplicateReport) {
         repaired += other.repaired
         deleted += other.deleted
         withdrawn.merge(other.withdrawn, uniquingKeysWith: +)
