@@ -89,7 +89,7 @@ final class RetellingSearch {
     ///
     /// - Parameter told: The earlier reports at the same instant, grouped by the sample that they report.
     func matched(
-        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [Told]]
+        _ retold: [(row: Int, trace: ReadingTrace)], in unit: String, by ingest: Int64, with told: [SampleKey: [EarlierReading]]
     ) throws(StoreError) -> [NearDuplicateSearch.Match] {
         var open = told.filter { $0.value.contains { $0.unit != unit } }
         guard !open.isEmpty, open.count * retold.count <= Self.crowd else { return [] }
@@ -118,7 +118,7 @@ final class RetellingSearch {
     /// The similarity of a reading to the least similar report of another one. All reports must match, so that rounding
     /// errors do not accumulate.
     private func likeness(
-        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [Told]
+        _ trace: ReadingTrace, in unit: String, by ingest: Int64, _ tellings: [EarlierReading]
     ) throws(StoreError) -> Likeness? {
         var worst: Likeness?
         for telling in tellings {
@@ -134,7 +134,7 @@ final class RetellingSearch {
     }
 
     /// The import that reported a reading.
-    func bringer(of telling: Told) throws(StoreError) -> Int64 {
+    func bringer(of telling: EarlierReading) throws(StoreError) -> Int64 {
         switch telling.source {
         case .witness(let ingest): ingest
         case .row(let seq): try decoder.change(of: seq, series: telling.place.series).ingest
@@ -143,11 +143,11 @@ final class RetellingSearch {
 
     /// The earlier readings of a series at an instant, earliest first: samples, deleted or undone samples, and
     /// duplicates.
-    func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Told] {
+    func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [EarlierReading] {
         let statement = try connection.statement(Self.readings)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(instant)])
-        var found: [Told] = []
+        var found: [EarlierReading] = []
         var known: [SampleKey: Int] = [:]
         while try statement.step() {
             let place = try SampleKey(series: series, start: statement.integer(0), hash: statement.blob(1))
@@ -164,7 +164,7 @@ final class RetellingSearch {
             known[place] = found.count
             let telling = try siblings.telling(statement.integer(4), of: type)
             found.append(
-                Told(
+                EarlierReading(
                     place: place, first: first, unit: telling.unit,
                     trace: try telling.trace(of: statement, method: siblings.method(ofMetadata: statement.integer(12))),
                     source: isWitness ? .witness(ingest: statement.integer(9)) : .row(seq: statement.integer(10)),

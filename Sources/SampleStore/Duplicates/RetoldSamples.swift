@@ -16,7 +16,7 @@ struct RetoldSamples {
     }
 
     private struct Row {
-        var told: Told
+        var told: EarlierReading
         var bringer: Int64
         var seq: Int64
     }
@@ -71,8 +71,8 @@ struct RetoldSamples {
         rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
         // The duplicates of a sample at this instant are added when it is that sample's turn.
         let own = Set(rows.map(\.told.first))
-        var known: [SampleKey: [Told]] = [:]
-        var witnesses: [(told: Told, bringer: Int64)] = []
+        var known: [SampleKey: [EarlierReading]] = [:]
+        var witnesses: [(told: EarlierReading, bringer: Int64)] = []
         for told in all where !told.isLive && told.first != told.place {
             try witnesses.append((told, retellings.bringer(of: told)))
             guard !own.contains(told.first) else { continue }
@@ -114,7 +114,7 @@ struct RetoldSamples {
 
     /// Whether a sample may be merged. Records are identified by their source. Promoted duplicates, and those that a
     /// person separated, are kept.
-    private func isComparable(_ told: Told) throws(StoreError) -> Bool {
+    private func isComparable(_ told: EarlierReading) throws(StoreError) -> Bool {
         guard told.first == told.place else { return false }
         return try !isNamed(told.place, in: "record")
     }

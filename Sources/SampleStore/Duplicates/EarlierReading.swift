@@ -1,7 +1,7 @@
 import HealthModel
 
 /// An earlier report of a series at an instant, as it is compared with new ones.
-struct Told {
+struct EarlierReading {
     /// The place from which the report's import is known.
     enum Source {
         /// A sample or a tombstone, by its change number.
