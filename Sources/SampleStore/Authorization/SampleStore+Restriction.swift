@@ -79,7 +79,7 @@ struct Restriction {
         var names: [String] = []
         while try statement.step() { names.append(statement.text(0)) }
         statement.reset()
-        try ToldNames.register(with: connection)
+        try ReadableReferences.register(with: connection)
         try connection.execute("CREATE TEMP VIEW readable AS \(readable); CREATE TEMP VIEW readable_object AS \(readableObjects)")
         for name in names where !Self.open.contains(name) {
             try connection.execute("CREATE TEMP VIEW \(name) AS \(rule(for: name, columns: try connection.columns(of: name)))")
@@ -203,7 +203,10 @@ struct Restriction {
             // The replacement may belong to another person or have a type that may not be read.
             rows(
                 of: table, columns,
-                shown: ["replaced_by": "CASE WHEN r.replaced_by IS NULL THEN NULL ELSE \(ToldNames.function)(r.replaced_by) END"])
+                shown: [
+                    "replaced_by":
+                        "CASE WHEN r.replaced_by IS NULL THEN NULL ELSE \(ReadableReferences.function)(r.replaced_by) END"
+                ])
         case "summary":
             // Weights depend on the samples within this reach before the start, which must be readable too.
             """

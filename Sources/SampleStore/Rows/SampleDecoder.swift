@@ -110,7 +110,7 @@ final class SampleDecoder {
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
         let type = try SampleStore.type(statement.text(1), kind: statement.integer(21))
         var body = statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22)))
-        if let whole = body, connection.isRestricted { body = try ToldNames.shown(whole, of: type.kind, connection) }
+        if let whole = body, connection.isRestricted { body = try ReadableReferences.shown(whole, of: type.kind, connection) }
         var device: Device?
         if !statement.text(3).isEmpty {
             device = Device(

@@ -39,7 +39,7 @@ import Testing
             #expect(statistics.map(\.count) == [100])
             // Whether a name is told.
             let unknown = try make("7", at: Double(Self.rows - 1)).sample.identity
-            #expect(try !ToldNames.isTold(unknown.description, reader.connection))
+            #expect(try !ReadableReferences.isReadable(unknown.description, reader.connection))
             interruption.end(on: reader.connection)
             // What lies before is not there for the client.
             #expect(try samples(SampleQuery(types: [.heartRate])) == Self.rows - Int(grantedFrom ?? 0))

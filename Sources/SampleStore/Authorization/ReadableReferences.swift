@@ -4,9 +4,9 @@ import HealthModel
 /// Filters references to other objects in data that a client may read: the UUID of a deleted sample's replacement, and
 /// the UUIDs of the objects in a correlation or workout. A reference is kept if the client may read its target, or
 /// could read it before the target was deleted. Other references are removed, as if they had never existed.
-enum ToldNames {
+enum ReadableReferences {
     /// The name of the SQL function that returns a UUID unchanged if it may be shown, or NULL if not.
-    static let function = "told_name"
+    static let function = "readable_reference"
 
     /// Registers the SQL function with a connection.
     static func register(with connection: Connection) throws(StoreError) {
@@ -19,7 +19,9 @@ enum ToldNames {
                 let connection = Unmanaged<Connection>.fromOpaque(user).takeUnretainedValue()
                 guard let text = sqlite3_value_text(argument) else { return sqlite3_result_null(context) }
                 do throws(StoreError) {
-                    guard try ToldNames.isTold(String(cString: text), connection) else { return sqlite3_result_null(context) }
+                    guard try ReadableReferences.isReadable(String(cString: text), connection) else {
+                        return sqlite3_result_null(context)
+                    }
                     sqlite3_result_value(context, argument)
                 } catch {
                     sqlite3_result_error_code(context, SQLITE_ERROR)
@@ -29,7 +31,7 @@ enum ToldNames {
     }
 
     /// Whether a restricted connection shows the object with this UUID, live or deleted.
-    static func isTold(_ name: String, _ connection: Connection) throws(StoreError) -> Bool {
+    static func isReadable(_ name: String, _ connection: Connection) throws(StoreError) -> Bool {
         guard let uuid = SampleIdentity(name) else { return false }
         let low = Int64(uuid.milliseconds) * 1000
         return try connection.integer(named, .integer(low), .integer(low + 999), .blob(uuid.storedHash)) != nil
@@ -51,7 +53,7 @@ enum ToldNames {
     static func shown(_ body: SampleBody, of kind: SampleKind, _ connection: Connection) throws(StoreError) -> SampleBody {
         func kept(_ names: [String]) throws(StoreError) -> [String] {
             var kept: [String] = []
-            for name in names where try isTold(name, connection) { kept.append(name) }
+            for name in names where try isReadable(name, connection) { kept.append(name) }
             return kept
         }
         switch kind {
@@ -69,7 +71,7 @@ enum ToldNames {
             return try encoded(workout, body)
         case .workoutRoute:
             guard var route = try? body.decoded(as: WorkoutRoute.self), let name = route.workout else { return body }
-            guard try !isTold(name, connection) else { return body }
+            guard try !isReadable(name, connection) else { return body }
             route.workout = nil
             return try encoded(route, body)
         default: return body

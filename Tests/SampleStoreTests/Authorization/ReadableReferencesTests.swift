@@ -6,7 +6,7 @@ import Testing
 @testable import SampleStore
 
 /// An object names others only to those who may read them.
-@Suite struct ToldNamesTests {
+@Suite struct ReadableReferencesTests {
     private func reader(_ test: TestStore, _ types: [String], named name: String, from: Instant? = nil) throws -> SampleStore {
         let client = try test.store.addClient(named: name, purpose: "a test", at: RestrictionTests.now)
         for id in types {
