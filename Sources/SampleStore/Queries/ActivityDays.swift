@@ -30,7 +30,7 @@ public struct ActivityState: Sendable {
 }
 
 /// A day's rings and the summary they come from, or no summary if they were computed from samples.
-public typealias ToldActivityDay = (day: ActivityDay, summary: StoredSample?)
+public typealias ActivityDayWithSummary = (day: ActivityDay, summary: StoredSample?)
 
 extension SampleStore {
     /// Calls `body` with the rings of each day that has data, in order and some hundred days at a time.
@@ -40,7 +40,7 @@ extension SampleStore {
     /// asks for them.
     ///
     /// - Parameter body: Returns whether to go on.
-    public func activityDays(_ query: ActivityQuery, _ body: ([ToldActivityDay]) throws -> Bool) throws {
+    public func activityDays(_ query: ActivityQuery, _ body: ([ActivityDayWithSummary]) throws -> Bool) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let days = CalendarIntervals(.day, zone: query.zone)
@@ -65,7 +65,7 @@ extension SampleStore {
         }
         while let day = try nextDay(from: position, of: all, days), day < end ?? .max {
             let window = day..<min(end ?? .max, day + ActivityReader.window)
-            var told: [ToldActivityDay] = []
+            var told: [ActivityDayWithSummary] = []
             for reader in readers {
                 told += try reader.days(in: window).filter { $0.day.date >= first[reader.subject] ?? "" }
             }
@@ -76,8 +76,8 @@ extension SampleStore {
     }
 
     /// Returns the rings of all days of a query.
-    public func activityDays(_ query: ActivityQuery) throws -> [ToldActivityDay] {
-        var all: [ToldActivityDay] = []
+    public func activityDays(_ query: ActivityQuery) throws -> [ActivityDayWithSummary] {
+        var all: [ActivityDayWithSummary] = []
         try activityDays(query) {
             all += $0
             return true

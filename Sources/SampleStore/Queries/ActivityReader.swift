@@ -41,7 +41,7 @@ struct ActivityReader {
     }
 
     /// Returns the days of a window that have data.
-    func days(in window: Range<Int>) throws -> [ToldActivityDay] {
+    func days(in window: Range<Int>) throws -> [ActivityDayWithSummary] {
         let told = try summaries(in: window)
         let energy = try sums(Self.energy, window)
         let moveTime = try sums(Self.moveTime, window)
@@ -53,7 +53,7 @@ struct ActivityReader {
         var numbers = Set(told.keys)
         for sums in [energy, moveTime, exercise, steps, pushes, standTime] { numbers.formUnion(sums.keys) }
         numbers.formUnion(hours.keys)
-        var found: [ToldActivityDay] = []
+        var found: [ActivityDayWithSummary] = []
         for number in numbers.sorted() {
             let date = Self.date(number)
             let movesByTime = history.value(of: .activityMoveMode, on: date)?.value == "appleMoveTime"

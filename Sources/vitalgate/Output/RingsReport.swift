@@ -9,7 +9,7 @@ struct RingsReport {
     private let persons: [String: String]
     private let line: ActivityLine
     private let sampleLine: SampleLine
-    private var first: [ToldActivityDay]?
+    private var first: [ActivityDayWithSummary]?
     private var isTable = false
     private var hasHeader = false
     private(set) var count = 0
@@ -24,7 +24,7 @@ struct RingsReport {
     }
 
     /// Writes days in order.
-    mutating func write(_ days: [ToldActivityDay]) throws {
+    mutating func write(_ days: [ActivityDayWithSummary]) throws {
         count += days.count
         switch context.format {
         case .ndjson:
@@ -57,7 +57,7 @@ struct RingsReport {
         }
     }
 
-    private mutating func writeRows(_ days: [ToldActivityDay]) throws {
+    private mutating func writeRows(_ days: [ActivityDayWithSummary]) throws {
         var bytes: [UInt8] = []
         if !hasHeader { context.csv.append(row: ActivityLine.columns, to: &bytes) }
         hasHeader = true
@@ -133,7 +133,7 @@ struct RingsReport {
 
     // MARK: Several days
 
-    private mutating func table(_ days: [ToldActivityDay]) throws {
+    private mutating func table(_ days: [ActivityDayWithSummary]) throws {
         let terminal = context.streams.outputTerminal
         let rings = ["move", "exercise", "stand"]
         var columns: [TextTable.Column] = [.init("day", .left, minimumWidth: 14)]
