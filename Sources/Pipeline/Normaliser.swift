@@ -203,7 +203,7 @@ public final class Normaliser {
             (start, end, zone) = (added, added, nil)
             (nominalStart, nominalEnd) = (nominal.microseconds, nominal.microseconds)
             timeOrigin = .receipt
-        case .told(let told):
+        case .complete(let told):
             (start, end, zone) = (told.start, told.end, told.zone)
             (nominalStart, nominalEnd) = (told.nominal.lowerBound, told.nominal.upperBound)
             timeOrigin = told.origin

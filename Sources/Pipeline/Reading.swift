@@ -67,7 +67,7 @@ public enum ReadingTime: Hashable, Sendable {
     /// The time at which a record was added to its source. Its identity uses `nominal`, which is the same in every source.
     case added(Instant, nominal: Instant)
     /// A sample's own times, as read from one of our lines.
-    case told(ToldTime)
+    case complete(CompleteTime)
     /// The source has no time.
     case receipt
 
@@ -76,13 +76,13 @@ public enum ReadingTime: Hashable, Sendable {
         switch self {
         case .instants(let start, _, let offset): .instants(start: start, end: start, offset: offset)
         case .wall(let start, _, let ticks): .wall(start: start, end: start, ticks: ticks)
-        case .added, .told, .receipt: self
+        case .added, .complete, .receipt: self
         }
     }
 }
 
 /// The times of a sample that was received complete: its own, and the nominal ones in its identity.
-public final class ToldTime: Hashable, Sendable {
+public final class CompleteTime: Hashable, Sendable {
     /// The start of the measurement.
     public let start: Instant
     /// The end of the measurement.
@@ -99,7 +99,7 @@ public final class ToldTime: Hashable, Sendable {
         (self.start, self.end, self.zone, self.nominal, self.origin) = (start, end, zone, nominal, origin)
     }
 
-    public static func == (one: ToldTime, other: ToldTime) -> Bool {
+    public static func == (one: CompleteTime, other: CompleteTime) -> Bool {
         one.start == other.start && one.end == other.end && one.zone == other.zone && one.nominal == other.nominal
             && one.origin == other.origin
     }

@@ -82,7 +82,7 @@ public final class LineInterpreter: FrameInterpreter {
         try source.forEachFrame { frame in
             guard case .bytes(let bytes) = frame.payload, let line = try? LineObject(bytes),
                 let uuid = (try? line.text("uuid")).flatMap({ SampleIdentity($0) }), names.contains(uuid),
-                let reading = try? reading(line, at: frame.place), case .told(let told) = reading.time
+                let reading = try? reading(line, at: frame.place), case .complete(let told) = reading.time
             else { return }
             let (series, start) = (reading.origin.seriesKey, told.nominal.lowerBound)
             renamed[uuid] =
@@ -158,7 +158,7 @@ public final class LineInterpreter: FrameInterpreter {
         }
         if isRepaired { repaired += 1 }
         return Reading(
-            origin: origin, numeral: value.numeral, unit: value.unit, time: .told(told), ordinal: ordinal,
+            origin: origin, numeral: value.numeral, unit: value.unit, time: .complete(told), ordinal: ordinal,
             group: try Self.group(line), metadata: metadata, record: record, body: body,
             timeResolution: try Self.resolution(identity), place: place)
     }
@@ -211,7 +211,7 @@ public final class LineInterpreter: FrameInterpreter {
     /// The maximum distance of related times from the start, a century.
     static let reach = Sample.reach
 
-    private func times(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> ToldTime {
+    private func times(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> CompleteTime {
         guard let start = try Self.time(line, "start") else { throw LineFault("start: it is missing") }
         let end = try Self.time(line, "end") ?? start
         var zone = start.offset
@@ -235,7 +235,7 @@ public final class LineInterpreter: FrameInterpreter {
             }
             origin = known
         }
-        return ToldTime(start: start.instant, end: end.instant, zone: zone, nominal: nominal.0...nominal.1, origin: origin)
+        return CompleteTime(start: start.instant, end: end.instant, zone: zone, nominal: nominal.0...nominal.1, origin: origin)
     }
 
     /// Returns a time with its offset. `Z` has no offset, because it names no local time.

@@ -74,7 +74,7 @@ final class BoundObject {
         switch time {
         case .instants(let start, let end, _): length = end.microseconds &- start.microseconds
         case .wall(let start, let end, _): length = end.microseconds &- start.microseconds
-        case .added, .told, .receipt: return nil
+        case .added, .complete, .receipt: return nil
         }
         return Amount(Numeral(shortest: Double(length) / 1e6), Workout.second)
     }

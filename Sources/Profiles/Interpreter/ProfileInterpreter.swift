@@ -130,7 +130,7 @@ public final class ProfileInterpreter: FrameInterpreter {
                 case .wall(let start, _, _): began = Timestamp(wall: start, offset: nil)
                 case .instants(let start, _, let offset):
                     began = Timestamp(wall: start.wallTime(at: offset ?? .utc), offset: offset ?? .utc)
-                case .added, .told, .receipt: break
+                case .added, .complete, .receipt: break
                 }
             } catch {
                 throw lose("the summary does not say when the recording began: \(error.reason)", place)

@@ -99,7 +99,7 @@ struct FrameVectorRun {
         case .instants(let instant, _, let offset):
             let zone = offset ?? .utc
             start = String(instant.wallTime(at: zone).description.dropLast(7)) + zone.description
-        case .added, .told, .receipt: break
+        case .added, .complete, .receipt: break
         }
         return FrameVector.Expected(
             type: reading.origin.type.id, value: reading.numeral.text, unit: reading.unit.code, start: start,

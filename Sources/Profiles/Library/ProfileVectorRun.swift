@@ -145,7 +145,7 @@ public struct ProfileVectorRun {
         case .wall(let first, let last, _):
             start = text(first)
             end = last == first ? nil : text(last)
-        case .added, .told, .receipt: break
+        case .added, .complete, .receipt: break
         }
         return ProfileVector.Expected(
             row: reading.place.number, type: reading.origin.type.id, value: reading.numeral.text, unit: reading.unit.code,
