@@ -29,7 +29,7 @@ struct EarlierReading {
     }
 }
 
-extension Siblings.Telling {
+extension RelatedSeriesCache.Telling {
     /// The compared properties for readings with the same time.
     func trace(duration: Int64, value: Double, step: Double, method: MeasuringMethod) -> ReadingTrace {
         ReadingTrace(

@@ -35,9 +35,9 @@ extension RetellingSearch {
     /// The quarantined reading that a row repeats in another unit, as its number and state, or `nil` if there is no
     /// such reading.
     func held(_ row: SampleRow, of type: SampleType) throws(StoreError) -> (number: Int64, state: String)? {
-        let own = try siblings.telling(row.context, of: type)
+        let own = try relatedSeries.telling(row.context, of: type)
         let trace = own.trace(
-            duration: row.duration, value: row.value, step: row.step, method: try siblings.method(ofMetadata: row.metadata))
+            duration: row.duration, value: row.value, step: row.step, method: try relatedSeries.method(ofMetadata: row.metadata))
         let statement = try connection.statement(
             """
             SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state, quarantine.metadata
@@ -53,8 +53,8 @@ extension RetellingSearch {
         while try statement.step() {
             let number = statement.integer(6)
             if let known = heldToldAgain[HeldTelling(number: number, unit: own.unit)], known != row.place { continue }
-            let other = try siblings.telling(statement.integer(4), of: type)
-                .trace(of: statement, method: siblings.method(ofMetadata: statement.integer(8)))
+            let other = try relatedSeries.telling(statement.integer(4), of: type)
+                .trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(8)))
             guard other.duration == trace.duration, let likeness = Likeness(trace, other, rule: .unit) else { continue }
             if let best, best.likeness <= likeness { continue }
             best = (likeness, number, statement.text(7))
@@ -76,11 +76,11 @@ extension RetellingSearch {
         defer { statement.reset() }
         try statement.bind([.integer(number)])
         guard try statement.step(), let type = SampleType(statement.text(7)) else { return nil }
-        let own = try siblings.telling(statement.integer(4), of: type)
+        let own = try relatedSeries.telling(statement.integer(4), of: type)
         let told = Dictionary(
             grouping: try readings(of: statement.integer(6), at: statement.integer(8), type), by: \.first)
         return try matched(
-            [(0, own.trace(of: statement, method: siblings.method(ofMetadata: statement.integer(10))))], in: own.unit,
+            [(0, own.trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(10))))], in: own.unit,
             by: statement.integer(9), with: told
         ).first?.of
     }

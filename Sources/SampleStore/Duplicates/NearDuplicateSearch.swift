@@ -34,7 +34,7 @@ final class NearDuplicateSearch {
     }
 
     private let connection: Connection
-    private let siblings: Siblings
+    private let relatedSeries: RelatedSeriesCache
     /// Whether the searched rows are stored samples. They are compared only with live samples.
     private let ofStored: Bool
 
@@ -45,10 +45,10 @@ final class NearDuplicateSearch {
     init(connection: Connection, ofStored: Bool = false) {
         self.connection = connection
         self.ofStored = ofStored
-        siblings = Siblings(connection: connection)
+        relatedSeries = RelatedSeriesCache(connection: connection)
     }
 
-    func forget() { siblings.forget() }
+    func forget() { relatedSeries.forget() }
 
     /// Searches for duplicates of rows of one series, sorted by start.
     func search(_ rows: [SampleRow], of origin: Origin, series: Int64) throws(StoreError) -> Matches {
@@ -59,7 +59,7 @@ final class NearDuplicateSearch {
         guard rule != .none else { return matches }
         var (scans, radius) = try scans(of: origin, series: series, rule, first.start, last.start)
         guard !scans.isEmpty else { return matches }
-        var telling = SeriesTelling(siblings, origin.type)
+        var telling = SeriesTelling(relatedSeries, origin.type)
         var found: [Finding] = []
         for index in rows.indices {
             let row = rows[index]
@@ -73,12 +73,12 @@ final class NearDuplicateSearch {
             guard trace.timeResolution <= Likeness.coarsest else { continue }
             found.removeAll(keepingCapacity: true)
             for position in scans.indices {
-                let verdict = rule.verdict(scans[position].sibling.kinship)
+                let verdict = rule.verdict(scans[position].related.kinship)
                 let near = try scans[position].near(row.start &- radius, row.start &+ radius)
                 guard verdict != .two, !near.isEmpty else { continue }
                 if Self.isStream(scans[position].candidates[near], for: trace) {
                     // A minute value amid a stream of values per second is not a copy of one of them.
-                    found.removeAll { scans[$0.scan].sibling.series == scans[position].sibling.series }
+                    found.removeAll { scans[$0.scan].related.series == scans[position].related.series }
                     continue
                 }
                 scans[position].forEachLike(of: trace, among: near, rule) {
@@ -109,8 +109,8 @@ final class NearDuplicateSearch {
     /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
     /// were not undone come first.
     private static func takeBest(
-        _ found: [Finding], of scans: inout [SiblingScan]
-    ) throws(StoreError) -> (place: SampleKey, table: SiblingScan.Table)? {
+        _ found: [Finding], of scans: inout [RelatedSeriesScan]
+    ) throws(StoreError) -> (place: SampleKey, table: RelatedSeriesScan.Table)? {
         for isWithdrawn in [false, true] {
             for finding in found
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
@@ -123,21 +123,21 @@ final class NearDuplicateSearch {
     /// The scans of samples from other paths near rows that start between two times, and the radius to search.
     private func scans(
         of origin: Origin, series: Int64, _ rule: DuplicateRule, _ first: Int64, _ last: Int64
-    ) throws(StoreError) -> (scans: [SiblingScan], radius: Int64) {
+    ) throws(StoreError) -> (scans: [RelatedSeriesScan], radius: Int64) {
         let own = try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
-        var present: [(sibling: Sibling, table: SiblingScan.Table)] = []
+        var present: [(related: RelatedSeries, table: RelatedSeriesScan.Table)] = []
         var radius: Int64 = 0
-        for sibling in try siblings.of(origin, series: series) where rule.verdict(sibling.kinship) != .two {
-            let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), sibling.coarsest))
+        for related in try relatedSeries.of(origin, series: series) where rule.verdict(related.kinship) != .two {
+            let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), related.coarsest))
             // If the other path has no samples in the interval, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
-            let tables: [(SiblingScan.Table, String)] = [(.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
+            let tables: [(RelatedSeriesScan.Table, String)] = [(.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
             for (table, name) in tables.prefix(ofStored ? 1 : tables.count)
             where try connection.integer(
-                "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(sibling.series),
+                "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(related.series),
                 .integer(low), .integer(high)) != nil
             {
-                present.append((sibling, table))
+                present.append((related, table))
                 radius = max(radius, reach)
             }
         }
@@ -146,11 +146,11 @@ final class NearDuplicateSearch {
         let reader = MeasurementReader(connection: connection)
         // In most stores no duplicate was ever promoted, so this lookup is not needed.
         let hasStandIns = try connection.integer("SELECT 1 FROM setting WHERE name = 'standIns'") != nil
-        var scans: [SiblingScan] = []
-        for (sibling, table) in present {
+        var scans: [RelatedSeriesScan] = []
+        for (related, table) in present {
             try scans.append(
-                SiblingScan(
-                    sibling, table, telling: SeriesTelling(siblings, origin.type),
+                RelatedSeriesScan(
+                    related, table, telling: SeriesTelling(relatedSeries, origin.type),
                     witnessed: witnessed, standIns: hasStandIns || table == .withdrawn ? reader : nil,
                     connection: connection))
         }

@@ -11,7 +11,7 @@ final class RetellingSearch {
     let connection: Connection
     /// The maximum number of pairs that are compared at one instant. No sensor reports more, only a crafted file.
     private static let crowd = 4_000_000
-    let siblings: Siblings
+    let relatedSeries: RelatedSeriesCache
     /// Decodes samples and finds the import of a sample.
     private var decoder: SampleDecoder
     /// The row that repeated a quarantined reading in the current import, by the number of the reading and the unit of
@@ -20,12 +20,12 @@ final class RetellingSearch {
 
     init(connection: Connection) {
         self.connection = connection
-        siblings = Siblings(connection: connection)
+        relatedSeries = RelatedSeriesCache(connection: connection)
         decoder = SampleDecoder(connection: connection)
     }
 
     func forget() {
-        siblings.forget()
+        relatedSeries.forget()
         decoder = SampleDecoder(connection: connection)
         heldToldAgain.removeAll()
     }
@@ -36,11 +36,11 @@ final class RetellingSearch {
         var units: [Int64: (index: Int32, unit: String)] = [:]
         for row in rows where instants.contains(row.nominal) {
             if let known = units[row.nominal], known.index < row.index { continue }
-            units[row.nominal] = (row.index, try siblings.telling(row.context, of: type).unit)
+            units[row.nominal] = (row.index, try relatedSeries.telling(row.context, of: type).unit)
         }
         var (now, later): ([SampleRow], [SampleRow]) = ([], [])
         for row in rows {
-            if let first = units[row.nominal], try siblings.telling(row.context, of: type).unit != first.unit {
+            if let first = units[row.nominal], try relatedSeries.telling(row.context, of: type).unit != first.unit {
                 later.append(row)
             } else {
                 now.append(row)
@@ -62,7 +62,7 @@ final class RetellingSearch {
         }
         for (instant, indices) in rowsAt.sorted(by: { $0.key < $1.key }) {
             guard let context = indices.first.map({ rows[$0].context }) else { continue }
-            let unit = try siblings.telling(context, of: type).unit
+            let unit = try relatedSeries.telling(context, of: type).unit
             // A duplicate of a reading that arrives now is compared with the rows on its own.
             let arriving = Set(indices.map { rows[$0].place })
             let told = Dictionary(grouping: try readings(of: rows[indices[0]].series, at: instant, type)) {
@@ -71,13 +71,13 @@ final class RetellingSearch {
             var retold: [(row: Int, trace: ReadingTrace)] = []
             for index in indices.sorted(by: { rows[$0].index < rows[$1].index }) {
                 let row = rows[index]
-                let telling = try siblings.telling(row.context, of: type)
+                let telling = try relatedSeries.telling(row.context, of: type)
                 retold.append(
                     (
                         index,
                         telling.trace(
                             duration: row.duration, value: row.value, step: row.step,
-                            method: try siblings.method(ofMetadata: row.metadata))
+                            method: try relatedSeries.method(ofMetadata: row.metadata))
                     ))
             }
             matches += try matched(retold, in: unit, by: ingest, with: told)
@@ -162,11 +162,11 @@ final class RetellingSearch {
                 continue
             }
             known[place] = found.count
-            let telling = try siblings.telling(statement.integer(4), of: type)
+            let telling = try relatedSeries.telling(statement.integer(4), of: type)
             found.append(
                 EarlierReading(
                     place: place, first: first, unit: telling.unit,
-                    trace: try telling.trace(of: statement, method: siblings.method(ofMetadata: statement.integer(12))),
+                    trace: try telling.trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(12))),
                     source: isWitness ? .witness(ingest: statement.integer(9)) : .row(seq: statement.integer(10)),
                     isLive: statement.integer(11) != 0))
         }

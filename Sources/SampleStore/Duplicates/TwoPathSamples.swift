@@ -53,7 +53,7 @@ final class TwoPathSamples {
         }
     }
 
-    /// The series that have siblings of the same person and type, with the time range of the changes after `since`.
+    /// The series that have related series of the same person and type, with the time range of the changes after `since`.
     private func series(since: Int64) throws(StoreError) -> [(id: Int64, low: Int64, high: Int64)] {
         let statement = try Statement(
             connection,

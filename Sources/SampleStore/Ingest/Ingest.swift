@@ -357,7 +357,7 @@ public final class Ingest: SampleSink {
             let origin = batch[Int(group.rows[0].index)].sample.origin
             // If a batch contains two paths, the rows of the first must be stored before the second is compared with
             // them.
-            if waiting.contains(where: { $0.isSibling(of: origin, in: batch) }) {
+            if waiting.contains(where: { $0.isRelated(to: origin, in: batch) }) {
                 try insert(waiting)
                 waiting.removeAll()
             }

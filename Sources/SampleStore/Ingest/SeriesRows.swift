@@ -8,7 +8,7 @@ final class SeriesRows {
     init(series: Int64) { self.series = series }
 
     /// Whether another origin has the same person and type.
-    func isSibling(of origin: Origin, in batch: UnsafePointer<GatedSample>) -> Bool {
+    func isRelated(to origin: Origin, in batch: UnsafePointer<GatedSample>) -> Bool {
         guard let first = rows.first else { return false }
         let own = batch[Int(first.index)].sample.origin
         return own.type == origin.type && own.subject == origin.subject

@@ -26,10 +26,10 @@ struct Candidate {
     }
 }
 
-/// Walks through a sibling's samples in parallel to rows that are sorted by start, and caches the samples near the
+/// Walks through a related series' samples in parallel to rows that are sorted by start, and caches the samples near the
 /// current row.
-struct SiblingScan {
-    let sibling: Sibling
+struct RelatedSeriesScan {
+    let related: RelatedSeries
     /// The cached samples, some earlier ones, and the next one if it was already read.
     private(set) var candidates: [Candidate] = []
     private let statement: Statement
@@ -56,13 +56,14 @@ struct SiblingScan {
     }
 
     init(
-        _ sibling: Sibling, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch, standIns: MeasurementReader?,
+        _ related: RelatedSeries, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch,
+        standIns: MeasurementReader?,
         connection: Connection
     ) throws(StoreError) {
-        (self.sibling, self.table, self.standIns) = (sibling, table, standIns)
+        (self.related, self.table, self.standIns) = (related, table, standIns)
         self.telling = telling
         self.witnessed = witnessed
-        let columns = "start, hash, value, context, numeral, metadata" + (sibling.lasts ? ", duration" : "")
+        let columns = "start, hash, value, context, numeral, metadata" + (related.lasts ? ", duration" : "")
         statement = try Statement(
             connection,
             table == .live
@@ -124,7 +125,7 @@ struct SiblingScan {
 
     private mutating func seek(_ low: Int64) throws(StoreError) {
         statement.reset()
-        try statement.bind([.integer(sibling.series), .integer(low)])
+        try statement.bind([.integer(related.series), .integer(low)])
         begun = true
     }
 
@@ -139,12 +140,12 @@ struct SiblingScan {
         }
         let start = statement.integer(0)
         let isRough = statement.isNull(4)
-        let place = try SampleKey(series: sibling.series, start: start, hash: statement.blob(1))
+        let place = try SampleKey(series: related.series, start: start, hash: statement.blob(1))
         try candidates.append(
             Candidate(
                 place: place, first: standIns?.first(of: place) ?? place,
                 trace: telling.trace(
-                    start: start, duration: sibling.lasts ? statement.integer(6) : 0, value: statement.real(2),
+                    start: start, duration: related.lasts ? statement.integer(6) : 0, value: statement.real(2),
                     step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3),
                     metadata: statement.integer(5)),
                 isRough: isRough))

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Another series of the same person and type, from which the same measurement may arrive over another path.
-struct Sibling {
+struct RelatedSeries {
     var series: Int64
     /// The coarsest resolution of its times, in seconds.
     var coarsest: Int32
@@ -11,8 +11,8 @@ struct Sibling {
     var kinship: DeviceKinship
 }
 
-/// A cache of the siblings of series and of the resolution and units of their readings.
-final class Siblings {
+/// A cache of the related series of series and of the resolution and units of their readings.
+final class RelatedSeriesCache {
     /// The compared properties that all samples of one context share.
     struct Telling {
         /// The UCUM code of the unit.
@@ -51,12 +51,12 @@ final class Siblings {
     }
 
     /// The other series of the origin's person and type.
-    func of(_ origin: Origin, series: Int64) throws(StoreError) -> [Sibling] {
+    func of(_ origin: Origin, series: Int64) throws(StoreError) -> [RelatedSeries] {
         let statement = try connection.statement(
             "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?")
         defer { statement.reset() }
         try statement.bind([.text(origin.type.id), .text(origin.subject), .integer(series)])
-        var siblings: [Sibling] = []
+        var relatedSeries: [RelatedSeries] = []
         while try statement.step() {
             let id = statement.integer(0)
             var known = kinships[Pair(origin: ObjectIdentifier(origin), series: id)]
@@ -64,15 +64,15 @@ final class Siblings {
                 known = try kinship(of: origin, to: id, source: statement.text(3), device: statement.text(4))
             }
             guard let kinship = known else { continue }
-            siblings.append(
-                Sibling(
+            relatedSeries.append(
+                RelatedSeries(
                     series: id, coarsest: Int32(truncatingIfNeeded: statement.integer(1)), lasts: statement.integer(2) > 0,
                     kinship: kinship))
         }
-        return siblings
+        return relatedSeries
     }
 
-    /// The relation of an origin's device to that of a sibling, or `nil` if the sibling's series has no rows or the two
+    /// The relation of an origin's device to that of a related series, or `nil` if that series has no rows or the two
     /// are never the same measurement.
     ///
     /// If one path distinguishes two devices, they are two devices.
@@ -149,13 +149,13 @@ final class Siblings {
 /// Returns the compared properties of samples of one series. It caches the last context, because adjacent samples
 /// mostly share it.
 struct SeriesTelling {
-    private let siblings: Siblings
+    private let relatedSeries: RelatedSeriesCache
     private let type: SampleType
-    private var last: (context: Int64, telling: Siblings.Telling)?
+    private var last: (context: Int64, telling: RelatedSeriesCache.Telling)?
     private var lastMethod: (metadata: Int64, method: MeasuringMethod) = (0, .unknown)
 
-    init(_ siblings: Siblings, _ type: SampleType) {
-        self.siblings = siblings
+    init(_ relatedSeries: RelatedSeriesCache, _ type: SampleType) {
+        self.relatedSeries = relatedSeries
         self.type = type
     }
 
@@ -167,8 +167,8 @@ struct SeriesTelling {
     mutating func trace(
         start: Int64, duration: Int64, value: Double, step: Double, context: Int64, metadata: Int64
     ) throws(StoreError) -> ReadingTrace {
-        if metadata != lastMethod.metadata { lastMethod = (metadata, try siblings.method(ofMetadata: metadata)) }
-        let telling = if let last, last.context == context { last.telling } else { try siblings.telling(context, of: type) }
+        if metadata != lastMethod.metadata { lastMethod = (metadata, try relatedSeries.method(ofMetadata: metadata)) }
+        let telling = if let last, last.context == context { last.telling } else { try relatedSeries.telling(context, of: type) }
         last = (context, telling)
         return ReadingTrace(
             start: start, duration: duration, timeResolution: telling.timeResolution, isArrival: telling.isArrival, value: value,
