@@ -23,10 +23,10 @@ extension SampleStore {
             guard let uuid = try names.uuid(of: place), let first = try names.uuid(of: first) else { return }
             found.append(Retelling(uuid: uuid, first: first, isLeft: isLeft))
         }
-        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in
+        try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in
             try note(pair.place, pair.first, pair.isLeft)
         }
-        try TwoPathSamples(connection: connection).search { pairs throws(StoreError) in
+        try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
             for pair in pairs { try note(pair.place, pair.first, pair.isLeft) }
         }
         return found
@@ -37,7 +37,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var count = 0
-        try TwoPathSamples(connection: connection).search(since: since) { count += $0.count }
+        try StoredPathDuplicates(connection: connection).search(since: since) { count += $0.count }
         return count
     }
 
@@ -47,8 +47,8 @@ extension SampleStore {
         try resumePending()
         return try change(description) { _, deletion in
             try refuseIfPending()
-            var pairs: [(pair: RetoldSamples.Pair, type: SampleType)] = []
-            try RetoldSamples(connection: connection).search { pair, type throws(StoreError) in
+            var pairs: [(pair: StoredUnitDuplicates.Pair, type: SampleType)] = []
+            try StoredUnitDuplicates(connection: connection).search { pair, type throws(StoreError) in
                 if !pair.isLeft { pairs.append((pair, type)) }
             }
             for (pair, type) in pairs {
@@ -56,7 +56,7 @@ extension SampleStore {
                     .record(pair.place, asWitnessOf: pair.first, deletion)
             }
             var count = pairs.count
-            try TwoPathSamples(connection: connection).search { pairs throws(StoreError) in
+            try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
                 for pair in pairs where !pair.isLeft {
                     try WitnessKeeper(connection: connection, batch: batch, ingest: pair.bringer, type: pair.type)
                         .record(pair.place, asWitnessOf: pair.first, lasting: pair.lasts, deletion)

@@ -28,8 +28,8 @@ struct DeepCheck {
     private func retellings() throws(StoreError) -> [String] {
         var (count, left) = ([0, 0], [0, 0])
         func note(_ way: Int, _ isLeft: Bool) { if isLeft { left[way] += 1 } else { count[way] += 1 } }
-        try RetoldSamples(connection: connection).search { pair, _ throws(StoreError) in note(0, pair.isLeft) }
-        try TwoPathSamples(connection: connection).search { pairs throws(StoreError) in
+        try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in note(0, pair.isLeft) }
+        try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
             for pair in pairs { note(1, pair.isLeft) }
         }
         var problems: [String] = []

@@ -4,7 +4,7 @@ import HealthModel
 ///
 /// The readings of a series at one instant are compared in the order of arrival, as during an import, but only with
 /// live samples. If a person deleted one report, the other may be the one to keep.
-struct RetoldSamples {
+struct StoredUnitDuplicates {
     /// A sample and the earlier sample that it repeats.
     struct Pair {
         var place: SampleKey

@@ -4,7 +4,7 @@ import HealthModel
 /// next to the other, an undo restored one next to the other, or `import --exact` stored both.
 ///
 /// They are compared with the rules of an import, and each sample is paired with at most one sample of each path.
-final class TwoPathSamples {
+final class StoredPathDuplicates {
     /// A sample and the one that remains if the two are merged. The repaired sample remains, so that its repair can
     /// still be undone. If neither or both were repaired, the earlier one remains.
     struct Pair {
