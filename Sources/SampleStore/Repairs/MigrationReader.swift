@@ -25,7 +25,7 @@ final class MigrationReader {
     private let request: MigrationRequest
     private let predicate: SamplePredicate
     private let repairer: Repairer
-    private let readings: RightReadings
+    private let correctReadings: CorrectReadingSearch
     /// Whether the same repair was made before. Only then can its results be found again.
     let isKnownRepair: Bool
     private(set) var plan = MigrationPlan()
@@ -51,7 +51,7 @@ final class MigrationReader {
         decoder = SampleDecoder(connection: store.connection)
         last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
-        readings = try RightReadings(connection: store.connection, repair: request.repair)
+        correctReadings = try CorrectReadingSearch(connection: store.connection, repair: request.repair)
         isKnownRepair =
             try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
     }
@@ -113,7 +113,7 @@ final class MigrationReader {
                 var candidate = RepairCandidate(
                     place: here, stored: stored, context: statement.integer(4), group: statement.optionalInteger(7),
                     metadata: statement.optionalInteger(8), after: repaired(stored.sample, outcome))
-                candidate.right = try readings.identity(of: stored.sample, outcome, at: here)
+                candidate.right = try correctReadings.identity(of: stored.sample, outcome, at: here)
                 candidate.rightNominal = outcome.nominalStart
                 guard try decide(&candidate, at: outcome) else {
                     plan.left[.deletedAlready, default: 0] += 1
@@ -137,7 +137,7 @@ final class MigrationReader {
     }
 
     private func isThere(_ sample: Sample) throws(StoreError) -> Bool {
-        guard let series = try readings.series(of: sample.origin) else { return false }
+        guard let series = try correctReadings.series(of: sample.origin) else { return false }
         return try SampleTable(connection: connection)
             .contains(SampleKey(series: series, start: sample.start.microseconds, of: sample.identity))
     }
@@ -145,9 +145,9 @@ final class MigrationReader {
     /// Looks up whether the correct reading already exists outside the repair. If so, that sample becomes the replacement. Returns false if
     /// that sample was deleted.
     private func decide(_ candidate: inout RepairCandidate, at outcome: Repairer.Outcome) throws -> Bool {
-        candidate.series = try readings.series(of: candidate.after.origin)
+        candidate.series = try correctReadings.series(of: candidate.after.origin)
         guard let right = candidate.right, let series = candidate.series else { return true }
-        switch try readings.find(right, nominal: outcome.nominalStart, in: series) {
+        switch try correctReadings.find(right, nominal: outcome.nominalStart, in: series) {
         case .none: return true
         case .duplicate: candidate.right = nil
         case .deleted(let place):
@@ -170,10 +170,10 @@ final class MigrationReader {
     /// Whether this repair also moves the live sample with this key. It is then a separate reading and not the correct form of another one.
     private func leaves(_ place: SampleKey) throws -> Bool {
         guard let (sample, outcome) = try meant("sample", place) else { return false }
-        guard let right = try readings.identity(of: sample, outcome, at: place),
-            let series = try readings.series(of: outcome.origin)
+        guard let right = try correctReadings.identity(of: sample, outcome, at: place),
+            let series = try correctReadings.series(of: outcome.origin)
         else { return true }
-        guard case .deleted(let deleted) = try readings.find(right, nominal: outcome.nominalStart, in: series) else {
+        guard case .deleted(let deleted) = try correctReadings.find(right, nominal: outcome.nominalStart, in: series) else {
             return true
         }
         return try isMeant("deleted", deleted)

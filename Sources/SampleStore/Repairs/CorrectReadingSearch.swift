@@ -2,7 +2,7 @@ import HealthModel
 
 /// Finds the identity that an incorrectly read reading would have had if it had been read correctly. A corrected profile or app delivers
 /// the same reading under that identity.
-final class RightReadings {
+final class CorrectReadingSearch {
     enum Found {
         case none
         case live(SampleKey)
