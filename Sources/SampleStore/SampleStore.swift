@@ -58,7 +58,7 @@ public final class SampleStore {
     /// The number of erasures when this connection last checked.
     var erasuresKnown: Int64 = 0
     /// When statistics are computed by several connections.
-    var sideBySide = SideBySide.Limits()
+    var parallelStatistics = ParallelStatistics.Limits()
     /// Which dense series get summaries.
     var summaries = Summaries.Limits()
     /// The number of samples that a deletion, an undo, or a pruning writes in one transaction. Other writers wait for at most one such

@@ -54,7 +54,7 @@ struct StatisticsGathering {
     ///
     /// - Parameter read: Incremented by the number of rows that were read.
     func cells(within window: StatisticsWindow, read: inout Int) throws(StoreError) -> [StatisticsKey: Accumulator] {
-        if let parts = try SideBySide(self, window) { return try parts.cells(read: &read) }
+        if let parts = try ParallelStatistics(self, window) { return try parts.cells(read: &read) }
         return try cells(inPart: window, read: &read)
     }
 

@@ -62,7 +62,7 @@ struct Answers: Equatable {
 
     private mutating func count(_ store: SampleStore) throws {
         // A second connection must not see what this one does not show.
-        store.sideBySide = SideBySide.Limits(rows: 1, connections: 2)
+        store.parallelStatistics = ParallelStatistics.Limits(rows: 1, connections: 2)
         let days = CalendarIntervals(.day, zone: Self.zone)
         for type in [SampleType.heartRate, .stepCount, .bodyMass] {
             for bySource in [false, true] {

@@ -51,7 +51,7 @@ import Testing
             }
             // The same in parts, however few there are.
             let reader = try SampleStore(path: test.path, access: .read)
-            reader.sideBySide = SideBySide.Limits(rows: 1, connections: 3)
+            reader.parallelStatistics = ParallelStatistics.Limits(rows: 1, connections: 3)
             for person in persons { try Self.compare(person, test, reader, zone, first, &random) }
         }
     }

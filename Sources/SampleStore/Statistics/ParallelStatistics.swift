@@ -7,13 +7,13 @@ import Synchronization
 ///
 /// Parts end at interval borders, so each interval is computed by one thread. The result is the same except for the rounding of sums of
 /// samples that extend over borders, because these are added in another order.
-struct SideBySide {
+struct ParallelStatistics {
     /// The limits for parallel work.
     struct Limits {
         /// The minimum number of rows of a series in the window. Fewer rows are read faster than a connection is opened.
         var rows = 50_000
         /// The maximum number of connections, not more than the number of processors.
-        var connections = min(4, SideBySide.processors)
+        var connections = min(4, ParallelStatistics.processors)
     }
 
     private let gatherings: [StatisticsGathering]
@@ -26,7 +26,7 @@ struct SideBySide {
     /// Prepares the parallel work. Returns `nil` if it is not worth it or another connection would not see the same state.
     init?(_ gathering: StatisticsGathering, _ window: StatisticsWindow) throws(StoreError) {
         let store = gathering.store
-        let limits = store.sideBySide
+        let limits = store.parallelStatistics
         guard limits.connections > 1, gathering.query.type.kind == .quantity, !store.connection.isWritable,
             !store.connection.isRestricted, let parts = try Self.parts(of: window, gathering, limits),
             let last = try? store.lastChange()
