@@ -92,7 +92,7 @@ struct Erasure {
         try checkTables()
         let ledger = ErasedLedger(connection: connection, subject: subject, words: words)
         let repairs = ErasedRepairs(connection: connection, words: words)
-        let orders = try ErasedOrders(connection, subject: subject, words: words)
+        let orders = try ErasedSourceOrders(connection, subject: subject, words: words)
         try mark(repairs)
         let balance = try ledger.balance()
         try repairs.note()

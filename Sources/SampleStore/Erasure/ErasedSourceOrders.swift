@@ -2,7 +2,7 @@ import HealthModel
 
 /// The source orders when a person is erased. The person's own orders are removed, and names that no longer exist are
 /// removed from other orders.
-struct ErasedOrders {
+struct ErasedSourceOrders {
     private let connection: Connection
     private let subject: String
     private let words: [String]
