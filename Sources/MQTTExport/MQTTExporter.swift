@@ -44,7 +44,7 @@ public final class MQTTExporter: Exporter {
 
     /// Connects, and checks whether Home Assistant's status topic can be read.
     public func check() throws(DeliveryError) -> [Finding] {
-        _ = try shown()
+        _ = try retainedMessages()
         _ = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
         var findings = [Finding(.good, settings.url, "lets us in, with MQTT 5")]
         if !settings.isEncrypted, !["localhost", "127.0.0.1", "::1"].contains(settings.host) {
@@ -97,7 +97,7 @@ public final class MQTTExporter: Exporter {
         guard session.connection.isConnected else { return }
         session.connection.remember([:])
         try session.connection.publish(
-            [MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)], carefully: false)
+            [MQTTMessage(topic: topics.availability, payload: RetainedMessages.offline, isRetained: true)], carefully: false)
         session.connection.close()
     }
 
@@ -142,7 +142,8 @@ public final class MQTTExporter: Exporter {
     }
 
     private func readMark(_ connection: MQTTConnection) throws(DeliveryError) -> TargetMark? {
-        let echo = MQTTMessage(topic: "\(topics.marks)/_\(UUIDText.random())", payload: Shown.online, isRetained: false)
+        let echo = MQTTMessage(
+            topic: "\(topics.marks)/_\(UUIDText.random())", payload: RetainedMessages.online, isRetained: false)
         let found = try connection.retained(below: ["\(topics.marks)/+"], echo: echo)[markTopic]
         if let found { mark = MQTTMessage(topic: markTopic, payload: found, isRetained: true) }
         guard let found, let text = try? JSONDecoder().decode(MarkText.self, from: Data(found)) else { return nil }
@@ -180,9 +181,9 @@ public final class MQTTExporter: Exporter {
     private func opened() throws(DeliveryError) -> Session {
         // The old one ends first because the broker would disconnect one with the same name.
         session = nil
-        let will = MQTTMessage(topic: topics.availability, payload: Shown.offline, isRetained: true)
+        let will = MQTTMessage(topic: topics.availability, payload: RetainedMessages.offline, isRetained: true)
         let connection = try MQTTConnection(.init(settings: settings, id: id, will: will, birth: birth))
-        let echo = MQTTMessage(topic: topics.availability, payload: Shown.online, isRetained: true)
+        let echo = MQTTMessage(topic: topics.availability, payload: RetainedMessages.online, isRetained: true)
         let discovery = settings.discovery.isEmpty ? [] : ["\(settings.discovery)/device/+/config"]
         let found = try connection.retained(below: ["\(topics.root)/#"] + discovery, echo: echo)
         var told = found.filter {
@@ -194,17 +195,17 @@ public final class MQTTExporter: Exporter {
 
     // MARK: How things are
 
-    private func shown() throws(DeliveryError) -> Shown {
+    private func retainedMessages() throws(DeliveryError) -> RetainedMessages {
         let present: [PresentSample]
         do { present = try context.present() } catch { throw DeliveryError(.unreachable, "the store: \(error)") }
-        return try Shown(present, settings, context)
+        return try RetainedMessages(present, settings, context)
     }
 
     /// Publishes the differences from the broker's state.
     ///
     /// - Parameter isLast: whether nothing is published after it.
     @discardableResult private func show(_ session: inout Session, isLast: Bool = false) throws(DeliveryError) -> Instant? {
-        let shown = try shown()
+        let shown = try retainedMessages()
         let (payloads, again) = begin(shown, &session, isLast)
         session.connection.remember(mark.map { payloads.merging([$0.topic: $0.payload]) { one, _ in one } } ?? payloads)
         var messages: [MQTTMessage] = []
@@ -232,7 +233,7 @@ public final class MQTTExporter: Exporter {
     /// Returns the current messages. A new meter is published at zero first and with its sum a moment later, because Home
     /// Assistant counts from the first value that it receives.
     private func begin(
-        _ shown: Shown, _ session: inout Session, _ isLast: Bool
+        _ shown: RetainedMessages, _ session: inout Session, _ isLast: Bool
     ) -> (payloads: [String: [UInt8]], again: Instant?) {
         let now = context.now()
         var payloads = shown.payloads

@@ -66,7 +66,7 @@ import Testing
         let weight = try #require(SampleType("bodyMass"))
         let pounds = try context([weight: Unit(ucum: "[lb_av]")])
         #expect(try SensorKind(weight, pounds, .newest).unit?.text == "lb")
-        let shown = try Shown(
+        let shown = try RetainedMessages(
             [PresentSample(sample(weight, "80.5", Unit(ucum: "kg")), deviceName: "Scale")], MQTTSettings(), pounds)
         let state = try #require(shown.payloads.first { $0.key.hasSuffix("/bodyMass") }?.value)
         #expect(String(decoding: state, as: UTF8.self).hasPrefix(#"{"value":177.472"#))
@@ -80,9 +80,9 @@ import Testing
 
     /// Names are for people: what a device goes by in Home Assistant stays.
     @Test func namesAreNoIds() throws {
-        func shown(_ name: String, firmware: String, person: String? = nil, subject: String? = nil) throws -> Shown {
+        func shown(_ name: String, firmware: String, person: String? = nil, subject: String? = nil) throws -> RetainedMessages {
             let device = Device(key: "A&D/UA-651BLE/Ä 5", name: "x", manufacturer: "A&D", model: "UA-651BLE", firmware: firmware)
-            return try Shown(
+            return try RetainedMessages(
                 [
                     PresentSample(
                         sample(.heartRate, "60", Unit(ucum: "/min"), device: device, subject: subject), deviceName: name,
@@ -129,12 +129,12 @@ import Testing
         ] as [(Int, ClosedRange<Int64>, String, Int64?)])
     func asleep(stage: Int, range: ClosedRange<Int64>, state: String, next: Int64?) throws {
         let present = PresentSample(try object("sleepAnalysis", stage, range), deviceName: "Watch")
-        let shown = try Shown([present], MQTTSettings(), context())
+        let shown = try RetainedMessages([present], MQTTSettings(), context())
         let told = try #require(shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis") }?.value)
         #expect(String(decoding: told, as: UTF8.self).hasPrefix(#"{"value":"\#(state)","stage":"a"#))
         #expect(shown.nextChange?.microseconds == next.map { (1_790_000_000 + $0) * 1_000_000 })
         let availability = shown.payloads.first { $0.key.hasSuffix("/sleepAnalysis/availability") }?.value
-        #expect(availability == (next == nil ? Shown.offline : Shown.online))
+        #expect(availability == (next == nil ? RetainedMessages.offline : RetainedMessages.online))
         let device = try #require(shown.devices.values.first)
         #expect(String(decoding: device.payload(), as: UTF8.self).contains(#""sleepAnalysis":{"platform":"binary_sensor""#))
         #expect(
@@ -148,7 +148,7 @@ import Testing
             Workout.Statistics(type: "activeEnergyBurned", sum: Amount(try Numeral("310"), try Unit(ucum: "kcal")))
         ]
         let workout = try object("workout", 37, -2_000_000...(-1_998_200), try SampleBody(encoding: told))
-        let shown = try Shown([PresentSample(workout, deviceName: "Watch")], MQTTSettings(), context())
+        let shown = try RetainedMessages([PresentSample(workout, deviceName: "Watch")], MQTTSettings(), context())
         let state = try #require(shown.payloads.first { $0.key.hasSuffix("/workout") }?.value)
         #expect(
             String(decoding: state, as: UTF8.self).hasPrefix(
@@ -162,7 +162,7 @@ import Testing
             PresentSample(
                 try sample(.heartRate, "60", Unit(ucum: "/min"), device: Device(key: "strap \(number)")), deviceName: "\(number)")
         }
-        #expect(try Shown(present, MQTTSettings(), context()).devices.count == 1000)
+        #expect(try RetainedMessages(present, MQTTSettings(), context()).devices.count == 1000)
     }
 
     /// What is recorded here, Home Assistant's own schemas take: `scripts/check-home-assistant`.
@@ -175,7 +175,7 @@ import Testing
         let present = try types.map {
             PresentSample(try sample($0, "1", $0.canonicalUnit, device: device), deviceName: "Everything")
         }
-        let shown = try Shown(present, settings, context())
+        let shown = try RetainedMessages(present, settings, context())
         let payload = try #require(shown.devices.keys.first.flatMap { shown.payloads[$0] })
         let file = Self.snapshots.appending(path: "discovery-\(version).json")
         if getenv("VITALGATE_RECORD") != nil { try Data(payload + [0x0A]).write(to: file) }
@@ -184,12 +184,12 @@ import Testing
 
     // MARK: Meters
 
-    private func meter(_ present: [PresentSample], _ total: DayTotal?) throws -> Shown {
+    private func meter(_ present: [PresentSample], _ total: DayTotal?) throws -> RetainedMessages {
         let context = try ExportContext(
             name: "home", store: "1a2b3c4d-0000-4000-8000-000000000000", me: "11111111-2222-4333-8444-555555555555",
             present: { present }, today: { $0.origin.type.aggregation == .cumulative ? total : nil },
             now: { Instant(seconds: 1_790_000_000) })
-        return try Shown(present, MQTTSettings(), context)
+        return try RetainedMessages(present, MQTTSettings(), context)
     }
 
     /// What adds up is the day's total since midnight, begins at zero, and is told anew at the next midnight.
@@ -229,7 +229,7 @@ import Testing
                     try sample(.batteryLevel, "90", Unit(ucum: "%"), device: scale, subject: subject), deviceName: "Scale",
                     person: "P\(number)"))
         }
-        let shown = try Shown(present, MQTTSettings(), context())
+        let shown = try RetainedMessages(present, MQTTSettings(), context())
         let batteries = shown.devices.values.filter { $0.components.contains { $0.type == .batteryLevel } }
         #expect(batteries.count == 1)
         #expect(shown.devices.count == (persons == 1 ? 1 : persons + 1))

@@ -10,7 +10,7 @@ import Pipeline
 ///     vitalgate/1a2b3c4d/…/bodyTemperature/availability     online while it is recent
 ///     vitalgate/1a2b3c4d/…/sleepAnalysis                    {"value":"ON","stage":"asleepDeep","start":…,"end":…,"uuid":…}
 ///     vitalgate/1a2b3c4d/…/workout                          {"value":"running","duration":1740.0,"distance":5200.0,…}
-struct Shown {
+struct RetainedMessages {
     /// All payloads by topic.
     private(set) var payloads: [String: [UInt8]] = [:]
     /// The devices with their sensors, by discovery topic.
