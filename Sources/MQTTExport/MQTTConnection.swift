@@ -25,7 +25,7 @@ final class MQTTConnection {
 
     private let options: Options
     private let handle: OpaquePointer
-    private let news: BrokerNews
+    private let events: BrokerEvents
 
     /// Connects, and waits until the broker has accepted the connection.
     init(_ options: Options) throws(DeliveryError) {
@@ -35,7 +35,7 @@ final class MQTTConnection {
             throw DeliveryError(.unreachable, "no memory for a connection")
         }
         self.handle = handle
-        news = BrokerNews(handle, birth: options.birth)
+        events = BrokerEvents(handle, birth: options.birth)
         try configure()
         try connect()
     }
@@ -87,7 +87,7 @@ final class MQTTConnection {
         try demand(code, code == MOSQ_ERR_TLS.rawValue ? .unfit : .unreachable)
         try demand(mosquitto_loop_start(handle), .unreachable)
         try wait("let us in") { $0.answer != nil || !$0.complaint.isEmpty }
-        guard let answer = news.locked(\.answer) else { throw DeliveryError(.unfit, news.locked(\.complaint)) }
+        guard let answer = events.locked(\.answer) else { throw DeliveryError(.unfit, events.locked(\.complaint)) }
         if answer != 0 { throw MQTTReason.refusal(answer) }
         if let birth = options.birth { try subscribe(birth) }
     }
@@ -96,13 +96,13 @@ final class MQTTConnection {
     func close() { mosquitto_disconnect_v5(handle, 0, nil) }
 
     /// Whether the connection is open.
-    var isConnected: Bool { news.locked { $0.answer == 0 && $0.broken == nil } }
+    var isConnected: Bool { events.locked { $0.answer == 0 && $0.broken == nil } }
 
     // MARK: Speaking
 
     /// Sets the messages that the broker has to retain, by topic. They are published again when the broker or a listener needs
     /// them.
-    func remember(_ retained: [String: [UInt8]]) { news.locked { $0.retained = retained } }
+    func remember(_ retained: [String: [UInt8]]) { events.locked { $0.retained = retained } }
 
     /// Publishes messages, and waits until all are acknowledged.
     ///
@@ -116,22 +116,22 @@ final class MQTTConnection {
 
     private func publish(_ messages: [MQTTMessage]) throws(DeliveryError) {
         guard !messages.isEmpty else { return }
-        news.locked { $0.acknowledged.removeAll(keepingCapacity: true) }
+        events.locked { $0.acknowledged.removeAll(keepingCapacity: true) }
         var ids: [Int32] = []
         ids.reserveCapacity(messages.count)
-        func refusal(_ news: BrokerNews) -> DeliveryError? {
-            ids.lazy.compactMap { news.acknowledged[$0] }.first { $0 >= 0x80 }.map(MQTTReason.refusal)
+        func refusal(_ events: BrokerEvents) -> DeliveryError? {
+            ids.lazy.compactMap { events.acknowledged[$0] }.first { $0 >= 0x80 }.map(MQTTReason.refusal)
         }
         do throws(DeliveryError) {
             for message in messages { ids.append(try send(message)) }
             // Acknowledgements of other messages may be among them.
-            try wait("acknowledge a message") { news in
-                news.acknowledged.count >= ids.count && ids.allSatisfy { news.acknowledged[$0] != nil }
+            try wait("acknowledge a message") { events in
+                events.acknowledged.count >= ids.count && ids.allSatisfy { events.acknowledged[$0] != nil }
             }
         } catch {
-            throw news.locked(refusal) ?? error
+            throw events.locked(refusal) ?? error
         }
-        if let refusal = news.locked(refusal) { throw refusal }
+        if let refusal = events.locked(refusal) { throw refusal }
     }
 
     private func send(_ message: MQTTMessage) throws(DeliveryError) -> Int32 {
@@ -144,7 +144,7 @@ final class MQTTConnection {
             throw DeliveryError(.refused, "a message of \(length) octets is too large for the broker")
         case MOSQ_ERR_QOS_NOT_SUPPORTED.rawValue, MOSQ_ERR_RETAIN_NOT_SUPPORTED.rawValue:
             throw DeliveryError(.unfit, "the broker acknowledges or retains no messages")
-        default: throw news.error(code, .unreachable)
+        default: throw events.error(code, .unreachable)
         }
     }
 
@@ -152,7 +152,7 @@ final class MQTTConnection {
     ///
     /// - Parameter echo: a message below one of them. The retained messages arrive before it comes back.
     func retained(below topics: [String], echo: MQTTMessage) throws(DeliveryError) -> [String: [UInt8]] {
-        news.locked {
+        events.locked {
             $0.found.removeAll()
             $0.echo = (echo.topic, false)
         }
@@ -164,11 +164,11 @@ final class MQTTConnection {
             try demand(mosquitto_unsubscribe(handle, &id, topic), .unreachable)
             try wait("end a subscription") { $0.subscribed[id] != nil }
         }
-        return news.locked { news in
-            defer { news.found.removeAll() }
-            news.echo.topic = ""
-            news.found[echo.topic] = nil
-            return news.found
+        return events.locked { events in
+            defer { events.found.removeAll() }
+            events.echo.topic = ""
+            events.found[echo.topic] = nil
+            return events.found
         }
     }
 
@@ -177,16 +177,16 @@ final class MQTTConnection {
         var id: Int32 = 0
         try demand(mosquitto_subscribe(handle, &id, topic, 1), .unreachable)
         try wait("take a subscription") { $0.subscribed[id] != nil }
-        let code = news.locked { $0.subscribed[id] ?? 0 }
+        let code = events.locked { $0.subscribed[id] ?? 0 }
         if code >= 0x80 { throw DeliveryError(.unauthorised, "reading \(topic): \(MQTTReason.text(code))") }
     }
 
-    private func wait(_ what: String, until isSo: (BrokerNews) -> Bool) throws(DeliveryError) {
-        try news.wait(seconds: Self.patience, for: what, until: isSo)
+    private func wait(_ what: String, until isSo: (BrokerEvents) -> Bool) throws(DeliveryError) {
+        try events.wait(seconds: Self.patience, for: what, until: isSo)
     }
 
     private func demand(_ code: Int32, _ kind: DeliveryError.Kind) throws(DeliveryError) {
         guard code != MOSQ_ERR_SUCCESS.rawValue else { return }
-        throw news.error(code, kind)
+        throw events.error(code, kind)
     }
 }

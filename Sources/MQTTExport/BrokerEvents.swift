@@ -4,7 +4,7 @@ import Pipeline
 
 /// The state that libmosquitto's thread receives from a broker, and the messages that it repeats by itself. A lock protects the
 /// data that both threads use.
-final class BrokerNews: @unchecked Sendable {
+final class BrokerEvents: @unchecked Sendable {
     /// The maximum number of retained messages read below our topics. The rest are ignored.
     private static let most = 20_000
 
@@ -42,24 +42,24 @@ final class BrokerNews: @unchecked Sendable {
         pthread_cond_init(changed, &attributes)
         pthread_condattr_destroy(&attributes)
         mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
-        mosquitto_connect_v5_callback_set(handle) { _, context, code, _, _ in BrokerNews.of(context)?.heardAnswer(code) }
-        mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerNews.of(context)?.heardEnd(code) }
+        mosquitto_connect_v5_callback_set(handle) { _, context, code, _, _ in BrokerEvents.of(context)?.heardAnswer(code) }
+        mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerEvents.of(context)?.heardEnd(code) }
         mosquitto_publish_v5_callback_set(handle) { _, context, id, code, _ in
-            BrokerNews.of(context)?.locked { $0.acknowledged[id] = code }
+            BrokerEvents.of(context)?.locked { $0.acknowledged[id] = code }
         }
         mosquitto_subscribe_v5_callback_set(handle) { _, context, id, count, codes, _ in
-            BrokerNews.of(context)?.locked { $0.subscribed[id] = count > 0 ? codes?.pointee ?? 0 : 0 }
+            BrokerEvents.of(context)?.locked { $0.subscribed[id] = count > 0 ? codes?.pointee ?? 0 : 0 }
         }
         mosquitto_unsubscribe_v5_callback_set(handle) { _, context, id, _ in
-            BrokerNews.of(context)?.locked { $0.subscribed[id] = 0 }
+            BrokerEvents.of(context)?.locked { $0.subscribed[id] = 0 }
         }
         mosquitto_message_v5_callback_set(handle) { _, context, message, _ in
-            if let message = message?.pointee { BrokerNews.of(context)?.heard(message) }
+            if let message = message?.pointee { BrokerEvents.of(context)?.heard(message) }
         }
         mosquitto_log_callback_set(handle) { _, context, level, text in
             guard level == MOSQ_LOG_ERR, let text else { return }
             let words = String(cString: text)
-            BrokerNews.of(context)?.locked { $0.complaint = String(words.prefix(200)) }
+            BrokerEvents.of(context)?.locked { $0.complaint = String(words.prefix(200)) }
         }
     }
 
@@ -71,7 +71,7 @@ final class BrokerNews: @unchecked Sendable {
     }
 
     /// Runs `body` with the lock held, and wakes the waiting threads.
-    func locked<Result>(_ body: (BrokerNews) -> Result) -> Result {
+    func locked<Result>(_ body: (BrokerEvents) -> Result) -> Result {
         pthread_mutex_lock(lock)
         defer {
             pthread_cond_broadcast(changed)
@@ -83,7 +83,7 @@ final class BrokerNews: @unchecked Sendable {
     /// Waits until a condition is true, which is checked with the lock held.
     ///
     /// - Throws: ``DeliveryError`` if the connection breaks or the time is over.
-    func wait(seconds: Int, for what: String, until isSo: (BrokerNews) -> Bool) throws(DeliveryError) {
+    func wait(seconds: Int, for what: String, until isSo: (BrokerEvents) -> Bool) throws(DeliveryError) {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
         end.tv_sec += seconds
@@ -99,8 +99,8 @@ final class BrokerNews: @unchecked Sendable {
 
     // MARK: On libmosquitto's thread
 
-    private static func of(_ context: UnsafeMutableRawPointer?) -> BrokerNews? {
-        context.map { Unmanaged<BrokerNews>.fromOpaque($0).takeUnretainedValue() }
+    private static func of(_ context: UnsafeMutableRawPointer?) -> BrokerEvents? {
+        context.map { Unmanaged<BrokerEvents>.fromOpaque($0).takeUnretainedValue() }
     }
 
     private func heardAnswer(_ code: Int32) {
