@@ -252,14 +252,14 @@ public final class MQTTExporter: Exporter {
         return (payloads, again)
     }
 
-    private struct Told: Decodable {
+    private struct DiscoveryMessage: Decodable {
         struct Component: Decodable {}
         var components: [String: Component]
     }
 
     /// Returns the sensors in a device's discovery message.
     private static func components(_ payload: [UInt8]) -> Set<String> {
-        let told = try? JSONDecoder().decode(Told.self, from: Data(payload))
+        let told = try? JSONDecoder().decode(DiscoveryMessage.self, from: Data(payload))
         return Set(told?.components.keys.map { $0 } ?? [])
     }
 }

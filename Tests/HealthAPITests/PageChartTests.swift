@@ -9,7 +9,7 @@ import Testing
 
 /// What charts are drawn of.
 @Suite struct PageChartTests {
-    private struct Told: Decodable {
+    private struct ChartResponse: Decodable {
         struct Series: Decodable {
             var type: String
             var unit: String
@@ -35,11 +35,11 @@ import Testing
         cookie = try PageTests.cookie(served)
     }
 
-    private func told(_ query: String, from: Int64, to: Int64) throws -> Told {
+    private func told(_ query: String, from: Int64, to: Int64) throws -> ChartResponse {
         let target = "/page/data/series?\(query)&from=\(from * 1000)&to=\(to * 1000)"
         let answer = try #require(try served.client().get(target, cookie))
         try #require(answer.status == 200, "\(answer.text)")
-        return try JSONDecoder().decode(Told.self, from: Data(answer.body))
+        return try JSONDecoder().decode(ChartResponse.self, from: Data(answer.body))
     }
 
     @Test func aPixelHasItsLowestHighestAndAverage() throws {

@@ -379,11 +379,11 @@ import Testing
         let run = try test.run(exporter, settings)
         try test.finish(run)
         func values() throws -> [Double] {
-            struct Told: Decodable {
+            struct StateMessage: Decodable {
                 var value: Double
             }
             return try listener.heard().filter { $0.topic.hasSuffix("/stepCount") }
-                .map { try JSONDecoder().decode(Told.self, from: Data($0.payload.utf8)).value }
+                .map { try JSONDecoder().decode(StateMessage.self, from: Data($0.payload.utf8)).value }
         }
         #expect(try values() == [0])
         clock.time = Instant(seconds: 1_790_020_004)

@@ -9,7 +9,7 @@ import Testing
 /// sources at once, in zones that are not whole hours from UTC.
 @Suite struct ActivityReferenceTests {
     /// On a grid of half hours, so that much falls together.
-    struct Told: Hashable {
+    struct ReferenceSample: Hashable {
         var type: String
         var isPhone: Bool
         var start: Int
@@ -34,7 +34,7 @@ import Testing
             "activeEnergyBurned", "appleMoveTime", "appleExerciseTime", "stepCount", "pushCount", "appleStandTime",
             "appleStandHour", "appleStandHour", "appleStandHour",
         ]
-        var told: Set<Told> = []
+        var told: Set<ReferenceSample> = []
         for _ in 0..<Int.random(in: 5..<60, using: &random) {
             let type = types[Int.random(in: 0..<types.count, using: &random)]
             // The days before and after have samples, too, and no day has them all.
@@ -44,7 +44,8 @@ import Testing
             let value =
                 type == "appleStandHour"
                 ? Int.random(in: 0...1, using: &random) : [0, 1, 2, 60][Int.random(in: 0..<4, using: &random)]
-            told.insert(Told(type: type, isPhone: Bool.random(using: &random), start: start, length: length, value: value))
+            told.insert(
+                ReferenceSample(type: type, isPhone: Bool.random(using: &random), start: start, length: length, value: value))
         }
         let dates = (-1...4).map { Self.date(first + 1440 * $0 + 720) }
         let wheelchairFrom = Bool.random(using: &random) ? dates.randomElement(using: &random) : nil
@@ -122,13 +123,13 @@ import Testing
             var number: Int
         }
 
-        private let told: Set<Told>
+        private let told: Set<ReferenceSample>
         private let first: Int
         /// By the minute, from the first one on.
         private var hours: [Hour] = []
 
         /// - Parameter minutes: all that samples may tell of, and the day before them.
-        init(told: Set<Told>, zone: TimeZoneRules, minutes: Range<Int>) {
+        init(told: Set<ReferenceSample>, zone: TimeZoneRules, minutes: Range<Int>) {
             self.told = told
             first = minutes.lowerBound
             var (day, date, begun) = (Int64.min, "", 0)

@@ -7,7 +7,7 @@ import SampleStore
 /// It checks after the third reading of a series, when the count has grown by half, and at least every 64 readings. Only the last
 /// readings are checked. A suspicion is reported once in each run of the hub.
 final class UnitWatch {
-    private struct Told: Hashable {
+    private struct Notice: Hashable {
         var series: Int64
         var taken: String
         var fits: String
@@ -23,7 +23,7 @@ final class UnitWatch {
     private let types = MisunitDetector.types
     private var series: [Origin: Series] = [:]
     private var due: Set<Origin> = []
-    private var told: Set<Told> = []
+    private var told: Set<Notice> = []
 
     /// The maximum number of series. Beyond it all counts start again.
     private static let maximum = 1024
@@ -52,7 +52,7 @@ final class UnitWatch {
             guard let first = series[origin]?.first else { continue }
             for suspicion in try store.suspicions(amongLatestOf: origin) where suspicion.stretch.to >= first {
                 let (stretch, series) = (suspicion.stretch, suspicion.series.id)
-                guard told.insert(Told(series: series, taken: stretch.taken.code, fits: stretch.fits.code)).inserted else {
+                guard told.insert(Notice(series: series, taken: stretch.taken.code, fits: stretch.fits.code)).inserted else {
                     continue
                 }
                 found.append(suspicion)

@@ -5,8 +5,8 @@ struct BitsReader {
     let layout: LayoutReader
     let scope: LayoutReader.Scope
 
-    private enum Shown: String, CaseIterable { case set, members }
-    private enum PartShown: String, CaseIterable { case code, text, truth, number }
+    private enum OutputForm: String, CaseIterable { case set, members }
+    private enum PartOutputForm: String, CaseIterable { case code, text, truth, number }
 
     func word(_ node: ProfileNode) -> LayoutStep? {
         let members = node.members(["name", "type", "bits", "show", "others", "as", "when", "order", "peek"])
@@ -46,7 +46,7 @@ struct BitsReader {
         let start = Int32(layout.plan.parts.count)
         layout.plan.parts += field.parts.map(\.bits).filter { $0.allowed != 0 || $0.required >= 0 }
         step.parts = start..<Int32(layout.plan.parts.count)
-        if !field.name.isEmpty { field.shape = members["as"]?.choice(Shown.self) == .members ? .members : .set }
+        if !field.name.isEmpty { field.shape = members["as"]?.choice(OutputForm.self) == .members ? .members : .set }
         if !field.name.isEmpty || !shown.isEmpty { step.field = layout.field(field, scope) }
         return step
     }
@@ -82,7 +82,7 @@ struct BitsReader {
             part.bits.isClosed = members["only"]?.boolean() ?? false
         }
         if let required = members["must"]?.integer(0...255) { part.bits.required = Int16(required) }
-        switch members["as"]?.choice(PartShown.self) {
+        switch members["as"]?.choice(PartOutputForm.self) {
         case .code: part.shape = .code
         case .text: part.shape = .text
         case .truth: part.shape = .truth

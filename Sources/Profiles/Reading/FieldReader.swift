@@ -52,7 +52,7 @@ struct FieldReader {
     }
 
     private enum Order: String, CaseIterable { case little, big }
-    private enum Shown: String, CaseIterable { case number, code, text, truth, instant, quantity, value }
+    private enum OutputForm: String, CaseIterable { case number, code, text, truth, instant, quantity, value }
 
     private func step(_ type: String, _ members: [String: ProfileNode]) -> LayoutStep? {
         var step: LayoutStep
@@ -85,7 +85,7 @@ struct FieldReader {
 
     private func shape(_ step: LayoutStep, _ members: [String: ProfileNode]) -> LayoutField.Shape {
         if step.repetition == .toTheEnd { return .list }
-        switch members["as"]?.choice(Shown.self) {
+        switch members["as"]?.choice(OutputForm.self) {
         case .number: return .number
         case .code: return .code
         case .text: return .text

@@ -83,16 +83,16 @@ import Testing
         var random = SeededGenerator(seed: UInt64(seed))
         let type = try #require(SampleType(seed % 2 == 0 ? "sleepAnalysis" : "menstrualFlow"))
         let values = seed % 2 == 0 ? 0...5 : 1...5
-        struct Told: Hashable {
+        struct ReferenceSample: Hashable {
             var source: Int
             var value: Int
             var start: Int
             var length: Int
         }
-        var told: Set<Told> = []
+        var told: Set<ReferenceSample> = []
         for _ in 0..<Int.random(in: 1...12, using: &random) {
             told.insert(
-                Told(
+                ReferenceSample(
                     source: Int.random(in: 0..<2, using: &random), value: Int.random(in: values, using: &random),
                     start: 6 * Int.random(in: 0..<60, using: &random),
                     length: [0, 6, 12, 60][Int.random(in: 0..<4, using: &random)]))

@@ -8,7 +8,7 @@ import Testing
 /// Random stores beside ``StatisticsReference``: samples at the borders of intervals and of one another, of several sources, over changes of
 /// clocks.
 @Suite struct StatisticsPropertyTests {
-    typealias Told = StatisticsReference.Told
+    typealias ReferenceSample = StatisticsReference.ReferenceSample
 
     private static let zones: [(rule: String, first: String)] = [
         ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-03-28"), ("CET-1CEST,M3.5.0,M10.5.0/3", "2026-10-24"),
@@ -22,7 +22,7 @@ import Testing
     private struct Person {
         var subject: String
         var type: SampleType
-        var told: [Told]
+        var told: [ReferenceSample]
     }
 
     @Test(arguments: 0..<50) func fiveThousandStores(file: Int) throws {
@@ -57,14 +57,14 @@ import Testing
     }
 
     /// Few times and values, so that samples touch, cover and equal one another.
-    private static func samples(_ random: inout SeededGenerator) -> [Told] {
-        var told: Set<Told> = []
+    private static func samples(_ random: inout SeededGenerator) -> [ReferenceSample] {
+        var told: Set<ReferenceSample> = []
         let lengths = [0, 0, 0, 1, 2, 12, 60, 288][0..<Int.random(in: 1...8, using: &random)]
         for _ in 0..<Int.random(in: 1...14, using: &random) {
             let start =
                 Bool.random(using: &random)
                 ? 12 * Int.random(in: 0..<60, using: &random) : 300 + Int.random(in: 0..<24, using: &random)
-            var next = Told(
+            var next = ReferenceSample(
                 series: Int.random(in: 0..<3, using: &random), start: start, length: lengths.randomElement(using: &random) ?? 0,
                 value: [30, 36, 37, 60][Int.random(in: 0..<4, using: &random)], zone: nil)
             // The zone makes no other reading.
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    private static func sample(_ told: Told, of person: Person, _ first: Int) throws -> GatedSample {
+    private static func sample(_ told: ReferenceSample, of person: Person, _ first: Int) throws -> GatedSample {
         var maker = try SampleMaker(
             person.type, source: "source\(told.series)", sourceName: "Source \(told.series)", subject: person.subject)
         maker.zone = told.zone.map { ZoneOffset(seconds: Int32($0 * 3600)) }

@@ -10,7 +10,7 @@ struct StatisticsReference {
     static let tick: Int64 = 300_000_000
 
     /// One sample of a person.
-    struct Told: Hashable {
+    struct ReferenceSample: Hashable {
         /// Which series: the lower goes first where several tell of the same time.
         var series: Int
         var start: Int
@@ -33,7 +33,7 @@ struct StatisticsReference {
     }
 
     let style: AggregationStyle
-    let told: [Told]
+    let told: [ReferenceSample]
     /// Ticks since 1970.
     let first: Int
     let zone: TimeZoneRules
@@ -51,14 +51,14 @@ struct StatisticsReference {
 
     private func microseconds(_ tick: Int) -> Int64 { Int64(first + tick) * Self.tick }
 
-    private func offset(_ sample: Told) -> Int64? {
+    private func offset(_ sample: ReferenceSample) -> Int64? {
         guard ownZones else { return nil }
         if let hours = sample.zone { return Int64(hours) * 3_600_000_000 }
         return Int64(zone.offset(at: Instant(microseconds: microseconds(sample.start))).seconds) * 1_000_000
     }
 
     /// What the clock shows by which a sample's tick is told apart, and whether it was asked for.
-    private func place(_ tick: Int, of sample: Told) -> Int? {
+    private func place(_ tick: Int, of sample: ReferenceSample) -> Int? {
         let instant = microseconds(tick)
         func wall(_ time: Int64) -> Int64 {
             time + Int64(zone.offset(at: Instant(microseconds: time)).seconds) * 1_000_000
@@ -72,13 +72,13 @@ struct StatisticsReference {
     }
 
     /// Whether a better series has a sample that lasts over this tick.
-    private func isCovered(_ tick: Int, for sample: Told) -> Bool {
+    private func isCovered(_ tick: Int, for sample: ReferenceSample) -> Bool {
         !countsEvery
             && told.contains { $0.series < sample.series && $0.length > 0 && $0.start <= tick && tick < $0.start + $0.length }
     }
 
     /// How long an instant's value holds, in microseconds.
-    private func hold(_ sample: Told) -> Double {
+    private func hold(_ sample: ReferenceSample) -> Double {
         let starts = told.filter { $0.series == sample.series }.map(\.start)
         let gaps = [
             starts.filter { $0 > sample.start }.min().map { $0 - sample.start },
@@ -121,7 +121,7 @@ struct StatisticsReference {
         return found
     }
 
-    private static func count(_ sample: Told, _ figures: inout Figures) {
+    private static func count(_ sample: ReferenceSample, _ figures: inout Figures) {
         figures.count += 1
         if sample.start > figures.latest.start { figures.latest = (sample.start, []) }
         if sample.start == figures.latest.start { figures.latest.values.insert(Double(sample.value)) }
