@@ -31,7 +31,7 @@ struct Night {
     }
 
     /// One sample.
-    struct Told {
+    struct StageSample {
         var stretch: Stretch
         /// The stage, or `nil` for time in bed.
         var stage: Stage?
@@ -42,7 +42,7 @@ struct Night {
 
     private(set) var start: Int64
     private(set) var end: Int64
-    private(set) var told: [Told]
+    private(set) var told: [StageSample]
     /// The person's UUID.
     let subject: String
     /// The zone of the first sample.
@@ -51,13 +51,13 @@ struct Night {
     /// A longer gap, in microseconds, separates two nights or a nap.
     static let gap: Int64 = 3 * 3_600_000_000
 
-    init(_ first: Told, subject: String, zone: ZoneOffset?) {
+    init(_ first: StageSample, subject: String, zone: ZoneOffset?) {
         (start, end, told) = (first.stretch.start, first.stretch.end, [first])
         (self.subject, self.zone) = (subject, zone)
     }
 
     /// Adds a sample that does not begin before the previous one. Returns false if it belongs to another night.
-    mutating func take(_ next: Told) -> Bool {
+    mutating func take(_ next: StageSample) -> Bool {
         guard next.stretch.start <= end &+ Self.gap else { return false }
         told.append(next)
         end = max(end, next.stretch.end)

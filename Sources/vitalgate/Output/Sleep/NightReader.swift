@@ -32,7 +32,7 @@ struct NightReader {
             guard stage != nil || name == "inBed" else { continue }
             let origin = Origin(
                 subject: sample.origin.subject, source: sample.origin.source.id, device: sample.origin.device?.key ?? "")
-            let told = Night.Told(
+            let told = Night.StageSample(
                 stretch: Night.Stretch(start: sample.start.microseconds, end: sample.end.microseconds), stage: stage,
                 rank: ranks[origin] ?? ranks.count, source: sample.origin.source.name)
             let subject = sample.origin.subject
