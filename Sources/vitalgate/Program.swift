@@ -14,40 +14,43 @@ enum Program {
     static let version = "0.1.0"
 
     /// All commands below the headings of the help. Help, completion and manual page are generated from the same declarations.
-    static let commandGroups: [(title: String, commands: [any Command.Type])] = [
-        (
-            "Most used",
-            [
-                ImportCommand.self, QueryCommand.self, StatsCommand.self, TodayCommand.self, ShowCommand.self, ExportCommand.self,
-                DevicesCommand.self, StatusCommand.self, DoctorCommand.self, RunCommand.self,
-            ]
-        ),
-        (
-            "Data",
-            [
-                AddCommand.self, DeleteCommand.self, RestoreCommand.self, ChangesCommand.self, RingsCommand.self,
-                MedicationsCommand.self,
-                TypesCommand.self, UnitCommand.self,
-            ]
-        ),
-        ("Devices", [ScanCommand.self, DecodeCommand.self, CaptureCommand.self, ReplayCommand.self, ProfileCommand.self]),
-        (
-            "Quality",
-            [
-                RepairCommand.self, QuarantineCommand.self, LedgerCommand.self, SourcesCommand.self, EstimateCommand.self,
-            ]
-        ),
-        ("Other systems", [TargetsCommand.self, ObserveCommand.self]),
-        (
-            "People and access",
-            [
-                PeopleCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self, PageCommand.self,
-            ]
-        ),
-        ("Maintenance", [StoreCommand.self, GenerateCommand.self]),
-    ]
+    static var commandGroups: [(title: String, commands: [any Command.Type])] {
+        [
+            (
+                "Most used",
+                [
+                    ImportCommand.self, QueryCommand.self, StatsCommand.self, TodayCommand.self, ShowCommand.self,
+                    ExportCommand.self,
+                    DevicesCommand.self, StatusCommand.self, DoctorCommand.self, RunCommand.self,
+                ]
+            ),
+            (
+                "Data",
+                [
+                    AddCommand.self, DeleteCommand.self, RestoreCommand.self, ChangesCommand.self, RingsCommand.self,
+                    MedicationsCommand.self,
+                    TypesCommand.self, UnitCommand.self,
+                ]
+            ),
+            ("Devices", [ScanCommand.self, DecodeCommand.self, CaptureCommand.self, ReplayCommand.self, ProfileCommand.self]),
+            (
+                "Quality",
+                [
+                    RepairCommand.self, QuarantineCommand.self, LedgerCommand.self, SourcesCommand.self, EstimateCommand.self,
+                ]
+            ),
+            ("Other systems", [TargetsCommand.self, ObserveCommand.self]),
+            (
+                "People and access",
+                [
+                    PeopleCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self, PageCommand.self,
+                ]
+            ),
+            ("Maintenance", [StoreCommand.self, GenerateCommand.self]),
+        ]
+    }
 
-    static let commands = commandGroups.flatMap(\.commands)
+    static var commands: [any Command.Type] { commandGroups.flatMap(\.commands) }
 
     static let specification = CommandSpecification(
         name: "vitalgate",

@@ -39,8 +39,8 @@ import Testing
     private func card(_ type: String) throws -> String? {
         let cookie = try PageTests.cookie(served)
         let text = try #require(try served.client().get("/page/data/today", cookie)).text
-        guard let start = text.range(of: "\"type\":\"\(type)\"") else { return nil }
-        guard let value = text[start.upperBound...].range(of: "\"value\":\"") else { return nil }
+        guard let start = text.firstRange(of: "\"type\":\"\(type)\"") else { return nil }
+        guard let value = text[start.upperBound...].firstRange(of: "\"value\":\"") else { return nil }
         return String(text[value.upperBound...].prefix { $0 != "\"" })
     }
 

@@ -21,7 +21,8 @@ public final class DocumentSchema {
     /// - Parameter folders: the folders of device profiles. `CDASchema` is in one of them, as in an installation, or beside one, as in a
     ///   checkout. The first match is used.
     public init(folders: [String]) {
-        folder = folders.lazy.flatMap { ["\($0)/CDASchema", "\($0)/../CDASchema"] }.first { xmlCheckFilename($0) > 0 }
+        let candidates = folders.flatMap { folder -> [String] in ["\(folder)/CDASchema", "\(folder)/../CDASchema"] }
+        folder = candidates.first { xmlCheckFilename($0) > 0 }
     }
 
     deinit { for case let schema? in schemas.values { xmlSchemaFree(schema) } }

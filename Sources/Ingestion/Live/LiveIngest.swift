@@ -49,7 +49,7 @@ public final class LiveIngest {
     /// The people who share a device, by device key.
     var shared: [String: Set<String>] = [:]
     /// Addresses of devices with readings that are durable.
-    public private(set) var delivered: Set<String> = []
+    public internal(set) var delivered: Set<String> = []
     var failing: Failing?
     /// Devices with beats that wait for the end of their minute.
     var gathering: [ObjectIdentifier: LiveDevice] = [:]

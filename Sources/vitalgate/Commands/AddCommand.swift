@@ -43,7 +43,7 @@ enum AddCommand: Command {
         }
         let store = try context.access().openForWriting(creating: true)
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        let readings = try parts.enumerated().map { index, part in
+        let readings = parts.enumerated().map { index, part in
             Reading(
                 origin: Origin(subject: subject, type: part.type, source: source, device: nil), numeral: part.numeral,
                 unit: part.unit,

@@ -176,7 +176,7 @@ enum QueryCommand: Command {
         }
         var writer = SampleWriter(
             context: context, unit: try context.unit(for: stored.sample.origin.type), times: try context.times(),
-            me: store.subject)
+            store: store)
         try writer.write(stored)
         try writer.finish()
         return .success

@@ -47,7 +47,7 @@ enum ShowCommand: Command {
             return .success
         }
         var writer = SampleWriter(
-            context: context, unit: nil, times: try context.times(), me: store.subject, withContent: true)
+            context: context, unit: nil, times: try context.times(), store: store, withContent: true)
         try writer.write(stored)
         try writer.finish()
         return .success
