@@ -304,6 +304,22 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .live)
     }
 
+    /// The device refused to enable notifications at a stale handle. BlueZ does not answer the request, and later takes the notifications
+    /// for acquired. Without a request of ours before, another program has them, and its link is kept.
+    @Test(arguments: [false, true]) func notificationsThatBlueZHasKept(own: Bool) throws {
+        var driver = Driver(try Self.strap())
+        _ = driver.link()
+        if own {
+            #expect(driver.on(.finished(.subscribe(Self.rate), .failed(.noAnswer))).contains(.disconnect))
+            driver.on(.linkLost)
+            driver.wait()
+            _ = driver.link()
+        }
+        let commands = driver.on(.finished(.subscribe(Self.rate), .failed(.acquired)))
+        #expect(commands.contains(.dropCache) == own)
+        #expect(commands.contains(.tell(.notEnabled(Self.rate))) == !own)
+    }
+
     @Test func inProgressIsTriedAgainAMomentLater() throws {
         var driver = Driver(try Self.strap())
         _ = driver.link()
@@ -393,6 +409,7 @@ struct ConnectionMachineTests {
         (BusError("org.bluez.Error.NotPermitted", "Not paired"), LinkFailure.authentication),
         (BusError("org.bluez.Error.NotPermitted", "Read not permitted"), .other),
         (BusError("org.bluez.Error.NotPermitted", "Write not permitted"), .stale),
+        (BusError("org.bluez.Error.NotPermitted", "Notify acquired"), .acquired),
         (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0x0a"), .stale),
         (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0xfe"), .procedureRunning),
         (BusError("org.bluez.Error.Failed", "Operation failed with ATT error: 0x80"), .other),

@@ -37,6 +37,7 @@ extension LinkFailure {
         case .authentication: "the device requires pairing, or rejects the bond"
         case .accessDenied: "D-Bus denies access"
         case .stale: "BlueZ's cached services are out of date"
+        case .acquired: "another program receives the notifications"
         case .procedureRunning: "the device is busy with another request for its records"
         case .unknownObject: "BlueZ no longer knows the device"
         case .other: "no characteristic of its profile could be enabled, or BlueZ gave no reason"

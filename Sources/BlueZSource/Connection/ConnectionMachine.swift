@@ -33,6 +33,8 @@ struct ConnectionMachine {
     private(set) var lastFailure: LinkFailure?
     /// The characteristics for which BlueZ's table was dropped.
     private var distrusted: Set<CharacteristicName> = []
+    /// The characteristics whose last request for notifications was never answered.
+    private var unanswered: Set<CharacteristicName> = []
     /// The time since which the device's measurements wait for its answers.
     var asksSince: Duration?
     private var available: Set<CharacteristicName> = []
@@ -211,6 +213,7 @@ struct ConnectionMachine {
             if step == .information { informationKnown = true }
             if case .subscribe(let name) = step {
                 subscribed.insert(name)
+                unanswered.remove(name)
                 staleFailures[name] = nil
                 distrusted.remove(name)
                 told.subtract([.staleCache(name), .notEnabled(name), .missing(name)])
@@ -259,12 +262,14 @@ struct ConnectionMachine {
             steps.insert(step, at: 0)
             deadline = now + limits.pause
             return []
-        case .stale, .other: break
+        case .stale, .acquired, .other: break
         }
         repeats = 0
         // The uncollected records depend on the clock as it is, so setting it would change their meaning.
         if step == .collect { steps.removeAll { $0 == .setClock } }
         guard case .subscribe(let name) = step else { return next(now) }
+        // Nobody else can have them if our own request was not answered.
+        if failure == .acquired, unanswered.contains(name), distrusts([name]) { return dropCache(now) }
         if failure == .stale {
             if distrusts([name]) { return dropCache(now) }
             staleFailures[name, default: 0] += 1
@@ -323,8 +328,9 @@ struct ConnectionMachine {
             // fault.
             return [.observe(.noAnswer)] + leave(after: backOff(), now)
         case .noAnswer:
+            if case .working(.subscribe(let name)) = state { unanswered.insert(name) }
             if case .working(let step) = state { return tell(.unanswered(step.waitedFor)) + leave(after: backOff(), now) }
-        case .absent, .inProgress, .notReady, .notConnected, .stale, .procedureRunning, .unknownObject, .other: break
+        case .absent, .inProgress, .notReady, .notConnected, .stale, .acquired, .procedureRunning, .unknownObject, .other: break
         }
         return leave(after: backOff(), now)
     }

@@ -15,6 +15,9 @@ enum LinkFailure: Hashable, Sendable {
     case accessDenied
     /// The attribute is not at the place in the cached table (story 7).
     case stale
+    /// BlueZ has given the notifications to a program already. BlueZ 5.66 also says so after the device refused to enable them: it does
+    /// not answer that request, and keeps its socket until it forgets the device.
+    case acquired
     /// A record access procedure is already running (ATT 0xFE).
     case procedureRunning
     /// BlueZ does not know the object: the device was removed, or the daemon restarted.
@@ -32,6 +35,7 @@ enum LinkFailure: Hashable, Sendable {
             // ATT 0x03. A descriptor that enables notifications can be written, so something else is at its handle now. BlueZ 5.66 keeps
             // such a table if Service Changed names only a part of what moved: it stores the new database hash with the old table.
             self = .stale
+        case "org.bluez.Error.NotPermitted" where text.contains("notify acquired"): self = .acquired
         case "org.bluez.Error.Failed":
             if text.contains("att error: 0x01") || text.contains("att error: 0x0a") {
                 // Invalid Handle or Attribute Not Found: the table differs from the cached one.

@@ -59,7 +59,7 @@ import Testing
             #expect(try test.samples().count == 3)
             // The repair stands as long as others were compared with it.
             let error = thrown(StoreError.self) { _ = try test.store.undoMigration(migration, at: TestStore.received) }
-            #expect(error?.message.contains("ingest undo \(merged.ingest)") == true)
+            #expect(error?.message.contains("ledger undo \(merged.ingest)") == true)
             let apart = try undo(merged.ingest, test)
             #expect(try test.lines() == repaired)
             // A person has parted them.

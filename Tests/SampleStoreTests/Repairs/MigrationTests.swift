@@ -180,7 +180,7 @@ extension TestStore {
             #expect(sample.received == old.sample.received)
             // In reverse order only.
             let error = thrown(StoreError.self) { try test.undo(first) }
-            #expect(error?.message.contains("migrate undo \(second)") == true)
+            #expect(error?.message.contains("repair undo \(second)") == true)
             #expect(try test.keep([old]).outcomes[0] == [.duplicate])
             try test.undo(second)
             try test.undo(first)
@@ -285,7 +285,7 @@ extension TestStore {
             let description = TestStore.description(.undo)
             for forget in [false, true] {
                 let error = thrown(StoreError.self) { try test.store.undo(ingest, forget: forget, description: description) }
-                #expect(error?.message.contains("migrate undo \(migration)") == true)
+                #expect(error?.message.contains("repair undo \(migration)") == true)
             }
             #expect(throws: StoreError.self) { try test.store.undo(entry, forget: true, description: description) }
             #expect(throws: StoreError.self) { try test.restore(wrong[1]) }

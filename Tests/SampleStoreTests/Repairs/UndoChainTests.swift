@@ -223,7 +223,7 @@ import Testing
             let back = try Self.undo(test, try Self.undo(test, 1))
             let migration = try #require(try Self.shift(test, "ble", days: 1))
             let error = thrown(StoreError.self) { _ = try Self.undo(test, back) }
-            #expect(error?.message.contains("migrate undo \(migration)") == true)
+            #expect(error?.message.contains("repair undo \(migration)") == true)
             #expect(try test.samples().count == 1)
         }
     }
@@ -399,7 +399,7 @@ import Testing
             let account = try test.keep(try known.map { try Self.sample($0.measurement, path) }).account
             #expect(account.stored == 0, comment)
             for note in account.notes {
-                guard let range = note.firstRange(of: "ingest undo "),
+                guard let range = note.firstRange(of: "ledger undo "),
                     let undone = Int64(note[range.upperBound...].prefix { $0.isNumber })
                 else { continue }
                 let (imported, takes) = model.effect(of: undone)

@@ -17,7 +17,7 @@ import Testing
     @Test(arguments: [["run", "--capture"], ["capture"]]) func aFieldReportIsATest(command: [String]) throws {
         let run = try folder.vitalgate(command + [file, "--simulate", "--once"])
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.errors.contains("holds health readings as the devices sent them"))
+        #expect(run.errors.contains("contains health readings as the devices sent them"))
         #expect(folder.mode("field.ndjson") == 0o600)
         let stored = try samples(try folder.vitalgate("query", "all", "--format", "ndjson").lines)
         #expect(stored.count >= 5)
