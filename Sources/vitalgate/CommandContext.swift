@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import Hub
 import SampleStore
@@ -79,7 +80,9 @@ struct CommandContext {
     func unit(for type: SampleType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }
         let unit = try HealthModel.Unit(written: code)
-        if let type { _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass) }
+        // A blood pressure is shown by its two pressures.
+        let measured = type?.id == BloodPressure.type ? .bloodPressureSystolic : type
+        if let measured { _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass) }
         return unit
     }
 

@@ -36,11 +36,11 @@ import Testing
         #expect(try add(folder, "bloodPressure", "124").status == 64)
     }
 
-    @Test func aWrongUnitIsHeldAndAWrongWordRefused() throws {
+    @Test func whatCannotBeTrueIsHeldAndAWrongWordRefused() throws {
         let folder = try TestFolder()
-        let fever = try add(folder, "bodyTemperature", "98.6", "Cel")
-        #expect(fever.status == 65 && fever.errors.hasPrefix("quarantined"), "\(fever.errors)")
-        #expect(try folder.vitalgate("query", "bodyTemperature", "--format", "ndjson").lines.isEmpty)
+        let beat = try add(folder, "heartRate", "900", "/min")
+        #expect(beat.status == 65 && beat.errors.hasPrefix("quarantined"), "\(beat.errors)")
+        #expect(try folder.vitalgate("query", "heartRate", "--format", "ndjson").lines.isEmpty)
         #expect(try add(folder, "bodyMass", "71.5", "s").status == 65)
         #expect(try add(folder, "bodyMass", "heavy").status == 64)
         #expect(try add(folder, "sleepAnalysis", "3").status == 64)

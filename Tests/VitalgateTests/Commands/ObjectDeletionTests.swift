@@ -52,7 +52,7 @@ import Testing
     @Test func aWorkoutsRoutes() throws {
         let objects = try ObjectStore.filled()
         let run = try objects.folder.vitalgate("delete", objects["workout"], "--with-objects")
-        #expect(run.errors.contains("2 samples deleted, among them 1 that belongs to them"))
+        #expect(run.errors.contains("2 samples deleted, including 1 object that belongs to them"))
         let left = try uuids(objects.folder)
         #expect(!left.contains(objects["route"]) && !left.contains(objects["workout"]))
         let undone = try objects.folder.vitalgate("ledger", "list", "--format", "ndjson").objects().last?["ingest"].integer

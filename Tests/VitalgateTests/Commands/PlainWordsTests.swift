@@ -90,7 +90,7 @@ import Testing
         for command in ["plan", "apply"] {
             let report = try folder.vitalgate(["repair", command] + repair + tokyo).output
             #expect(report.contains("2026-03-28 15:31:00 +09:00"), "\(report)")
-            #expect(report.contains("at 2026-03-28 16:31:00 +09:00"), "\(report)")
+            #expect(report.contains("moved to 2026-03-28 16:31:00 +09:00"), "\(report)")
             #expect(!report.contains("+01:00") && !report.contains("+02:00"), "\(report)")
         }
     }

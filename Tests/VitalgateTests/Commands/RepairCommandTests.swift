@@ -26,7 +26,9 @@ import Testing
         let folder = try Self.hourly()
         let one = ["repair", "apply", "--type", "stepCount", "--to", "2026-01-01T00:30:00Z", "--shift", "+1h"]
         let refused = try folder.vitalgate(one)
-        #expect(refused.status == 65 && refused.errors.contains("there would be 1 fewer") && refused.errors.contains("--merge"))
+        #expect(
+            refused.status == 65 && refused.errors.contains("so the repair would remove 1: ")
+                && refused.errors.contains("--merge"))
         #expect(try Self.count(folder) == 9)
         let done = try folder.vitalgate(one + ["--merge"])
         #expect(done.status == 0 && done.errors.contains("0 samples repaired, 1 merged"))

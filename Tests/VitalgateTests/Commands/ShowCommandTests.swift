@@ -76,7 +76,8 @@ import Testing
         for name in ["workout", "systolic", "ecg"] {
             let run = try objects.folder.vitalgate("show", objects[name], "--raw")
             #expect(
-                run.status == 65 && run.output.isEmpty && run.errors.contains("requires a clinical record or document"), "\(run.errors)")
+                run.status == 65 && run.output.isEmpty && run.errors.contains("requires a clinical record or document"),
+                "\(run.errors)")
         }
         #expect(try objects.folder.vitalgate("show", objects["record"], "--raw", "--format", "csv").status == 64)
         #expect(try objects.folder.vitalgate("show", objects["record"], "--raw", "--points").status == 64)

@@ -105,11 +105,11 @@ import Testing
         try hub.drop("a.csv", InboxTests.csv(20))
         try hub.waits { try folder.exists("archive/archive.ndjson") && folded().samples.count == 20 }
         // One that cannot work is said once, and holds nothing up.
-        try hub.waits { hub.count("target lost: stopped") == 1 }
+        try hub.waits { hub.count("target lost: delivery stopped") == 1 }
         try hub.drop("b.csv", InboxTests.csv(30, day: 2))
         try hub.waits { try folded().samples.count == 50 }
         #expect(try folded().samples == stored())
-        #expect(hub.count("target lost: stopped") == 1)
+        #expect(hub.count("target lost: delivery stopped") == 1)
         // Killed, it takes its exporters with it.
         let children = try Self.children(of: hub.program.process)
         #expect(children.count == 2)
