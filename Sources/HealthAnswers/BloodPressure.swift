@@ -11,6 +11,9 @@ public struct BloodPressure: Hashable, Sendable {
     /// The id of the correlation's type.
     public static let type = "bloodPressure"
 
+    /// The type whose unit a sample is shown in: a blood pressure is shown by its two pressures, any other sample by its own value.
+    public static func measuredType(of type: SampleType) -> SampleType { type.id == Self.type ? .bloodPressureSystolic : type }
+
     /// Reads the samples of a correlation. Returns `nil` for another type, and if one of the two is missing.
     public init?(_ correlation: Sample, in store: SampleStore) throws(StoreError) {
         guard correlation.origin.type.id == Self.type,

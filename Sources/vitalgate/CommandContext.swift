@@ -80,9 +80,7 @@ struct CommandContext {
     func unit(for type: SampleType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }
         let unit = try HealthModel.Unit(written: code)
-        // A blood pressure is shown by its two pressures.
-        let measured = type?.id == BloodPressure.type ? .bloodPressureSystolic : type
-        if let measured { _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass) }
+        if let measured = type.map(BloodPressure.measuredType) { _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass) }
         return unit
     }
 

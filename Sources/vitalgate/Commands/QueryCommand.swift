@@ -77,7 +77,8 @@ enum QueryCommand: Command {
         let unit = try context.unit(for: nil)
         // A single type must be compatible with the unit. If there are several, the unit applies to the compatible ones.
         if let unit, let type = types?.first, types?.count == 1 {
-            _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+            let measured = BloodPressure.measuredType(of: type)
+            _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass)
         }
         let range = try context.range(zone: zone)
         var query = SampleQuery(

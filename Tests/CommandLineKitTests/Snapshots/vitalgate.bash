@@ -62,7 +62,7 @@ _vitalgate_argument() {
     esac
 }
 
-# Proposes the candidates that begin with what is typed. Not with compgen -W, which would expand them.
+# Proposes the candidates that begin with the typed text. compgen -W would expand them.
 _vitalgate_propose() {
     local candidate
     for candidate in "${candidates[@]}"; do
@@ -79,7 +79,7 @@ _vitalgate_propose_value() {
         file | directory)
             local flag=-f
             [[ $kind == directory ]] && flag=-d
-            # Without programmable completion, as in a test, there is nobody to tell that these are names of files.
+            # compopt fails outside of programmable completion, for example in a test.
             compopt -o filenames 2>/dev/null
             mapfile -t COMPREPLY < <(compgen "$flag" -- "$typed")
             COMPREPLY=("${COMPREPLY[@]#"$kept"}")
@@ -107,7 +107,7 @@ _vitalgate() {
     local glued='' path='' helping='' ended='' pending='' global='' place=0
     COMPREPLY=()
 
-    # Bash takes words apart at = and :, which are put together again here.
+    # Bash splits words at = and :, so they are joined again here.
     for ((i = 0; i <= COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
         if ((i > 0)) && [[ $word =~ ^[=:]+$ ]]; then
@@ -121,7 +121,7 @@ _vitalgate() {
         fi
     done
 
-    # What stands before the cursor: which command, how many arguments, an option that waits for its value.
+    # Finds the command, the number of arguments, and a pending option before the cursor.
     for ((i = 1; i < ${#words[@]} - 1; i++)); do
         word=${words[i]}
         kind='' global=''
@@ -134,7 +134,7 @@ _vitalgate() {
                 ((++i == ${#words[@]} - 1)) && pending=$word
                 given+=("${words[i]}")
             fi
-            # Only plain words are handed on to the program: nothing here evaluates what is typed.
+            # Only plain words are passed to the program. Typed text is never evaluated.
             [[ $global && ! $pending && ! "${given[*]}" =~ [^A-Za-z0-9_./:,+@%=\ -] ]] && globals+=("${given[@]}")
         else
             candidates=()
@@ -170,12 +170,12 @@ _vitalgate() {
         fi
     fi
 
-    # What has been quoted so far is compared without its quotation.
+    # Quoted text is compared without its quotes.
     case $typed in
         [\"\']*) quote=${typed:0:1} typed=${typed:1} ;;
         *\\*) [[ $kind == file || $kind == directory ]] || typed=${typed//\\/} ;;
     esac
-    # Bash replaces only what follows the last word break; the rest must not be repeated.
+    # Bash replaces only the text after the last word break, so the text before it must not be repeated.
     if [[ ! $quote ]]; then
         rest=$typed
         [[ $COMP_WORDBREAKS == *=* ]] && rest=${rest##*=}

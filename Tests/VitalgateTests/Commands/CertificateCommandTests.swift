@@ -106,7 +106,7 @@ import Testing
             "openssl req -x509 -newkey rsa:2048 -nodes -keyout hub-key.pem -out hub.pem -days 10 -subj /CN=hub.home && chmod 600 hub-key.pem"
         )
         #expect(short.status == 0)
-        #expect(try run("doctor").output.contains("the certificate ends on"))
+        #expect(try run("doctor").output.contains("the certificate expires on"))
         // And mended.
         #expect(try run("api", "certificate", "hub.home").status == 0)
         #expect(try verifies("hub.home"))

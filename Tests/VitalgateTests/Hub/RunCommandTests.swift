@@ -79,7 +79,7 @@ import Testing
         try folder.write("config.json5", "{ store: '\(folder.path("other.db"))', \(settings)")
         program.signal(SIGHUP)
         try hub.waits { program.errors.contains("restart the hub to use it") }
-        #expect(hub.count("warning: the configuration names another store now") == 1)
+        #expect(hub.count("warning: the configuration names another store: restart") == 1)
         #expect(program.errors.contains("until then readings go to \(folder.store)"))
         try hub.drop("one.csv", Self.one)
         try hub.waitsFor("inbox/done/one.csv.account.json")
@@ -133,7 +133,7 @@ import Testing
             try hub.waits { hub.program.errors.contains("the hub runs without it") }
             #expect(try hub.stop().status == status)
         default:
-            try hub.waits { hub.program.errors.contains("started again in 2 s") }
+            try hub.waits { hub.program.errors.contains("retrying in 2 s") }
             unlink(folder.path("inbox"))
             try hub.waits { hub.program.errors.contains("it works again") }
             try hub.drop("one.csv", Self.one)
