@@ -28,10 +28,17 @@ def scenario(vm):
     hub = vm.run()
     streams(vm, 'at first')
     links = lost_links(vm)
-    for time in (1, 2):
-        vm.radio('move heart part')
-        streams(vm, f'moved, {time}')
-        vm.check(f'moved, {time}: a link was given up for it', lost_links(vm) >= links + time, lost_links(vm) - links)
+    vm.radio('move heart part')
+    streams(vm, 'moved')
+    vm.check('moved: a link was given up for it', lost_links(vm) > links, lost_links(vm) - links)
+    # The same handles are named again, so BlueZ keeps its table for good, and its notifications are stuck. The hub has it forget the strap.
+    # bluetoothd 5.66 may crash over that. Here nobody but the scenario starts it again.
+    vm.radio('move heart part')
+    before = len(rates(vm))
+    until(lambda: 'bluetoothd stopped' in hub.output() or len(rates(vm)) > before + 8)
+    if 'bluetoothd stopped' in hub.output():
+        vm.radio('bluetoothd start')
+    streams(vm, 'moved again')
     vm.radio('silent heart on')
     vm.arrive('all that was sent', 'heartRate', rates(vm))
     vm.check('stops', hub.stop(signal.SIGTERM) == 0)
