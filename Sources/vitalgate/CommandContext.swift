@@ -80,7 +80,9 @@ struct CommandContext {
     func unit(for type: SampleType?) throws -> HealthModel.Unit? {
         guard let code = invocation.string("--unit") else { return nil }
         let unit = try HealthModel.Unit(written: code)
-        if let measured = type.map(BloodPressure.measuredType) { _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass) }
+        if let measured = type.map(BloodPressure.measuredType) {
+            _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass)
+        }
         return unit
     }
 
