@@ -75,9 +75,9 @@ extension CommandSpecification {
                 problems.append("'\(name)' is not an option name")
             }
         }
-        let names =
-            chain.options.flatMap { $0.names + $0.formerNames } + command.arguments.map(\.name)
-            + command.subcommands.flatMap { [$0.name] + $0.formerNames }.map { "/\($0)" }
+        var names: [String] = chain.options.flatMap { $0.names + $0.formerNames }
+        names += command.arguments.map(\.name)
+        for subcommand in command.subcommands { names += ([subcommand.name] + subcommand.formerNames).map { "/\($0)" } }
         var seen: Set<String> = []
         for name in names where !seen.insert(name).inserted { problems.append("\(name) is declared twice") }
         return problems
