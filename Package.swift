@@ -95,7 +95,7 @@ let package = Package(
         // The store as a library, in the shape of HealthKit's.
         .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
-        // What was the night, what is the day's total: each answer once, for commands, API and page.
+        // Answers that commands, API, and page share: the last night, the total of a day.
         .target(name: "HealthAnswers", dependencies: ["HealthModel", "SampleStore"]),
 
         // Level 5: the store's answers over HTTP, and assembly.

@@ -36,11 +36,19 @@ public struct DailyFigures {
     }
 
     /// The sum of the day on which a sample ends, in the canonical unit. `nil` for types without sums.
-    public func total(of sample: Sample) throws(StoreError) -> Double? {
+    ///
+    /// - Parameters:
+    ///   - known: Figures of the sample's type and person that were read before.
+    ///   - instant: A time on the last day of these figures.
+    public func total(of sample: Sample, known: [Double?] = [], through instant: Instant? = nil) throws(StoreError) -> Double? {
         let type = sample.origin.type
         guard type.kind == .quantity, type.aggregation == .cumulative else { return nil }
         // An interval that ends at midnight belongs to the day before.
         let moment = Instant(microseconds: max(sample.start.microseconds, sample.end.microseconds &- 1))
+        if let instant {
+            let index = days.index(of: moment) - days.index(of: instant) + known.count - 1
+            if known.indices.contains(index) { return known[index] }
+        }
         return try figures(of: type, subject: sample.origin.subject, count: 1, through: moment).last ?? nil
     }
 }

@@ -62,14 +62,15 @@ public struct NightReader {
         guard let newest = latest.map(\.sample.end).max() else { return nil }
         let query = SampleQuery(
             types: [type], from: Instant(microseconds: newest.microseconds &- Self.reach), to: now, subject: subject)
-        let recent = Instant(microseconds: newest.microseconds &- Self.day)
-        return try nights(query, from: recent, to: nil).max { Self.rank($0) < Self.rank($1) }
+        let recent = Instant(microseconds: newest.microseconds &- Self.wakefulness)
+        // The longest sleep is the night. Time in bed counts if there is nothing else.
+        let ranked = try nights(query, from: recent, to: nil).map { (night: $0, rank: ($0.asleep, $0.end &- $0.start)) }
+        return ranked.max { $0.rank < $1.rank }?.night
     }
 
-    private static let day: Int64 = 86_400_000_000
-    /// The night before the last sleep began at most this long ago.
-    private static let reach = 2 * day
-
-    /// The longest sleep is the night. Time in bed counts if there is nothing else.
-    private static func rank(_ night: Night) -> (asleep: Int64, whole: Int64) { (night.asleep, night.end &- night.start) }
+    private static let hour: Int64 = 3_600_000_000
+    /// A nap ends at most this long after its night. The night before that ended longer ago.
+    private static let wakefulness = 18 * hour
+    /// The samples of these nights begin at most this long before the last sleep ends.
+    private static let reach = 48 * hour
 }

@@ -83,6 +83,30 @@ import Testing
         #expect(try card("sleepAnalysis") == "7 h 0 min")
     }
 
+    @Test func aLongerNightBeforeIsNotTheLastOne() throws {
+        let core = try Self.stage("asleepCore")
+        try served.keep([
+            Self.reading("sleepAnalysis", core, from: -26, to: -17), Self.reading("sleepAnalysis", core, from: 0, to: 6.25),
+        ])
+        #expect(try card("sleepAnalysis") == "6 h 15 min")
+    }
+
+    /// A card that changes while it is open shows the same answer as one that is loaded.
+    @Test func whatIsNewIsAnsweredLikeTheCard() throws {
+        let (core, deep) = (try Self.stage("asleepCore"), try Self.stage("asleepDeep"))
+        try served.keep([
+            Self.reading("sleepAnalysis", core, from: -1, to: 3), Self.reading("stepCount", "785", from: 6, to: 6.5),
+        ])
+        let client = try served.client()
+        client.send("GET /page/live HTTP/1.1\r\nHost: localhost\r\n\(try PageTests.cookie(served))\r\n")
+        #expect(client.read(until: "retry: 2000") != nil)
+        try served.keep([
+            Self.reading("sleepAnalysis", deep, from: 3, to: 6), Self.reading("stepCount", "639", from: 7, to: 7.5),
+        ])
+        let news = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1424\""))
+        #expect(news.contains("\"value\":\"7 h 0 min\""), "\(news)")
+    }
+
     @Test func twoPressuresOfOneFrameAreOneCard() throws {
         try served.keep([
             Self.reading("bloodPressureSystolic", "124", from: 7, source: "cuff", group: 7),

@@ -268,7 +268,7 @@ struct ConnectionMachine {
         // The uncollected records depend on the clock as it is, so setting it would change their meaning.
         if step == .collect { steps.removeAll { $0 == .setClock } }
         guard case .subscribe(let name) = step else { return next(now) }
-        // Nobody else can have them if our own request was not answered.
+        // If BlueZ did not answer our own request, no other program has the notifications.
         if failure == .acquired, unanswered.contains(name), distrusts([name]) { return dropCache(now) }
         if failure == .stale {
             if distrusts([name]) { return dropCache(now) }

@@ -15,8 +15,8 @@ enum LinkFailure: Hashable, Sendable {
     case accessDenied
     /// The attribute is not at the place in the cached table (story 7).
     case stale
-    /// BlueZ has given the notifications to a program already. BlueZ 5.66 also says so after the device refused to enable them: it does
-    /// not answer that request, and keeps its socket until it forgets the device.
+    /// A program receives the notifications already. BlueZ 5.66 also returns this error after the device refused to enable them: it never
+    /// answers that request, and keeps its socket until it forgets the device.
     case acquired
     /// A record access procedure is already running (ATT 0xFE).
     case procedureRunning

@@ -48,23 +48,25 @@ struct TypeCard {
         }
     }
 
-    init(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws {
-        let type = sample.origin.type
+    private init(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws {
         let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
-        (self.type, latest) = (type, sample)
+        (type, latest) = (sample.origin.type, sample)
         week = try figures.figures(of: type, subject: call.person().subject, count: 7, through: call.now)
-        night = type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
-        if let night {
-            value = (SleepNight.text(night.length, call.values), "")
-        } else {
-            value = try Self.value(of: sample, reader, call)
-        }
+        night = try Self.night(of: type, reader, call)
+        value = try Self.value(of: sample, night, try figures.total(of: sample, known: week, through: call.now), reader, call)
     }
 
-    /// The value of a card: for cumulative types the sum of the latest sample's day, otherwise the latest sample's own value.
-    private static func value(of sample: Sample, _ reader: Reader, _ call: PageCall) throws -> (value: String, unit: String) {
-        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
-        if let total = try figures.total(of: sample) { return call.values.amount(total, of: sample.origin.type) }
+    private static func night(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> SleepNight? {
+        type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
+    }
+
+    /// The value of a card: the last night for sleep, for cumulative types the sum of the latest sample's day, and otherwise the latest
+    /// sample's own value.
+    private static func value(
+        of sample: Sample, _ night: SleepNight?, _ total: Double?, _ reader: Reader, _ call: PageCall
+    ) throws -> (value: String, unit: String) {
+        if let night { return (SleepNight.text(night.length, call.values), "") }
+        if let total { return call.values.amount(total, of: sample.origin.type) }
         return try call.values.shown(sample, in: reader.store)
     }
 
@@ -118,7 +120,9 @@ struct TypeCard {
 
     /// The contents of a card after a new sample.
     static func json(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> JSONObject {
-        json(sample, try value(of: sample, reader, call), call)
+        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let night = try night(of: sample.origin.type, reader, call)
+        return json(sample, try value(of: sample, night, try figures.total(of: sample), reader, call), call)
     }
 
     private static func json(_ sample: Sample, _ value: (value: String, unit: String), _ call: PageCall) -> JSONObject {

@@ -116,7 +116,7 @@ extension MisunitDetector {
         return (evidence, offsets.isEmpty ? .infinity : offsets[offsets.count / 2].magnitude)
     }
 
-    /// Whether other sources of the person measured, within two minutes, what the readings are in the other unit.
+    /// Whether other sources of the person measured the same within two minutes if the readings are in the other unit.
     func isConfirmed(_ indices: [Int], state: Int, _ readings: [MisunitReading]) -> Bool {
         let minutes: Int64 = 120_000_000
         var confirmed = 0

@@ -4,7 +4,7 @@ import Pipeline
 import Profiles
 import SampleStore
 
-/// What a restart of the hub must not forget.
+/// The state that a restart of the hub keeps.
 extension LiveDevice {
     /// The last advertisement of a channel.
     struct Advert: Codable {

@@ -3,7 +3,7 @@ import HealthModel
 import Pipeline
 import SampleStore
 
-/// What is known about devices: their facts, clocks, and states.
+/// The facts, clocks, and states of devices.
 extension LiveIngest {
     /// Stores a device's facts with the next commit.
     public func remember(_ device: AdoptedDevice) {

@@ -42,6 +42,7 @@ enum AddCommand: Command {
                 "--at", value: context.invocation.string("--at") ?? "", expected: "a time that has passed")
         }
         let store = try context.access().openForWriting(creating: true)
+        try store.closeAbandoned()
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
         let readings = parts.enumerated().map { index, part in
             Reading(
@@ -51,8 +52,16 @@ enum AddCommand: Command {
                 metadata: Metadata([("wasUserEntered", .boolean(true))]), place: Place(.line, index + 1))
         }
         let samples = try ReadingPath.samples(of: readings, zone: zone, received: received)
-        let ingest = try store.beginIngest(IngestDescription(kind: .import, name: "add", received: received.microseconds))
-        let outcomes = try ingest.store(samples)
+        let ingest = try store.beginIngest(
+            IngestDescription(
+                kind: .import, name: "add", received: received.microseconds, owner: ProcessIdentity.current()))
+        let outcomes: [SampleOutcome]
+        do {
+            outcomes = try ingest.store(samples)
+        } catch {
+            _ = try? ingest.finish(at: context.machine.now().microseconds, state: "failed")
+            throw error
+        }
         let account = try ingest.finish(at: context.machine.now().microseconds)
         try store.checkpoint()
         let times = try context.times()

@@ -85,7 +85,9 @@ enum LedgerCommand: Command {
         let became = try consequences(of: ingest, judgedAgain: heldSoFar, store)
         // Forgotten readings can no longer be looked up.
         let told = touches ? ", characteristics restored" : ""
-        let again = undone?.kind == .undo ? undone?.name.map { " (\($0) applies again)" } ?? "" : ""
+        let again =
+            undone?.kind == .undo
+            ? undone?.name.map { " (\($0.replacing("ingest", with: "ledger entry")) applies again)" } ?? "" : ""
         let outcome =
             if undone?.kind == .migrate {
                 "'vitalgate repair apply' repeats the repair"

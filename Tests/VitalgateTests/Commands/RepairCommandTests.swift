@@ -49,7 +49,7 @@ import Testing
         let folder = try Self.hourly()
         #expect(try folder.vitalgate("ledger", "undo", "1").errors.contains("ledger entry 1 is undone: 9 samples deleted"))
         let back = try folder.vitalgate("ledger", "undo", "2").errors
-        #expect(back.contains("ledger entry 2 is undone (ingest 1 applies again): 9 samples restored"), "\(back)")
+        #expect(back.contains("ledger entry 2 is undone (ledger entry 1 applies again): 9 samples restored"), "\(back)")
         try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h")
         #expect(try folder.vitalgate("ledger", "undo", "4").errors.contains("'vitalgate repair apply' repeats the repair"))
     }

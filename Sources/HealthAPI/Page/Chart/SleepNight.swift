@@ -7,16 +7,21 @@ struct SleepNight {
     private let night: Night
     /// The drawn intervals, each with its row from the top: awake, REM, core (or unspecified), deep.
     private let stages: [(stretch: Night.Stretch, level: Int)]
+    /// The total time asleep in microseconds. If only time in bed is known, the time in bed.
+    let length: Int64
 
     private static let (width, row) = (300, 12)
 
-    /// The person's last night, or `nil` if there is none.
+    /// Reads the person's last night. Returns `nil` if no sleep was recorded.
     init?(_ reader: Reader, _ call: PageCall) throws {
         let nights = NightReader(reader.store, priority: call.core.settings.priority)
         guard let night = try nights.lastNight(of: call.person().subject, before: call.now) else { return nil }
         self.night = night
-        stages = night.stretches().stages.flatMap { stage, stretches in stretches.map { ($0, Self.level(of: stage)) } }
+        let (stages, inBed) = night.stretches()
+        self.stages = stages.flatMap { stage, stretches in stretches.map { ($0, Self.level(of: stage)) } }
             .sorted { ($0.stretch.start, $0.level) < ($1.stretch.start, $1.level) }
+        let asleep = night.asleep
+        length = asleep > 0 ? asleep : inBed.reduce(0) { $0 + $1.length }
     }
 
     private static func level(of stage: Night.Stage) -> Int {
@@ -26,12 +31,6 @@ struct SleepNight {
         case .core, .asleep: 2
         case .deep: 3
         }
-    }
-
-    /// The total time asleep in microseconds. If only time in bed is known, the time in bed.
-    var length: Int64 {
-        let asleep = night.asleep
-        return asleep > 0 ? asleep : night.stretches().inBed.reduce(0) { $0 + $1.length }
     }
 
     /// The duration of each level in microseconds.
