@@ -149,8 +149,7 @@ import Testing
                 costs += [before, try check() - before]
             }
         }
-        // The deep check still does about one instruction for each pair of a correlation and another row.
-        withKnownIssue { #expect(costs[3] - costs[1] < 1140, "\(costs)") }
+        #expect(costs[3] - costs[1] < 1140, "\(costs)")
         // Twenty times as many rows cost at most twenty times as much.
         #expect(costs[2] < costs[0] * 20, "\(costs)")
     }

@@ -85,18 +85,24 @@ extension SampleStore {
     /// Checks that the samples counted by each ledger entry exist, live or deleted.
     private func checkLedger() throws(StoreError) -> [String] {
         var problems: [String] = []
-        let statement = try Statement(
+        // The change log is read once, not once for each entry: a hub of many years has thousands of entries.
+        var counts: [Int64: Int64] = [:]
+        let changes = try Statement(
             connection,
             """
-            SELECT id, stored,
-                (SELECT count(*) FROM change JOIN sample ON sample.series = change.series AND start BETWEEN low AND high
-                    AND seq BETWEEN first_seq AND last_seq WHERE change.ingest = ingest.id AND NOT deletion)
-                + (SELECT count(*) FROM change JOIN deleted ON deleted.series = change.series AND start BETWEEN low AND high
-                    AND seq BETWEEN first_seq AND last_seq WHERE change.ingest = ingest.id AND NOT deletion)
-            FROM ingest WHERE kind IN \(IngestKind.bringing)
+            SELECT ingest,
+                (SELECT count(*) FROM sample WHERE sample.series = change.series AND start BETWEEN low AND high
+                    AND seq BETWEEN first_seq AND last_seq)
+                + (SELECT count(*) FROM deleted WHERE deleted.series = change.series AND start BETWEEN low AND high
+                    AND seq BETWEEN first_seq AND last_seq)
+            FROM change WHERE NOT deletion
             """)
+        while try changes.step() { counts[changes.integer(0), default: 0] += changes.integer(1) }
+        let statement = try Statement(
+            connection, "SELECT id, stored FROM ingest WHERE kind IN \(IngestKind.bringing) ORDER BY id")
         while try statement.step() {
-            let (id, stored, found) = (statement.integer(0), statement.integer(1), statement.integer(2))
+            let (id, stored) = (statement.integer(0), statement.integer(1))
+            let found = counts[id] ?? 0
             // A sample that was deleted and restored belongs to the restoration, so fewer may be found.
             if found > stored { problems.append("ledger entry \(id): \(stored) stored according to the ledger, \(found) found") }
         }

@@ -21,7 +21,7 @@ public struct Suspicion: Sendable {
     /// The condition that separates the readings from right ones of the same time: `value > 115.3 kg`. `nil` if there are none.
     public var condition: String? { stretch.values?.condition(of: series.type) }
 
-    /// What the readings look like, for a sentence about them. It contains no values.
+    /// The predicate of a sentence about the readings. It contains no values.
     public var claim: String {
         let (fits, taken) = (stretch.fits.code, stretch.taken.code)
         return switch explanations {
