@@ -71,15 +71,20 @@ public struct Configuration: Sendable {
         var observers: NamedSettings<ObserverConfiguration>?
     }
 
+    /// The path of the machine's configuration.
+    public static let systemPath = "/etc/vitalgate/config.json5"
+
+    /// The path of the user's configuration, or `nil` without a home folder.
+    public static func userPath(_ machine: Machine) -> String? {
+        (machine.folder("XDG_CONFIG_HOME") ?? machine.home.map { $0 + "/.config" }).map { $0 + "/vitalgate/config.json5" }
+    }
+
     /// Reads the configuration: the named file, or else the system's, or else the user's.
     ///
     /// - Throws: ``ConfigurationError`` if a named file is missing, or a file is malformed or contains unknown keys.
     public init(path: String?, machine: Machine) throws(ConfigurationError) {
-        let own = (machine.folder("XDG_CONFIG_HOME") ?? machine.home.map { $0 + "/.config" }).map {
-            $0 + "/vitalgate/config.json5"
-        }
         var file = File()
-        let candidates = path.map { [$0] } ?? ["/etc/vitalgate/config.json5", own].compactMap { $0 }
+        let candidates = path.map { [$0] } ?? [Self.systemPath, Self.userPath(machine)].compactMap { $0 }
         let found = candidates.first { access($0, F_OK) == 0 }
         if let found {
             file = try Self.read(found)

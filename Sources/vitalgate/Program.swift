@@ -46,7 +46,7 @@ enum Program {
                     PeopleCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self, PageCommand.self,
                 ]
             ),
-            ("Maintenance", [StoreCommand.self, GenerateCommand.self]),
+            ("Maintenance", [SetupCommand.self, StoreCommand.self, GenerateCommand.self]),
         ]
     }
 

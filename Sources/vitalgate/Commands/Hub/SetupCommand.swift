@@ -1,0 +1,271 @@
+import CommandLineKit
+import Glibc
+import HTTPServerKit
+import Hub
+import Ingestion
+
+/// `setup`: opens the web page to the home network.
+struct SetupCommand: Command {
+    static let specification = CommandSpecification(
+        name: "setup", summary: "Open the web page to your home network.",
+        discussion: """
+            Creates a certificate for this machine's name and addresses, adds an 'api' section to the configuration, gives the \
+            systemd service access to private networks, restarts it, and prints a link for the first browser. Run it as root \
+            for the service of the Debian package. It asks before it changes anything.
+
+            --undo removes the section and the access again. The certificate stays, so that phones need not trust another one.
+            """,
+        arguments: [
+            Argument(name: "NAME", help: "Name or address of the hub (default: this machine's).", arity: .any)
+        ],
+        options: [
+            Option(names: ["--port"], value: "N", help: "Port of the page (default: 8642)."),
+            Option(names: ["--yes"], help: "Do not ask."),
+            Option(names: ["--undo"], help: "Close the page to the network again."),
+        ],
+        examples: [
+            Example("sudo vitalgate setup", "Open the page of the Debian package's hub to your home network."),
+            Example("sudo vitalgate setup --undo", "Close it again."),
+        ])
+
+    private static let unit = "vitalgate.service"
+    private static let dropIn = "/etc/systemd/system/vitalgate.service.d/setup.conf"
+
+    private let context: CommandContext
+    /// The path of the configuration.
+    private let path: String
+    /// The folder of the certificate: beside the store, where the service may write.
+    private let folder: String
+    /// Whether systemd runs the hub of this configuration.
+    private let isService: Bool
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        let setup = try SetupCommand(context)
+        return try context.invocation.flag("--undo") ? setup.undo() : setup.open()
+    }
+
+    private init(_ context: CommandContext) throws {
+        self.context = context
+        let named = context.invocation.string("--config")
+        if let named, access(named, F_OK) != 0 {
+            (path, folder, isService) = (named, Self.absolute(Self.parent(of: named)) + "/tls", false)
+            return
+        }
+        let configuration = try context.configuration()
+        guard let path = named ?? configuration.file ?? Configuration.userPath(context.machine) else {
+            throw ConfigurationError("there is no home folder: name the configuration with --config")
+        }
+        self.path = path
+        let isSystem = path == Configuration.systemPath
+        isService = isSystem && access("/run/systemd/system", F_OK) == 0
+        folder = Self.absolute(Self.parent(of: isSystem ? configuration.store : path)) + "/tls"
+    }
+
+    /// The path without links and relative parts, or the path itself if there is no such file.
+    private static func absolute(_ path: String) -> String {
+        guard let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
+    private static func parent(of path: String) -> String {
+        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    }
+
+    // MARK: Opening
+
+    private func open() throws -> ExitCode {
+        let text = try configurationText()
+        if ConfigurationBlock.isPresent(in: text) {
+            context.note("vitalgate: \(path) is set up already ('vitalgate page open' prints a link, --undo closes the page)")
+            return .success
+        }
+        if access(path, F_OK) == 0, let api = try context.configuration().api {
+            context.note(
+                "vitalgate: 'api' in \(path) already serves the page at \(api.listen): change its keys there "
+                    + "(see docs/configuration.md)")
+            return .configuration
+        }
+        let port = try port()
+        let names = context.invocation.arguments("NAME")
+        let hosts = names.isEmpty ? Self.ownNames(context.machine) : names
+        guard let first = hosts.first else {
+            throw UsageError(.missingArgument("NAME"), command: "vitalgate setup")
+        }
+        context.note(
+            """
+            vitalgate: this opens the page to everyone in your home network, at https://\(first):\(port)/page/
+              certificate   \(folder)
+              configuration \(path)\(isService ? "\n  service       \(Self.dropIn)" : "")
+            Only browsers with a code from 'vitalgate page open' can log in.
+            """)
+        guard try isConfirmed() else { return .success }
+        try createFolder(Self.parent(of: path))
+        try certify(hosts)
+        guard let changed = ConfigurationBlock.adding(members(hosts: hosts, port: port), to: text) else {
+            throw ConfigurationError("\(path): expected an object")
+        }
+        try replace(path, with: changed)
+        try openService()
+        return try printLink()
+    }
+
+    private func port() throws -> UInt16 {
+        guard let text = context.invocation.string("--port") else { return 8642 }
+        guard let port = UInt16(text), port > 0 else {
+            throw context.invocation.invalid("--port", value: text, expected: "a number from 1 to 65535")
+        }
+        return port
+    }
+
+    /// The name under which the network finds this machine with Avahi, its own name, and its addresses.
+    private static func ownNames(_ machine: Machine) -> [String] {
+        let name = machine.hostName
+        return (name.contains(".") ? [name] : [name + ".local", name]) + Machine.addresses()
+    }
+
+    private func members(hosts: [String], port: UInt16) -> [String] {
+        func quoted(_ text: String) -> String { "\"\(text)\"" }
+        return [
+            "api: {",
+            "    listen: \(quoted("0.0.0.0:\(port)")),",
+            "    hosts: [\(hosts.map(quoted).joined(separator: ", "))],",
+            "    certificate: \(quoted("\(folder)/hub.pem")),",
+            "    key: \(quoted("\(folder)/hub-key.pem")),",
+            "},",
+        ]
+    }
+
+    private func isConfirmed() throws -> Bool {
+        if context.invocation.flag("--yes") { return true }
+        guard isatty(STDIN_FILENO) == 1 else {
+            context.note("vitalgate: nothing was changed (confirm with --yes)")
+            return false
+        }
+        try context.streams.output.write("Continue? [y/N] ")
+        try context.streams.output.flush()
+        return ["y", "yes"].contains((readLine() ?? "").lowercased())
+    }
+
+    private func certify(_ hosts: [String]) throws {
+        let config = access(path, F_OK) == 0 ? ["--config", path] : []
+        let run = ProgramRun.run(
+            [ProfileFolders.executable()] + config + ["api", "certificate", "--folder", folder] + hosts, seconds: 60)
+        guard run.code == 0 else { throw ConfigurationError("the certificate could not be created: \(run.words)") }
+        // The service reads the key and renews the certificate.
+        guard let owner = Self.owner(of: Self.parent(of: folder)) else { return }
+        for name in ["", "/hub.pem", "/hub-key.pem", "/authority.pem", "/authority-key.pem"] {
+            chown(folder + name, owner.user, owner.group)
+        }
+    }
+
+    private static func owner(of path: String) -> (user: uid_t, group: gid_t)? {
+        var status = stat()
+        return stat(path, &status) == 0 ? (status.st_uid, status.st_gid) : nil
+    }
+
+    private func openService() throws {
+        guard isService else {
+            context.note("vitalgate: (re)start the hub with 'vitalgate run' to serve the page")
+            return
+        }
+        try createFolder(Self.parent(of: Self.dropIn))
+        try replace(
+            Self.dropIn,
+            with: """
+                # Written by 'vitalgate setup', removed by 'vitalgate setup --undo'.
+                [Service]
+                IPAddressAllow=localhost 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 169.254.0.0/16 fe80::/10 fc00::/7
+                RestrictAddressFamilies=AF_UNIX AF_NETLINK AF_INET AF_INET6
+                # Renews the certificate in its last 60 days.
+                ExecStartPre=-/usr/bin/vitalgate api certificate --folder \(folder)
+
+                """)
+        try restartService()
+    }
+
+    private func restartService() throws {
+        for words in [["daemon-reload"], ["restart", Self.unit]] {
+            let run = ProgramRun.run(["/usr/bin/systemctl"] + words, seconds: 120)
+            guard run.code == 0 else {
+                throw ConfigurationError("'systemctl \(words.joined(separator: " "))' failed: \(run.words)")
+            }
+        }
+    }
+
+    private func printLink() throws -> ExitCode {
+        let command = [ProfileFolders.executable(), "--config", path, "page", "open"]
+        var run = ProgramRun.run(command, seconds: 60)
+        // The service creates a new store when it starts.
+        for _ in 0..<20 where run.code != 0 && isService {
+            usleep(500_000)
+            run = ProgramRun.run(command, seconds: 60)
+        }
+        try context.streams.output.write(
+            """
+            Trust the hub on each phone once: install \(folder)/authority.pem (see docs/page.md).
+            \(run.code == 0 ? "Open within ten minutes, once: \(run.output)" : "Print a link with 'vitalgate page open'.\n")
+            """)
+        return .success
+    }
+
+    // MARK: Closing
+
+    private func undo() throws -> ExitCode {
+        let text = try configurationText()
+        let isOpen = access(Self.dropIn, F_OK) == 0 && isService
+        guard let changed = ConfigurationBlock.removed(from: text) else {
+            guard isOpen else {
+                context.note("vitalgate: 'vitalgate setup' has not changed \(path)")
+                return .success
+            }
+            try closeService()
+            return .success
+        }
+        try replace(path, with: changed)
+        if isOpen { try closeService() }
+        context.note(
+            "vitalgate: the page is closed to the network; the certificate stays in \(folder)"
+                + (isService ? "" : " (restart the hub)"))
+        return .success
+    }
+
+    private func closeService() throws {
+        unlink(Self.dropIn)
+        rmdir(Self.parent(of: Self.dropIn))
+        try restartService()
+    }
+
+    // MARK: Files
+
+    private func configurationText() throws -> String {
+        guard access(path, F_OK) == 0 else { return "" }
+        guard let octets = SmallFile.read(path, limit: 1 << 20) else {
+            throw ConfigurationError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    private func createFolder(_ path: String) throws {
+        guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
+        throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
+    }
+
+    /// Replaces a file atomically. Its mode and owner stay.
+    private func replace(_ path: String, with text: String) throws {
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        let draft = path + ".new"
+        unlink(draft)
+        let descriptor = Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isThere ? status.st_mode & 0o777 : 0o644)
+        let octets = Array(text.utf8)
+        guard descriptor >= 0, write(descriptor, octets, octets.count) == octets.count,
+            !isThere || geteuid() != 0 || fchown(descriptor, status.st_uid, status.st_gid) == 0, fsync(descriptor) == 0,
+            close(descriptor) == 0, rename(draft, path) == 0
+        else {
+            let reason = String(cString: strerror(errno))
+            unlink(draft)
+            throw ConfigurationError("\(path) cannot be written: \(reason)")
+        }
+    }
+}
