@@ -392,12 +392,12 @@ import Testing
             ])
     }
 
-    /// The recipe of docs/export-postgresql.md, as it stands there.
+    /// The recipe of docs/how-to/export-postgresql.md, as it stands there.
     @Test func partitions() throws {
         _ = try exporter().create()
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
         try test.finish(try test.run(exporter()))
-        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/export-postgresql.md")
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/how-to/export-postgresql.md")
         let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
         let recipe = try #require(text.split(separator: "```").first { $0.contains("PARTITION BY RANGE") })
         try sql(String(recipe.dropFirst(3)).replacing("vitalgate.", with: "\(schema)."))

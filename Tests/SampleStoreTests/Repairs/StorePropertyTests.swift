@@ -161,7 +161,7 @@ private final class PropertySequence {
         tally.backups += 1
     }
 
-    /// The backup in the store's place, as docs/hub.md tells; a reader begins anew.
+    /// The backup in the store's place, as docs/tutorials/hub.md tells; a reader begins anew.
     private func putBack() throws {
         guard let backup, let bytes = try? test.folder.read(backup.name) else { return }
         other = nil

@@ -25,7 +25,7 @@ import Testing
         #expect(try folder.vitalgate(["import", file], store: store).status == 0)
     }
 
-    /// As docs/hub.md tells.
+    /// As docs/tutorials/hub.md tells.
     func putBack(_ copy: String) throws {
         for suffix in ["", "-wal", "-shm"] { unlink(folder.store + suffix) }
         try folder.write("store.db", try folder.bytes(copy))

@@ -221,7 +221,7 @@ import Testing
         let table = try folder.vitalgate("profile", "list", "--devices").output
         #expect(table.contains("H5075") && table.contains("vectors of several sources"))
         let page = try folder.vitalgate("generate", "devices").output
-        #expect(page == String(decoding: try Repository.data("docs/devices.md"), as: UTF8.self))
+        #expect(page == String(decoding: try Repository.data("docs/reference/devices.md"), as: UTF8.self))
         let summary = try #require(page.split(separator: "\n").first { $0.contains(" models: ") })
         #expect(String(decoding: try Repository.data("README.md"), as: UTF8.self).contains(summary.dropLast()))
     }

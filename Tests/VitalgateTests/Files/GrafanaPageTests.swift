@@ -3,7 +3,8 @@ import HTTPServerTesting
 import HealthModel
 import Testing
 
-/// The queries of `docs/grafana.md`, asked as Grafana's Infinity asks them: the macros replaced, the rows under the root, the columns in each row.
+/// Sends the queries of `docs/how-to/grafana.md` as Grafana's Infinity data source does: it replaces the macros, finds the rows below the root,
+/// and reads the columns of each row.
 @Suite struct GrafanaPageTests {
     private struct Query: Decodable {
         struct Column: Decodable {
@@ -40,7 +41,7 @@ import Testing
     }
 
     private static func blocks(_ language: String) throws -> [String] {
-        let page = String(decoding: try Repository.data("docs/grafana.md"), as: UTF8.self)
+        let page = String(decoding: try Repository.data("docs/how-to/grafana.md"), as: UTF8.self)
         return page.split(separator: "```").filter { $0.hasPrefix(language + "\n") }.map {
             String($0.dropFirst(language.count + 1))
         }

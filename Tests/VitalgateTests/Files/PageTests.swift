@@ -8,14 +8,14 @@ import Testing
 @Suite struct PageTests {
     @Test(
         arguments: [
-            ("repair", 12), ("duplicates", 28), ("quarantine", 6), ("serial", 1), ("objects", 38), ("clinical", 12),
-            ("rings", 26), ("documents", 7), ("lines", 4), ("statistics", 43), ("retention", 8), ("querying", 24),
-            ("persons", 10),
+            ("how-to/repair", 12), ("how-to/duplicates", 28), ("explanation/quarantine", 6), ("how-to/serial", 1),
+            ("reference/types-and-objects", 38), ("reference/clinical", 12), ("how-to/rings", 26), ("reference/documents", 7),
+            ("reference/ndjson", 4), ("how-to/statistics", 43), ("how-to/retention", 8), ("how-to/query", 24), ("how-to/people", 10),
         ])
     func everyCommandRunsAsWritten(page: String, commands: Int) throws {
         let folder = try TestFolder()
         try folder.write("config.json5", "{ subject: \"\(Household.subject)\" }\n")
-        try expect("docs/\(page).md", as: page, commands, in: folder)
+        try expect("docs/\(page).md", as: String(page.split(separator: "/")[1]), commands, in: folder)
     }
 
     /// So are those of examples, beside their files.
@@ -37,8 +37,8 @@ import Testing
         _ = try Vitalgate.run(options + ["import", folder.path("weight.csv")], environment: environment)
         let server = try RunningVitalgate(options + ["api", "serve"], environment: environment)
         #expect(eventually { server.errors.contains("listening at") })
-        try expect("docs/api.md", as: "api", 28, in: folder)
-        try expect("docs/page.md", as: "page", 6, in: folder)
+        try expect("docs/reference/http-api.md", as: "http-api", 28, in: folder)
+        try expect("docs/how-to/page.md", as: "page", 6, in: folder)
         server.signal(SIGTERM)
         #expect(try server.wait().status == 0)
     }
