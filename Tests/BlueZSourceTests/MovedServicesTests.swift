@@ -15,7 +15,7 @@ import Testing
         return bench
     }
 
-    /// BlueZ takes the old objects away and shows the new ones; that it says ServicesResolved anew is not certain.
+    /// BlueZ removes the old objects and adds the new ones. It may not report ServicesResolved again.
     @Test(arguments: [false, true], ["0040", "180d"]) func movedOnALivingLink(saysSo: Bool, handle: String) throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
@@ -35,7 +35,7 @@ import Testing
         #expect(!bench.notices.contains { $0.weight == .action })
     }
 
-    /// What was in the socket of the old place comes through, and the new place has a socket of its own.
+    /// Values in the socket of the old place are still read, and the new place has its own socket.
     @Test func theSocketOfTheOldPlace() throws {
         let bench = try liveBench(acquire: true)
         let path = ScriptedBlueZ.path(Self.strap)
@@ -50,7 +50,7 @@ import Testing
         #expect(Set(bench.devices.map { $0?.key }) == ["Maker/H1/SN12"])
     }
 
-    /// Over the air a service is read in seconds: neither its absence nor the silence meanwhile ends the link.
+    /// Reading a service over the air takes seconds. Neither the missing service nor the silence ends the link.
     @Test func aMovedServiceThatTakesItsTime() throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
@@ -78,7 +78,7 @@ import Testing
             bench.addStrap()
         }
         bench.bluez.remove(path + "/service180d")
-        // A strap that says nothing meanwhile is not hung up for it.
+        // A strap that is silent during this time is not disconnected.
         for _ in 0..<8 where bench.bluez.count("RemoveDevice") == 0 { try bench.pass(.seconds(5)) }
         if bonded {
             // A bond is a person's deed (Decisions/0016): nothing is removed, and the link on which that helps stays.

@@ -46,7 +46,7 @@ final class TestHandler: HTTPHandler {
     }
 }
 
-/// How many streams there are, and what they wait for.
+/// The number of streams, and the events that they wait for.
 final class TestBell: Sendable {
     struct State {
         var open = 0

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// A file, a device and a client that tell the same line are given one verdict, and what entered can be read.
+/// A file, a device and a client that report the same line get the same result, and a stored line can be read.
 @Suite struct OneVerdictTests {
     /// A line of each kind that a client may save.
     private static let lines = [
@@ -27,7 +27,7 @@ import Testing
         #"{"type":"bloodPressure","start":"2026-11-20T07:00:00+01:00","objects":["0195fb5a-0000-8000-8000-000000000001"]}"#,
     ]
 
-    /// What somebody careless or hostile puts in the place of a value.
+    /// Values that a careless or hostile sender may use.
     private static let strange = [
         "null", "true", "0", "-1", "1e400", "-1e308", "99999999999999999999", "\"\"", "\"x\"", "\"\\u0000\"", "[]", "[null]",
         "{}",
@@ -36,7 +36,7 @@ import Testing
         #""2999-01-01T00:00:00Z""#, "\"\(String(repeating: "é", count: 70_000))\"", "[" + String(repeating: "[", count: 200),
     ]
 
-    /// Positions of values: behind a colon, up to the comma or brace of the same depth.
+    /// Positions of values: after a colon, up to the comma or brace of the same depth.
     private static func values(of line: [UInt8]) -> [Range<Int>] {
         line.indices.filter { line[$0] == UInt8(ascii: ":") && line[$0 - 1] == UInt8(ascii: "\"") }.compactMap { colon in
             var (depth, isText) = (0, false)
@@ -69,7 +69,7 @@ import Testing
         return octets
     }
 
-    /// Whether the line enters when a file or a device tells it.
+    /// Whether the line is stored if a file or a device reports it.
     private static func enters(_ line: [UInt8], _ kind: IngestKind, _ store: SampleStore) throws -> Bool {
         var readings: [Reading] = []
         do throws(Refusal) {

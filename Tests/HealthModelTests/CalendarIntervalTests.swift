@@ -65,7 +65,7 @@ import Testing
         #expect(days.index(of: days.start(of: after)) == after)
     }
 
-    /// An anchor whose time of day falls inside the gap: the interval begins where the clocks went forward.
+    /// An anchor whose time of day is inside the gap: the interval begins when the clocks go forward.
     @Test func anchorsInTheGap() throws {
         let days = try Self.intervals("1d", anchor: "2026-03-27T02:30:00+01:00")
         #expect(days.start(of: 0).description == "2026-03-27T01:30:00.000000Z")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HealthModel
 
-/// Category types and their values are as the facts say, row by row.
+/// Category types and their values match the facts, row by row.
 @Suite struct CategoryTypeTests {
     private static func facts() throws -> [[String: String]] { try TestFile.csv("Facts/category-types.csv") }
 
@@ -36,7 +36,7 @@ import Testing
         #expect(SampleType("menstrualFlow")?.categoryValues?.constant(of: 4) == "HKCategoryValueVaginalBleedingHeavy")
         #expect(SampleType("mindfulSession")?.categoryValues?.constant(of: 0) == "HKCategoryValueNotApplicable")
         #expect(sleep.constant(of: 6) == nil)
-        // What it writes it reads.
+        // Values can be read back after writing.
         for type in SampleType.all {
             for each in type.categoryValues?.cases ?? [] {
                 #expect(

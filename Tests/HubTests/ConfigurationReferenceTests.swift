@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// As it stands there, and with the settings that it has as comments.
+    /// As written, and with the settings that are comments.
     @Test func theExampleIsAcceptedAndHasEveryKey() throws {
         let example = self.example
         let whole = example.map(Self.uncommented)

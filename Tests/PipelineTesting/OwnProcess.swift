@@ -4,8 +4,8 @@ import Glibc
 public enum OwnProcess {
     private static let variable = "VITALGATE_TEST_ALONE"
 
-    /// Runs the test of this name alone; its status, 0 where it passed. Where this process is that one, runs `body` here.
-    /// - Throws: what `body` throws, or `Failure` where no process could be made.
+    /// Runs only the test of this name, in a new process, and returns its status, 0 if it passed. In that process, runs `body`.
+    /// - Throws: the errors of `body`, or `Failure` if no process could be started.
     public static func run(_ test: String, _ body: () throws -> Void) throws -> Int32 {
         if getenv(variable) != nil {
             try body()

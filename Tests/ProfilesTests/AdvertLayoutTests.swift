@@ -5,7 +5,7 @@ import Wire
 
 @testable import Profiles
 
-/// What adverts need in a layout: packed numbers, masks, check codes, forms told by their length, encryption.
+/// Layouts of advertisements: packed numbers, masks, check codes, forms identified by their length, encryption.
 @Suite struct AdvertLayoutTests {
     private static func profile(_ layout: String, more: String = #"information: "test""#) throws -> Profile {
         let text = """
@@ -34,7 +34,7 @@ import Wire
             #"{ name: "p", type: "m24", order: "big", hidden: true }, { name: "t", of: "p", divide: 1000, scale: "0.1", unit: "Cel" }, { name: "h", of: "p", modulo: 1000, scale: "0.1", unit: "%" }"#,
             "811F09", #"{"t":{"value":-7.3,"unit":"Cel"},"h":{"value":48.1,"unit":"%"}}"#
         ),
-        // What is added behind the scale.
+        // The offset that is added after the scale.
         (#"{ name: "a", type: "u16", scale: "0.01", add: "500", unit: "hPa" }"#, "0000", #"{"a":{"value":500.00,"unit":"hPa"}}"#),
         (#"{ name: "a", type: "u8", scale: "0.5", add: "-40", unit: "Cel" }"#, "51", #"{"a":{"value":0.5,"unit":"Cel"}}"#),
         // Ratios are rounded to the digits that are asked for, halves away from zero.
@@ -81,7 +81,7 @@ import Wire
         #expect(try Self.fields(layout, hex) == printed)
     }
 
-    /// Lists whose objects say their length: what is not known is passed over, and a known id of another length is refused.
+    /// Lists whose objects have a length: unknown ids are skipped, and a known id with another length is refused.
     @Test func objectsThatSayTheirLength() throws {
         let layout = #"""
             { name: "o", id: "u16", length: "u8", objects: {
@@ -103,7 +103,7 @@ import Wire
         }
     }
 
-    /// Limits of what somebody may write in bad faith.
+    /// Limits against malicious profiles.
     @Test func whatHasNoEndIsRefused() throws {
         let masks = (0..<10_000).map { _ in #"{ masked: "A0" }"# }.joined(separator: ", ")
         #expect(throws: ProfileErrors.self) { try Self.profile(masks + #", { name: "a", type: "u8" }"#) }

@@ -44,7 +44,7 @@ import Testing
                 "2026-11-20T23:30:00Z,2026-11-20T23:40:00Z,nap",
                 "2026-11-20T23:30:00Z,2026-11-20T23:40:00Z,doze",
             ])
-        // HKCategoryValueSleepAnalysis.asleepDeep is 4. A word that is not listed is no case, and two of them are two.
+        // HKCategoryValueSleepAnalysis.asleepDeep is 4. An unlisted word is not a case, and two of them are different.
         #expect(readings.map(\.numeral.text) == ["4", "-1", "-1"])
         #expect(Set(readings.map(\.ordinal)).count == 3)
         #expect(readings.allSatisfy { $0.origin.kind == .category && $0.unit == .one && $0.group == .none })

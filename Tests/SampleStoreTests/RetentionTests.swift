@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// A reader who saw all hears of it; one who did not is told to read everything again; one who begins reads what is there.
+    /// A reader that saw everything is notified. One that did not has to read everything again. A new one reads the current samples.
     @Test func readersAreTold() throws {
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// What a target has not been told yet waits for it.
+    /// Samples that a target has not received yet are kept for it.
     @Test func targetsAreWaitedFor() throws {
         try TestStore.with { test in
             try test.keep(try self.beats(0..<3))
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// What a repair made stays as long as it can be undone.
+    /// The result of a repair stays as long as the repair can be undone.
     @Test func repairsCanBeUndone() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.bodyTemperature)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// Once it is undone, what it made and what it replaced goes like anything else.
+    /// Once the repair is undone, its result and the replaced samples are pruned like any other.
     @Test func whatAnUndoneRepairTouchedGoes() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// A pruning that fails leaves neither its date nor an entry. One that fails later has removed what it says.
+    /// A failed pruning leaves neither its date nor an entry. One that fails later has removed what its entry reports.
     @Test func aFailedPruningLeavesNothing() throws {
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    /// Up to which ends the change log says that samples were pruned.
+    /// The ends up to which the change log reports pruned samples.
     private func announced(_ store: SampleStore) throws -> [Instant] {
         var told: [Instant] = []
         try store.changes(after: .beginning, types: nil, pruned: { pruning, _ in told.append(pruning.before) }, { _, _ in })
@@ -194,7 +194,7 @@ import Testing
         #expect(costs[1] < costs[0] * 2, "\(costs)")
     }
 
-    /// Random stores and dates: what is there is what ended later, readers count up to it, and the store is sound.
+    /// Random stores and dates: the samples that ended later remain, readers agree, and the store is consistent.
     @Test func asAListSays() throws {
         var random = SeededGenerator(seed: 31)
         var removed = 0

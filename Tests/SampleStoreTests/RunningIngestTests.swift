@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// An ingest that runs is not undone, whoever asks; one whose process has ended is.
+/// A running import cannot be undone. One whose process has ended can.
 @Suite struct RunningIngestTests {
     private static func begin(_ test: TestStore) throws -> Ingest {
         try test.store.beginIngest(
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    /// The kernel drops the lock with the process; here with the object.
+    /// The kernel drops the lock with the process, and here with the object.
     @Test func isUndoneWhenItsProcessEnded() throws {
         try TestStore.with { test in
             var ingest: Ingest? = try Self.begin(test)

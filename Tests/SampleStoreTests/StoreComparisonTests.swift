@@ -113,7 +113,7 @@ import Testing
         #expect(many < 5 * few, "\(few) and \(many) tens of steps")
     }
 
-    /// What the store never had, such as another hub's sample, is counted and left alone.
+    /// Samples that the store never had, such as another hub's, are counted and not changed.
     @Test func foreignSamplesAreLeftAlone() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()

@@ -58,7 +58,7 @@ import Testing
         try test.close()
     }
 
-    /// Two programs undo one import at once: one does it, the other is told so.
+    /// Two programs undo one import at the same time. One does it, and the other gets an error.
     @Test func undoingOneImportAtOnce() async throws {
         let test = try TestStore()
         let path = test.path

@@ -10,7 +10,7 @@ public final class PostgreSQLServer: Sendable {
     private let binaries: String
     public var folder: String { server.folder }
 
-    /// Of this machine, encrypted; 0 where it is on its socket alone.
+    /// The local port, encrypted. 0 if the server listens only on its socket.
     public let port: UInt16
     private let more: [String]
 

@@ -63,7 +63,7 @@ import Testing
                     }
                 }
             }
-            // What was read before it was deleted is still its name.
+            // A sample that the client could read before its deletion can still be named.
             try test.delete(high)
             let reader = try reader(test, ["bloodPressure", "bloodPressureSystolic"], named: "later")
             #expect(try line(uuid, reader).contains(names[0].description))

@@ -80,7 +80,7 @@ import Testing
         try test.identities().contains(sample.sample.identity)
     }
 
-    /// What a reader of the change log holds in the end.
+    /// The final content of a reader of the change log.
     private static func replayed(_ test: TestStore) throws -> Set<SampleIdentity> {
         var held: Set<SampleIdentity> = []
         try test.store.changes(after: .beginning, types: nil) { change, _ in
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: [false, true]) func nothingIsLeftOfAnErasedPerson(isReassigned: Bool) throws {
         try TestStore.with { test in
             let estimated = try Self.fill(test, of: Self.other)
-            // An estimate that was given to somebody else is still about the weight of this person.
+            // An estimate that was reassigned is still about the weight of this person.
             if isReassigned {
                 _ = try test.migrate(
                     TestStore.request(.subject(TestStore.subject), SampleType("fatFreeMass"), ambiguous: true))

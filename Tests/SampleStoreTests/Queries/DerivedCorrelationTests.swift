@@ -46,7 +46,7 @@ import Testing
             #expect(found[0].sample.start == frame[0].sample.start && found[0].sample.origin.device?.key == "cuff")
             #expect(try test.store.derivedCorrelation(found[0].uuid)?.uuid == found[0].uuid)
             #expect(try test.store.lookup(found[0].uuid) == nil)
-            // Not among what is stored.
+            // Not among the stored samples.
             #expect(try test.samples().count == 5)
             #expect(try test.samples(SampleQuery(types: [DerivedCorrelations.type])).isEmpty)
             // Which follows from its halves alone: pinned for ever.
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    /// The cuff tells it now, the app's export later: its pressures are duplicates, and its correlation names them.
+    /// The cuff reports it now, the app's export later. Its pressures are duplicates, and its correlation names them.
     @Test func theSameOverTwoPathsIsThereOnce() throws {
         try TestStore.with { test in
             try test.keep(try Self.frame("120", "80", at: 10, group: 7))
@@ -115,7 +115,7 @@ import Testing
             let found = try pressures(test)
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == app.map(\.sample.identity))
-            // What it names stands under the UUIDs that the cuff's frame gave.
+            // It refers to the UUIDs of the cuff's frame.
             let told = try app.map { try #require(try test.store.object(named: $0.sample.identity)) }
             #expect(told.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && told.map(\.sample.value) == [120, 80])
             let members = SampleQuery(.predicateForObjects(fromCorrelation: found[0].uuid))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// What another path told first may have been repaired since, and then deleted.
+    /// The sample that another source reported first may have been repaired and then deleted.
     @Test func whatStandsForAnObject() throws {
         try TestStore.with { test in
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))

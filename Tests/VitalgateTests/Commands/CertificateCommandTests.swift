@@ -82,12 +82,12 @@ import Testing
         #expect(try run("api", "certificate", "--renew").status == 0)
         #expect(text("hub.pem") != first && text("authority.pem") == authority)
         #expect(try verifies("hub.home"))
-        // Another address of a private network is no other authority.
+        // Another address in a private network needs no other authority.
         #expect(try run("api", "certificate", "hub.home", "10.1.2.3").status == 0)
         #expect(try verifies("10.1.2.3") && text("authority.pem") == authority)
     }
 
-    /// Whoever steals the authority's key can certify no site of the internet.
+    /// A stolen authority key cannot certify any site on the internet.
     @Test func theAuthorityIsForItsNamesAlone() throws {
         #expect(try run("api", "certificate", "hub.home").status == 0)
         let refused = try run("api", "certificate", "bank.example")

@@ -92,7 +92,7 @@ import Testing
         try hub.stop()
     }
 
-    /// The value behind the first length that is not shorter than what is shown, else the last.
+    /// The value after the first duration that is not shorter than the shown range, otherwise the last.
     private static func interval(_ words: [String], _ hours: Int) -> String {
         for index in stride(from: 0, to: words.count - 1, by: 2) {
             let unit = words[index].hasSuffix("d") ? 24 : 1

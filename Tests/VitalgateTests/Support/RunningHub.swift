@@ -25,7 +25,7 @@ final class RunningHub {
         self.program = program
     }
 
-    /// A hub that works; it has its lock, and watches its inbox.
+    /// A hub that has its lock and watches its inbox.
     static func started(_ folder: TestFolder, _ arguments: String...) throws -> RunningHub {
         let hub = try RunningHub(folder)
         try hub.waits { folder.exists("inbox/refused") }
@@ -54,7 +54,7 @@ final class RunningHub {
     /// How many lines of its log hold this.
     func count(_ text: String) -> Int { program.errors.split(separator: "\n").count { $0.contains(text) } }
 
-    /// Descriptors that it holds; without sockets, of which umockdev has one for each terminal that was ever opened.
+    /// The number of its open descriptors, without sockets, because umockdev opens one for each terminal.
     var descriptors: Int {
         let folder = "/proc/\(program.process)/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

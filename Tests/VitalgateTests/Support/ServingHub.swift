@@ -8,7 +8,7 @@ final class ServingHub {
     let folder: TestFolder
     let process: RunningVitalgate
     let address: ListeningAddress
-    /// As a program is told it.
+    /// In the form of the command line.
     var url: String { "http://\(address)" }
     let environment: [String: String]
 

@@ -4,7 +4,7 @@ import Testing
 
 /// Text that a person has read and found right, in a file beside the tests.
 enum Snapshot {
-    /// `VITALGATE_RECORD=1` writes the files anew; the difference is then for a person to read.
+    /// `VITALGATE_RECORD=1` records the files again. Review the difference.
     static func expect(_ text: String, matches name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let path = "\(Repository.tests)/Snapshots/\(name)"
         if getenv("VITALGATE_RECORD").map({ String(cString: $0) }) == "1" {

@@ -10,7 +10,7 @@ struct Vitalgate {
 
     /// How a run ended.
     struct Run {
-        /// The exit status; 128 and the signal's number where a signal ended it.
+        /// The exit status. 128 and the signal's number if a signal ended it.
         var status: Int32
         var output: String
         var errors: String
@@ -29,7 +29,7 @@ struct Vitalgate {
         return path
     }
 
-    /// Nothing of the machine's settings reaches the program but what a test gives it.
+    /// The environment of the program, without the machine's settings except those that a test passes.
     static func environment(home: String, _ more: [String: String] = [:]) -> [String: String] {
         ["HOME": home, "PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(more) { $1 }
     }
@@ -113,10 +113,10 @@ final class RunningVitalgate {
 
     func signal(_ number: Int32) { Glibc.kill(process, number) }
 
-    /// What it has written so far.
+    /// Its output so far.
     var output: String { folder.text("output") }
 
-    /// What it has said on standard error so far.
+    /// Its standard error so far.
     var errors: String { folder.text("errors") }
 
     func wait() throws -> Vitalgate.Run {
