@@ -13,8 +13,8 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         let counts = run.last.split(separator: " ").compactMap { Int($0) }
         try #require(counts.count == 2, "\(run.output)")
-        #expect(counts[0] >= 200)
-        #expect(counts[1] >= 18)
+        #expect(counts[0] >= 240)
+        #expect(counts[1] >= 21)
     }
 
     /// A page whose commands need a machine of their own names the test that runs them there.
