@@ -10,7 +10,7 @@ import Testing
     private static let count = 1_000_000
     private static let strap = EndlessBluetoothdTests.strap
 
-    /// Memory is a process's, and other tests have some of this one's: the addresses are heard in a process of its own.
+    /// Memory is measured for the whole process, which other tests share. The addresses are therefore received in a separate process.
     @Test func aMillionAddresses() throws {
         #expect(try OwnProcess.run("aMillionAddresses", hear) == 0)
     }

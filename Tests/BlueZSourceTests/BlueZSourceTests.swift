@@ -107,7 +107,7 @@ import Testing
         try bench.until("live again") { bench.isLive() }
     }
 
-    /// D-Bus itself goes and comes back.
+    /// D-Bus itself stops and restarts.
     @Test func busRestarted() throws {
         let bench = try Bench()
         bench.addStrap()
@@ -141,7 +141,7 @@ import Testing
         try bench.pass(.seconds(2))
         bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
         try bench.until("connected anew") { bench.bluez.count("Connect") == 2 && bench.isLive() }
-        // Story 12: neither discovery nor adapter were touched.
+        // Story 12: neither the discovery nor the adapter was changed.
         #expect(bench.bluez.count("Set ") == 0)
     }
 
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    /// Story 10: the policy of D-Bus does not let us.
+    /// Story 10: the policy of D-Bus denies access.
     @Test func accessDenied() throws {
         let bench = try Bench(
             policy: #"<deny send_destination="org.bluez" send_interface="org.freedesktop.DBus.ObjectManager"/>"#)

@@ -127,7 +127,7 @@ import Testing
         try bench.until("the agent") { bench.bluez.count("RegisterAgent") == 1 }
         try bench.settle()
         #expect(try ask(bench)?.name == "org.bluez.Error.Rejected")
-        // Asked for all bonds of the machine, it would refuse those that other programs make.
+        // If it handled all bonds of the machine, it would refuse those that other programs make.
         #expect(bench.bluez.count("RequestDefaultAgent") == 0)
         bench.bluez.answers["Pair"] = { bench.bluez.ignored.append($0) }
         var paired = false

@@ -53,7 +53,7 @@ import Testing
         #expect(scale.written == ["2A9F<0201D809", "2A8C<01", "2A99<01000000"])
         #expect(bench.frames == ["gatt:2A9D 00013E"])
         try bench.pass(.seconds(5))
-        // Nothing more is asked for until it is durable.
+        // Nothing more is requested until the weight is durable.
         #expect(bench.tokens.count == 1 && scale.written.count == 3)
         try bench.pass(.seconds(20))
         #expect(scale.written.count == 3)

@@ -11,7 +11,7 @@ struct DialogueTalk {
     private(set) var cursor: RecordCursor?
     private(set) var said: [String] = []
     private(set) var commits = 0
-    /// Records that were handed on when the last commit was asked for.
+    /// The number of records that were handed on before the last commit was requested.
     private(set) var atCommit = 0
 
     /// - Parameter answer: the device's notifications after a write.

@@ -54,7 +54,7 @@ import Testing
         #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
     }
 
-    /// Objects without end, of which none goes away.
+    /// Endless objects, none of which is removed.
     @Test func aStormOfObjects() throws {
         let bench = try Bench()
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
@@ -102,7 +102,7 @@ import Testing
         try expectLive(bench)
     }
 
-    /// The same object again and again, and away and back: no call, no timer and no reading is left of it.
+    /// The same object is added and removed again and again: no call, no timer and no reading remains.
     @Test func aStormOfTheSameObject() throws {
         let bench = try Bench()
         bench.addStrap()
@@ -128,7 +128,7 @@ import Testing
         }
         #expect(bench.source.bus.load == before)
         bench.bluez.change(path, BlueZ.device, ["Connected": .boolean(false), "RSSI": .int16(-51)])
-        // Until it has heard so, it takes the link for a living one.
+        // Until it is notified, it assumes that the link is up.
         try bench.settle()
         for _ in 0..<12 where !bench.isLive() {
             try bench.pass(.seconds(30))
@@ -167,7 +167,7 @@ import Testing
         #expect(kept.allSatisfy { ($0.text?.utf8.count ?? $0.octets?.count ?? $0.texts?.count ?? 0) <= 16_384 })
         #expect(kept.allSatisfy { if case .array(_, let values) = $0 { values.count <= 16_384 } else { true } })
         try expectLive(bench)
-        // Nor may one of them keep the list of all the others from being read.
+        // One of them must not prevent the list of the others from being read.
         bench.bluez.die()
         try bench.until("it is noticed") { !bench.isLive() }
         bench.bluez = ScriptedBlueZ(loop: bench.loop, address: bench.daemon.address)
@@ -259,7 +259,7 @@ import Testing
         bus.close()
     }
 
-    /// A descriptor that never runs dry holds the loop no more than messages do.
+    /// A descriptor that always has data blocks the loop no more than messages do.
     @Test func aSocketWithoutEnd() throws {
         let bench = try Bench()
         // A file is always readable, and this one has more values than any turn may take.

@@ -17,7 +17,7 @@ import Testing
         return bench
     }
 
-    /// The strap comes back, and its next beat is one frame.
+    /// The strap returns, and its next beat is one frame.
     private func expectRecovery(_ bench: Bench, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for _ in 0..<12 where !bench.isLive() {
             try bench.pass(.seconds(30))
@@ -119,7 +119,7 @@ import Testing
         try expectRecovery(bench)
     }
 
-    /// The device's object goes away while it is asked for something, and the answer comes all the same.
+    /// The device's object is removed during a request, and the answer arrives anyway.
     @Test(arguments: ["Connect", "ReadValue", "StartNotify", "AcquireNotify"]) func objectsThatVanishInACall(_ member: String)
         throws
     {

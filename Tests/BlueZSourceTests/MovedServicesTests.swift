@@ -66,8 +66,8 @@ import Testing
         #expect(bench.isLive() && bench.bluez.count("Connect ") == 1 && bench.bluez.count("Disconnect") == 0)
     }
 
-    /// A service that does not come back: BlueZ is to forget the device over that very link. To hang up first and to connect on the table that
-    /// it keeps would make that table the one that stays.
+    /// A service does not return. BlueZ must forget the device over the same link, because disconnecting first and connecting with the kept
+    /// table would make that table permanent.
     @Test(arguments: [false, true]) func aServiceThatDoesNotComeBack(bonded: Bool) throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
@@ -112,7 +112,7 @@ import Testing
         try bench.until("live") { bench.isLive() }
     }
 
-    /// What did not move keeps its subscription: asked for again while it is held, BlueZ would refuse it.
+    /// Unmoved characteristics keep their subscription. BlueZ would refuse a second one.
     @Test func whatDidNotMoveIsLeftAlone() throws {
         let bench = try liveBench(acquire: true)
         bench.bluez.addService(Self.strap, 0x180F, [(0x2A19, [:])])

@@ -168,7 +168,7 @@ import Testing
         ])
         let first = talk(to: &ring)
         #expect(first.records.count == 7 && first.said == ["nightsUnread(1)", "ready"] && first.commits == 2)
-        // Its neighbors are not read again, and it is asked for once in each conversation.
+        // Its neighbors are not read again, and it is requested once in each conversation.
         ring.asked = []
         let second = talk(to: &ring, from: first.cursor)
         #expect(second.records.isEmpty && second.said == ["nightsUnread(1)", "ready"])
@@ -218,7 +218,7 @@ import Testing
         #expect(talk(to: &ring).said == ["memoryUnread", "nightsUnread(1)", "ready"])
     }
 
-    /// Pieces that are lost, and come twice: a block is asked for again, and each record is handed on once.
+    /// Pieces are lost or arrive twice. A block is requested again, and each record is handed on once.
     @Test(arguments: 0..<30) func overABadLink(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var ring = Ring(files: [("20260131223340", Self.file(300))])

@@ -76,7 +76,7 @@ import Testing
         #expect(dialogue.deadline == nil)
     }
 
-    /// While the fields of one are on their way, the other is not asked for: they would be written into the other's.
+    /// While the fields of one user are in transit, the other is not requested. Otherwise they would be written into the other's profile.
     @Test func fieldsStayTheirs() {
         var dialogue = dialogue()
         let time = DialogueProof.time

@@ -131,7 +131,7 @@ import Testing
         let run = try test.run(target, settings("two"))
         try expectStopped(run, "the same store feeds it from 'one', and this is 'two'")
         #expect(throws: DeliveryError.self) { try comparison(settings("two")).repair() }
-        // The first one goes on.
+        // The first one continues.
         try test.add([try test.sample(99, at: 500)])
         let first = try test.run(target, settings("one"))
         #expect(try first.step() == .more)
@@ -155,7 +155,7 @@ import Testing
         var now: Instant { Instant(microseconds: ExportedStore.received.microseconds + day * 86_400_000_000) }
     }
 
-    /// A hub that is gone for good does not keep its successor out. If it comes back, it is refused.
+    /// A hub that is gone does not block its successor. If it returns, it is refused.
     @Test func aClaimExpires() throws {
         try test.finish(try run("one", day: 0))
         try expectStopped(try run("two", day: 30), "the same store feeds it from 'one', and this is 'two'")

@@ -69,7 +69,7 @@ import Testing
         #expect(other.samples.count == 200 && whole.target.leftOut == 0)
     }
 
-    /// One of many that is not taken costs few deliveries, and the rest goes on.
+    /// One refused record among many costs few deliveries, and the others are delivered.
     @Test func whatIsRefusedIsSetAside() throws {
         let target = ScriptedTarget()
         target.batchLimit = 1024

@@ -28,7 +28,7 @@ import Testing
                 now: { ExportedStore.received }))
     }
 
-    /// UUIDs with their values, each as often as it is there.
+    /// UUIDs with their values, once for each occurrence.
     private func held(_ server: FHIRTestServer) throws -> [String: [Double]] {
         var held: [String: [Double]] = [:]
         for resource in try server.live() {

@@ -19,7 +19,7 @@ final class FHIRTestServer {
         #expect(answer.status == 200)
     }
 
-    /// An Observation or a Device as it is there.
+    /// An Observation or a Device on the server.
     struct Resource: Decodable {
         struct Text: Decodable { var value: String? }
         struct Quantity: Decodable { var value: Double }

@@ -84,7 +84,7 @@ enum DialogueTargets {
             default: wait()
             }
         }
-        // A device that falls silent is waited for as long as it takes, and not for ever without a pause.
+        // The hub waits for a silent device as long as necessary, and not endlessly without a pause.
         for _ in 0..<64 where !isOver { wait() }
 
         func wait() {

@@ -43,7 +43,7 @@ import Profiles
         exit(runDriver(&count, &arguments, target.body))
     }
 
-    /// The library form of libFuzzer (FuzzerDriver.cpp), since the program has a main of its own.
+    /// The library form of libFuzzer (FuzzerDriver.cpp), because the program has its own main function.
     @_silgen_name("LLVMFuzzerRunDriver") private static func runDriver(
         _ count: UnsafeMutablePointer<Int32>,
         _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,

@@ -60,7 +60,7 @@ struct StrangeValues {
         return .dictionary(key: "o", value: "a{sa{sv}}", entries)
     }
 
-    /// The interfaces of one object, as it is or otherwise.
+    /// The interfaces of one object, normal or changed.
     mutating func interfaces() -> BusValue {
         let object = Self.tree[Int(next()) % Self.tree.count]
         let properties = object.properties.merging(properties()) { $1 }

@@ -33,7 +33,7 @@ import Testing
         for (number, client) in waiting.enumerated() {
             let answer = client.answer()
             #expect(answer?.status == 200 && answer?.text == "\(number)")
-            // The connection goes on.
+            // The connection stays open.
             #expect(client.get("/")?.text == "hello")
         }
     }

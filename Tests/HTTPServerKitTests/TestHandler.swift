@@ -103,7 +103,7 @@ final class EventStream: BodyStream {
     func close() { bell.state.withLock { $0.open -= 1 } }
 }
 
-/// Looks through much, and finds nothing for ever.
+/// Reads endlessly and finds nothing.
 final class LookingStream: BodyStream {
     private let bell: TestBell
     init(_ bell: TestBell) {

@@ -34,7 +34,7 @@ import Testing
         return try #require(client.answer())
     }
 
-    /// The header of a browser that was let in.
+    /// The header of a logged-in browser.
     static func cookie(_ served: ServedStore, as subject: String = ServedStore.person) throws -> String {
         let code = try served.store.makePageCode(for: subject, at: ServedStore.now)
         let answer = try post(served, "/page/login", "code=\(code)")
@@ -64,7 +64,7 @@ import Testing
         let cookie = "Cookie: a=b; \(try #require(opened.headers["set-cookie"]).prefix { $0 != ";" })\r\n"
         #expect(try get("/page/", cookie).status == 200)
         #expect(try get("/page/", "Cookie: vitalgate-page=guessed\r\n").status == 401)
-        // The API does not look at cookies, nor the page at tokens.
+        // The API ignores cookies, and the page ignores tokens.
         #expect(try get("/v1/samples", cookie).status == 401)
         #expect(try served.get("/page/").status == 401)
         #expect(try Self.post(served, "/page/logout", "", cookie).status == 303)
@@ -199,7 +199,7 @@ import Testing
         for path in ["type/heartRate", "care", "data/series?types=heartRate&from=0&to=1000"] {
             #expect(try get("/page/" + path, cookie).status == 200, "\(path)")
         }
-        // Nor do programs that ask for little wait for those that ask for much.
+        // Programs with small requests do not wait for those with large ones either.
         #expect(try served.get("/v1/latest").status == 200)
     }
 

@@ -96,7 +96,7 @@ import Testing
             "/v1/samples", line + "\n" + pulse, type: "application/x-ndjson", token: served.otherToken)
         #expect(answer.status == 403 && answer.text.contains("may not write these types: heartRate.\""))
         #expect(try lines("/v1/samples").isEmpty)
-        // Nor of another person, whether there is such a person or not.
+        // Nor for another person, whether that person exists or not.
         for subject in ["22222222-2222-4333-8444-555555555555", "unassigned"] {
             let other = line.dropLast() + ",\"subject\":\"\(subject)\"}"
             #expect(try served.post("/v1/samples", String(other), token: served.otherToken).status == 403)

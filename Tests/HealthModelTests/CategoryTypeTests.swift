@@ -19,7 +19,7 @@ import Testing
             #expect(type.categoryValues?.value(of: name) == raw, "\(identifier) \(name)")
             #expect(type.categoryValues?.name(of: raw) != nil)
         }
-        // And nothing beside them.
+        // No other values exist.
         #expect(
             Set(SampleType.all.filter { $0.kind == .category }.map(\.healthKitIdentifier)) == Set(facts.map { $0["identifier"] }))
         for type in SampleType.all where type.kind == .category {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// One id is one type, whatever its kind: a series has no other name.
+    /// One id is one type, whatever its kind, because a series has no other name.
     @Test func idsAreOfOneKind() {
         #expect(Set(SampleType.all.map(\.id)).count == SampleType.all.count)
     }

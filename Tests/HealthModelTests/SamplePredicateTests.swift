@@ -58,7 +58,7 @@ import Testing
         ("original.unit = Cel", true), ("metadata.HKWasUserEntered = yes", true),
         ("metadata.bodyTemperatureSensorLocation = 3", true),
         ("metadata.syncVersion = '3.0'", true), ("metadata.weatherTemperature = 10Cel", true),
-        // What cannot be compared meets neither a condition nor its contrary.
+        // Values that cannot be compared match neither a condition nor its negation.
         ("value > 5 kg", false), ("not value > 5 kg", false), ("value != 5 kg", false),
         ("not (value > 5 kg and value > 38)", false),
         ("value > 5 kg or value > 38", true), ("not (value > 5 kg and value > 40)", true),

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Files that lie beside the tests.
+/// Files next to the tests.
 enum TestFile {
     static func data(_ path: String, testFile: String = #filePath) throws -> Data {
         let folder = URL(filePath: testFile).deletingLastPathComponent()

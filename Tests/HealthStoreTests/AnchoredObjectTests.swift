@@ -118,7 +118,7 @@ import Testing
         #expect(first?.addedSamples.map(\.sample.value) == [1, 2])
         #expect(first?.hasMore == true)
         #expect(try await iterator.next()?.addedSamples.map(\.sample.value) == [3])
-        // Asked for before it is there.
+        // Requested before it exists.
         let waiting = Task { [iterator] in
             var iterator = iterator
             return try await iterator.next()?.deletedObjects.map(\.uuid)

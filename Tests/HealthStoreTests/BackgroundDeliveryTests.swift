@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthStore
 
-/// Told at least once, acknowledged, gone on with after a restart, and never given up.
+/// Delivered at least once, acknowledged, continued after a restart, and never given up.
 @Suite(.timeLimit(.minutes(15))) struct BackgroundDeliveryTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }

@@ -137,7 +137,7 @@ import Testing
         #expect(try await sources(.types([.bodyMass])) == [])
     }
 
-    /// As many at once as there are, beside one who writes.
+    /// As many readers as possible during a write.
     @Test func readersBesideAWriter() async throws {
         try await saveSteps(100)
         let store = store

@@ -40,7 +40,7 @@ import Testing
         try bench.stop()
         #expect(try bench.samples().count == 2)
         #expect(try bench.store.check() == [])
-        // And taken back, they are held as before.
+        // After the undo, they are quarantined as before.
         let release = try #require(try bench.store.accounts().first { $0.kind == .release })
         try bench.store.undo(release.id, forget: false, description: IngestDescription(kind: .undo, received: 0))
         #expect(try bench.samples().isEmpty)

@@ -40,7 +40,7 @@ import Testing
             #expect((after.value, after.start, after.received) == (before.value, before.start, before.received))
             #expect(after.identity != before.identity)
         }
-        // Once, as a repair that can be taken back, and is not made again then.
+        // Once, as a repair that can be undone and is not repeated afterwards.
         let migration = try #require(try bench.store.migrations().first)
         #expect(try bench.store.migrations().count == 1 && migration.repair == "complete metadata" && migration.repaired == 1)
         _ = try bench.store.undoMigration(migration.id, at: bench.clock.now)

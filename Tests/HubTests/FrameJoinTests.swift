@@ -45,7 +45,7 @@ import Testing
             ])
     }
 
-    /// A context goes with the measurement of its record, and with no other.
+    /// A context belongs to the measurement of its record only.
     @Test func mealsOfGlucose() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")

@@ -102,7 +102,7 @@ import Testing
         #expect(try beats().map { $0.seconds.rounded() } == [1, 2, 3, 6])
         try bench.stop()
         #expect(try bench.store.check() == [])
-        // And the correction can be taken back as any other.
+        // The correction can be undone like any other.
         let migration = try #require(try bench.store.migrations().last)
         _ = try bench.store.undoMigration(migration.id, at: right, owner: nil)
         #expect(Set(try bench.samples().map(\.uuid)).isSuperset(of: before.map(\.uuid)))

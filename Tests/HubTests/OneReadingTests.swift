@@ -91,7 +91,7 @@ import Testing
         let account = try ingest.finish(at: received.microseconds)
         #expect((account.read, account.stored, account.duplicate) == (2, 1, 1))
 
-        // 6. A question, and an answer: the sample comes back as it went in …
+        // 6. A query and its result: the sample is returned as it was stored …
         let stored = try #require(try store.samples(matching: SampleQuery(types: [sample.origin.type])).next())
         #expect(stored.sample.identity == sample.identity)
         #expect(stored.sample.value == 37)

@@ -206,7 +206,7 @@ import Testing
                 // In the year 9026 it is refused after the line was read.
                 let made = try? ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
                 guard let back = made?.first?.sample, back.origin.subject == sample.origin.subject else { continue }
-                // What names a sample is as it was.
+                // The identity of a sample does not change.
                 #expect(
                     back.identity == sample.identity
                         || !String(decoding: changed, as: UTF8.self).contains("\"uuid\":\"\(sample.identity)\""))

@@ -17,7 +17,7 @@ import Testing
         return "\(date.year)-\(two(date.month))-\(two(date.day))T07:\(two(minute)):00Z,bodyMass,\(weight),kg"
     }
 
-    /// Weights by whose they are. Each row is a file of its own, or all are one.
+    /// Weights by person. Each row is a separate file, or all are one.
     private func weights(_ rows: [String], isOneFile: Bool) throws -> (own: [Double], nobodys: [Double]) {
         if isOneFile {
             try story.load([FileStoryTests.header] + rows)

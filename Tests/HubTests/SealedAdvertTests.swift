@@ -123,7 +123,7 @@ import Testing
         #expect(bench.notices.isEmpty)
     }
 
-    /// Another name, given while a reading is not durable, does not let its packet in again.
+    /// Renaming the device while a reading is not durable does not accept its packet again.
     @Test func theCountOutlivesAnotherName() throws {
         let bench = try Self.bench()
         bench.hear("advert:FCD2", Self.packets[1])

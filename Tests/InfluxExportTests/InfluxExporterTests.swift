@@ -224,7 +224,7 @@ import Testing
         #expect(try test.store.setAside(by: "other").count == 212)
     }
 
-    /// A database that is dropped and made again is not taken for the one that was filled, also in the middle of a run.
+    /// A database that is dropped and created again is not the one that was filled, also in the middle of a run.
     @Test func aDatabaseThatIsMadeAgain() throws {
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
         let run = try test.run(exporter())
@@ -364,7 +364,7 @@ import Testing
         var id = "0123456789abcdef"
     }
 
-    /// What version 2 is asked, which Debian has not: the requests as its documentation has them.
+    /// Requests to version 2, which Debian does not include, as documented.
     @Test func requestsOfVersion2() throws {
         nonisolated(unsafe) var asked: [HTTPStub.Request] = []
         let bucket = Bucket()

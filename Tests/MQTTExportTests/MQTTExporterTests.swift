@@ -10,7 +10,7 @@ import Testing
 
 @testable import MQTTExport
 
-/// Against Debian's Mosquitto, heard by its own client.
+/// Tests against Debian's Mosquitto, received by its own client.
 @Suite struct MQTTExporterTests {
     private let test: ExportedStore
     private let settings = TargetSettings(name: "home", batchSize: 7)
@@ -102,7 +102,7 @@ import Testing
         told = try listener.last()
         #expect(try states(told) == [try #require(try last())])
         #expect(try states(told).first?.uuid == samples[48].sample.identity.description)
-        // No reading is left: nothing is.
+        // Without readings, nothing is shown.
         _ = try test.store.delete(try test.contents().keys.map { $0 }, description: test.description(.delete))
         try test.finish(run)
         #expect(try copied(listener).isEmpty)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A process of its own for a test that counts what belongs to a process (descriptors, memory), since other tests run in this one.
+/// A separate process for a test that counts the resources of a process (descriptors, memory), because other tests share this one.
 public enum OwnProcess {
     private static let variable = "VITALGATE_TEST_ALONE"
 

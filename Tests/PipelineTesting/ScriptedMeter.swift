@@ -32,7 +32,7 @@ public final class ScriptedMeter {
         "P \"MON\",\"\(date)\",\"\(time)   \",\"\(control ? "C" : " ") \(value) \",\"N\",\"00\", 00"
     }
 
-    /// A line as it is sent, with its sum and end.
+    /// A line as it is sent, with its checksum and end.
     public static func oneTouchLine(_ text: String) -> [UInt8] { withSum(text) }
 
     /// Answers the received requests. Waits for the next one at most this long.

@@ -59,7 +59,7 @@ public final class ScriptedInterpreter: FrameInterpreter {
     }
 
     private let answers: [Place: Answer]
-    /// The places asked for, in order.
+    /// The requested places, in order.
     public private(set) var asked: [Place] = []
 
     public let written: Instant?

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of its own for one test, removed with all that is in it when the last reference goes.
+/// A folder for one test, removed with its content when the last reference is released.
 public final class TemporaryFolder: Sendable {
     public let path: String
 

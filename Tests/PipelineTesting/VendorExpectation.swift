@@ -32,7 +32,7 @@ public struct VendorExpectation: Decodable, Sendable {
         }
     }
 
-    /// A row that gives no reading.
+    /// A row without a reading.
     public struct Skip: Decodable, Sendable {
         public var row: Int
         public var reason: String

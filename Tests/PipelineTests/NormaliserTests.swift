@@ -99,7 +99,7 @@ import Testing
         #expect(output.refusals.count == 1)
         #expect(output.refusals[0].place == Place(.line, 2))
         #expect(output.refusals[0].reason.hasPrefix("bodyTemperature: "))
-        // No value in the reason.
+        // The reason contains no value.
         #expect(!output.refusals[0].reason.contains("80"))
     }
 

@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: [
         ["02:30"], ["02:30", "02:40"], ["01:30", "02:30", "03:30"], ["03:30", "02:30", "01:30"],
         ["01:30", "02:10", "02:20", "03:30"],
-        // Twice back is neither one pass nor two.
+        // Two steps back match neither one pass nor two.
         ["01:30", "02:30", "02:10", "02:40", "02:20", "03:30"], ["02:30", "02:10"],
     ])
     func withoutEvidence(rows: [String]) throws {
@@ -188,7 +188,7 @@ import Testing
         #expect(Set(Self.identities(up)).count == 6)
     }
 
-    /// A frame of several readings is held and released whole, with its group.
+    /// A frame of several readings is quarantined and released as a whole, with its group.
     @Test func framesInTheDoubleHour() throws {
         func frame(_ time: String, line: Int) throws -> [Reading] {
             let wall = try WallTime("2026-10-25T\(time):00")

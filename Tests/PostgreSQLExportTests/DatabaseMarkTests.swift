@@ -68,7 +68,7 @@ import Testing
         #expect(try held(other) == test.contents())
     }
 
-    /// A schema that is dropped and made again, as the words advise, is not taken for the one that was filled.
+    /// A schema that is dropped and created again, as the message suggests, is not the one that was filled.
     @Test func aDroppedSchema() throws {
         _ = try exporter().create()
         try test.add(try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) })
@@ -219,7 +219,7 @@ import Testing
         #expect(try second.step() == .stopped)
         #expect(try held() == test.contents())
         #expect(try sql("SELECT name FROM \(schema).hub") == [["'one'"]])
-        // With a name of its own it is another hub.
+        // With its own name it is another hub.
         _ = try copy.adoptIdentity()
         let adopted = try SampleStore(path: path, access: .write)
         let run = try TargetRun(

@@ -248,7 +248,7 @@ import Testing
         #expect(error?.reason.contains("newer Vitalgate") == true)
     }
 
-    /// One that holds more numbers than a row takes is set aside, and the rest goes on.
+    /// A series with more numbers than a row can contain is set aside, and the others are delivered.
     @Test func whatIsTooLong() throws {
         _ = try exporter().create()
         var sample = try test.object(.heartbeatSeries, 0, at: 0)

@@ -83,7 +83,7 @@ import Testing
         #expect(try sql("SELECT 1 FROM \(schema).deletion").isEmpty)
     }
 
-    /// Text as it may come from a device or a file.
+    /// Text that a device or a file may contain.
     @Test func whateverANameHolds() throws {
         let exporter = try exporter()
         _ = try exporter.create()
@@ -188,7 +188,7 @@ import Testing
         #expect(try held() == test.contents())
     }
 
-    /// A repair of many and its undoing, deletions, and an import that is taken back.
+    /// A repair of many samples and its undo, deletions, and an import that is undone.
     @Test func repairsGoOver() throws {
         _ = try exporter().create()
         var (counts, replaced): ([Int], [String?]) = ([], [])

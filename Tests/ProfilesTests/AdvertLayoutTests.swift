@@ -37,7 +37,7 @@ import Wire
         // The offset that is added after the scale.
         (#"{ name: "a", type: "u16", scale: "0.01", add: "500", unit: "hPa" }"#, "0000", #"{"a":{"value":500.00,"unit":"hPa"}}"#),
         (#"{ name: "a", type: "u8", scale: "0.5", add: "-40", unit: "Cel" }"#, "51", #"{"a":{"value":0.5,"unit":"Cel"}}"#),
-        // Ratios are rounded to the digits that are asked for, halves away from zero.
+        // Ratios are rounded to the requested digits, halves away from zero.
         (#"{ name: "a", type: "s16", scale: "1/3", digits: 1, unit: "1" }"#, "0500", #"{"a":{"value":1.7,"unit":"1"}}"#),
         (#"{ name: "a", type: "s16", scale: "1/4", digits: 1, unit: "1" }"#, "0100", #"{"a":{"value":0.25,"unit":"1"}}"#),
         (#"{ name: "a", type: "s16", scale: "3/20", digits: 1, unit: "1" }"#, "FFFF", #"{"a":{"value":-0.2,"unit":"1"}}"#),
@@ -73,7 +73,7 @@ import Wire
         (#"{ name: "a", type: "u8" }, { skip: "rest" }"#, "05FFFFFF", #"{"a":5}"#),
         (#"{ name: "a", type: "u8", as: "text", values: ["x", "y"], only: true }"#, "02", "0 notThisFormat"),
         (#"{ type: "u8", bits: { a: { at: [0, 5], values: ["x"], only: true }, b: { at: [6, 7] } } }"#, "01", "0 notThisFormat"),
-        // Bits without names are asked for by number.
+        // Bits without names are referred to by number.
         (#"{ type: "u8", bits: { a: { at: [0, 7] } } }, { name: "b", type: "u8", when: "a=200" }"#, "C807", #"{"b":7}"#),
         (#"{ type: "u8", bits: { a: { at: [0, 7] } } }, { name: "b", type: "u8", when: "!a=200" }"#, "C8", "{}"),
     ])
@@ -132,7 +132,7 @@ import Wire
                 == #"{"b":808}"#)
     }
 
-    /// The sender's address inside a frame has to be its own, as far as it is known.
+    /// The sender's address inside a frame must match, if the address is known.
     @Test func anAddressInside() throws {
         let layout = #"{ address: "reversed" }, { name: "a", type: "u8" }"#
         let secrets = FrameSecrets(address: [0xA4, 0xC1, 0x38, 0x02, 0x83, 0xF4])

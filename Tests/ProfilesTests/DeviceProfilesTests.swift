@@ -40,7 +40,7 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
             // Many devices advertise under one number. Their profiles are distinguished by the frames that they can read, or by the
             // device's name.
             guard matches.count > 1 else { continue }
-            // So are a maker's models that send under one UUID of its own.
+            // The same for a maker's models that send under their own UUID.
             let isOwn = channel.utf8.count > "gatt:2A37".utf8.count
             #expect(channel.hasPrefix("advert:") || channel.hasPrefix("gatt:FF") || isOwn, "\(channel)")
             #expect(throws: ProfileMatchError.severalMatch(ids: matches.map(\.profile.id))) {

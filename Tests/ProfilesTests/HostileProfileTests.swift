@@ -141,7 +141,7 @@ import Wire
         #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "\#(type)", range: [5, 1] }"#) }
     }
 
-    /// An impedance goes with a weight of the same frame.
+    /// An impedance requires a weight in the same frame.
     @Test func aReadingWithAnother() throws {
         func values(_ hex: String) throws -> [String] {
             let layout = """

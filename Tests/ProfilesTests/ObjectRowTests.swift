@@ -50,7 +50,7 @@ import Testing
         #expect(readings.allSatisfy { $0.origin.kind == .category && $0.unit == .one && $0.group == .none })
     }
 
-    /// The workout comes beside the samples that came before, which stay as they were: alone in their row, and thus in no group.
+    /// The workout is added to the earlier samples, which do not change: they are alone in their row, and thus in no group.
     @Test func aRowIsAWorkout() throws {
         let readings = try readings(
             Self.activity,

@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// Days years apart are found without walking through what lies between.
+    /// Days years apart are found without reading the days in between.
     @Test func daysFarApart() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)

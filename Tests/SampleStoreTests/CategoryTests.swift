@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// A type that this version does not know is kept whole, and asked for by its name in another process.
+    /// An unknown type is kept completely, and can be queried by its name in another process.
     @Test func typesThatNobodyKnows() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(

@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// An error of the reader's own comes back as it is, and leaves the store usable.
+    /// An error of the reader itself is returned unchanged, and the store stays usable.
     @Test func aReaderThatStops() throws {
         struct Stop: Error {}
         try TestStore.with { test in

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Two straps at once for a long time: the reader holds no more than a few entries, from the first change on.
+    /// Two straps at the same time for long: the reader keeps at most a few entries in memory, from the first change on.
     @Test func whatIsHeldIsBounded() throws {
         try TestStore.with { test in
             let makers = [try SampleMaker(), try SampleMaker(source: "b")]

@@ -80,7 +80,7 @@ import Testing
                 try test.store.undo(acceptance, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().isEmpty)
                 #expect(try test.keep([bad]).outcomes == [[.duplicate]])
-                // It is held as before, and can be accepted once more, or the undoing undone.
+                // It is quarantined as before. It can be accepted again, or the undo can be undone.
                 #expect(try test.store.quarantined().map(\.id) == [1])
                 #expect(try test.store.check() == [])
                 let again = try test.store.accept([1], description: TestStore.description(.accept)).ingest

@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    /// One version twice in one batch at two times, and versions of other records and series beside it.
+    /// One version twice in one batch at two times, and versions of other records and series in the same batch.
     @Test func recordsAreTheirSeries() throws {
         try TestStore.with { test in
             let other = try SampleMaker(source: "other")("80", at: 0, record: RecordIdentifier(id: "r", version: 1))
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    /// To undo the import of a version gives back the one before, and the record can go on from there.
+    /// Undoing the import of a version restores the one before, and later versions of the record are accepted.
     @Test func undoAVersion() throws {
         for forget in [false, true] {
             try TestStore.with { test in
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    /// A version that the gate holds back replaces nothing until a person accepts it.
+    /// A quarantined version replaces nothing until a user accepts it.
     @Test func aHeldVersionReplacesNothing() throws {
         try TestStore.with { test in
             let first = try Self.record("70", 1)

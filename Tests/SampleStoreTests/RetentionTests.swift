@@ -5,7 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// What ended before its type's earliest permitted date is gone for good: nothing of it comes back, and no reader is left in silence.
+/// Samples that ended before the earliest permitted date of their type are permanently removed: none of them returns, and every reader is
+/// notified.
 @Suite struct RetentionTests {
     private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) }
 
@@ -163,7 +164,7 @@ import Testing
                 #expect(try store.accounts().count == 1 + transactions)
             }
             #expect(try store.account(of: 2).map { [$0.state, "\($0.deleted)"] } == ["interrupted", "4"])
-            // A reader that follows drops no sample that is still there.
+            // A follower drops no sample that still exists.
             let first = try #require(try test.samples().map(\.sample.start).min())
             #expect(try announced(store).allSatisfy { $0 <= first })
             #expect(try prune(test, [.heartRate: Self.at(200)]).samples == 6)

@@ -24,7 +24,7 @@ import Testing
             } throws: {
                 ($0 as? StoreError)?.kind == .busy
             }
-            // It goes on, and is undone when it is done.
+            // It continues, and can be undone when it has finished.
             _ = try ingest.store([try SampleMaker()("61", at: 60)])
             #expect(try ingest.finish(at: 0).state == "done")
             #expect(try test.store.undo(ingest.id, forget: false, description: TestStore.description(.undo)).count == 2)

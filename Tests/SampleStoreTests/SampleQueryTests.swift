@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// A reader goes on with the store as it was when it began, while another connection writes.
+    /// A reader sees the store as it was at its start, while another connection writes.
     @Test func snapshots() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()

@@ -29,7 +29,7 @@ import Testing
     private enum Case: CaseIterable {
         /// The target has nothing.
         case missing
-        /// The target has everything, and is asked for its content.
+        /// The target has everything and lists its content.
         case asked
         /// The target has everything, and the store has deleted it.
         case deleted

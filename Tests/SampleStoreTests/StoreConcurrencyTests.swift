@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Three writers and a reader on one file at the same time, each with a connection of its own.
+    /// Three writers and a reader on one file at the same time, each with its own connection.
     @Test func writersAndAReader() async throws {
         let test = try TestStore()
         let path = test.path

@@ -227,7 +227,7 @@ import Testing
         chmod(folder.path, 0o500)
         #expect([.readOnly, .permission].contains(Self.kind(folder.file("new.db"))))
         chmod(folder.path, 0o700)
-        // Even to read a store, SQLite keeps files beside it.
+        // SQLite creates files beside a store even to read it.
         let (closed, _) = try Self.folder(samples: 1)
         chmod(closed.path, 0o500)
         #expect(Self.kind(closed.file("store.db"), .read) == .permission)
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    /// Where two programs make the store at once, one store comes of it.
+    /// If two programs create the store at the same time, the result is one store.
     @Test func madeTwiceAtOnce() throws {
         let folder = try TemporaryFolder()
         let one = try TestStore.open(folder.file("store.db"))

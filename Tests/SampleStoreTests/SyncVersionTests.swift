@@ -34,7 +34,7 @@ import Testing
                 #expect(try save(test, [try Self.version(lower, "90", at: 20)]) == [.duplicate])
             }
             #expect(try test.samples().map(\.sample.value) == [81])
-            // The one that was replaced leads to the other, and does not come back beside it.
+            // The replaced version refers to the other one, and is not restored next to it.
             let first = try Self.version(1, "80", device: "a").sample.identity
             guard case .deleted(_, let successor?)? = try test.store.lookup(first) else {
                 Issue.record("\(first) is no tombstone")

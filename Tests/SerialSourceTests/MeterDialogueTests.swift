@@ -33,7 +33,7 @@ import Testing
         #expect(bench.frames.count == 2 && zip(bench.frames, meter.records).allSatisfy { $0.hasPrefix($1) })
         #expect(bench.devices.allSatisfy { $0.serial == meter.serial && $0.key.hasSuffix("/" + meter.serial) })
         #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
-        // The port is kept until all is durable, then given back.
+        // The port is kept until all records are durable, then released.
         #expect(bench.source.state(of: meter.pty.path) == "live")
         done?()
         #expect(bench.source.state(of: meter.pty.path) == "resting")

@@ -49,7 +49,7 @@ import Testing
         var dialogue = Self.askedForItsClock()
         _ = dialogue.handle(.line(Self.line(#"F "SAT","08/03/13","22:12:00   ""#)))
         _ = dialogue.handle(.line(Self.line(#"P \#(count),"ABC12DE3Y","MG/DL ""#)))
-        // Nothing is collected: what follows is not taken for records.
+        // Nothing is collected: the following lines are not read as records.
         for _ in 0..<2000 {
             let commands = dialogue.handle(.line(Self.line(#"P "SAT","08/03/13","22:12:00   ","  106 ", 00"#)))
             #expect(!commands.contains { if case .records = $0 { true } else { false } })

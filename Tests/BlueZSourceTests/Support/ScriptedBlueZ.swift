@@ -119,7 +119,7 @@ final class ScriptedBlueZ {
         change(path, BlueZ.device, ["ServicesResolved": .boolean(false), "Connected": .boolean(false)])
     }
 
-    /// A notification, on whichever way was asked for.
+    /// A notification by the method that was requested.
     func notify(_ path: String, _ bytes: [UInt8]) {
         if let socket = sockets[path] {
             _ = write(socket.number, bytes, bytes.count)

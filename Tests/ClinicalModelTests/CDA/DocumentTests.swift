@@ -96,7 +96,7 @@ import Testing
         #expect(Self.told(octets, interpreter).contains("HL7's schema is not here"))
     }
 
-    /// The schema is beside the folder of profiles in a checkout, and in it in an installation.
+    /// The schema is next to the folder of profiles in a checkout, and inside it in an installation.
     @Test(arguments: ["/DeviceProfiles", ""]) func theSchemaIsFound(folder: String) throws {
         let root = Self.profiles.dropLast("/DeviceProfiles".count)
         let octets = try Self.octets("cda/hl7ex-CCD.XML")

@@ -38,7 +38,7 @@ struct Tool {
     }
 }
 
-/// A directory that goes away with its last user.
+/// A directory that is removed with its last user.
 final class TemporaryDirectory {
     let url: URL
 

@@ -210,7 +210,7 @@ import Testing
         #expect(groups[0] == groups[5])
         #expect(groups[1] == .none)
         #expect(Set(groups).count == 4)
-        // For ever the same: FNV-1a over "apple-health/Cuff\n\n" and twice 1760958000000000.
+        // Never changes: FNV-1a over "apple-health/Cuff\n\n" and twice 1760958000000000.
         var hash = FNV()
         for byte in Array("apple-health/Cuff\n\n".utf8) { hash.combine(byte) }
         for _ in 0..<2 { hash.combine(Int64(1_760_958_000_000_000)) }

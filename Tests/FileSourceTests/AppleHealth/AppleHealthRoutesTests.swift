@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileSource
 
-/// The routes of workouts: in the export itself, in its archive, beside it.
+/// The routes of workouts: in the export itself, in its archive, and next to it.
 @Suite struct AppleHealthRoutesTests {
     static let gpx = """
         <gpx creator="Apple Health Export"><trk><name>Route</name><trkseg>

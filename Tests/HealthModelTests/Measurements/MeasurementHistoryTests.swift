@@ -5,7 +5,7 @@ import Testing
 @Suite struct MeasurementHistoryTests {
     private typealias History = MeasurementHistory<String>
 
-    /// A reading "a" of entry 1 and, where asked for, the same reading over another path, "b" of entry 2.
+    /// A reading "a" of entry 1, and optionally the same reading from another source, "b" of entry 2.
     private static func reported(_ count: Int = 2, undone: [Int64: Int64] = [:]) -> History {
         var history = History()
         for (index, place) in ["a", "b", "c"].prefix(count).enumerated() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthStore
 
-/// A store in a folder of its own, at noon of 20 November 2026 in Berlin.
+/// A store in its own folder, at noon of 20 November 2026 in Berlin.
 struct TestHealth {
     let folder: TemporaryFolder
     let store: HealthStore

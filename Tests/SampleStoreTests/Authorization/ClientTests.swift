@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// Of one right the person spoke: the other stays as it was granted, object by object, and is still to be answered.
+    /// The person answered one right. The other stays as it was granted, object by object, and is still pending.
     @Test func theOtherRightStaysAsItIs() throws {
         try TestStore.with { test in
             let store = try test.store

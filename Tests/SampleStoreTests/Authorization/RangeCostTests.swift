@@ -41,7 +41,7 @@ import Testing
             let unknown = try make("7", at: Double(Self.rows - 1)).sample.identity
             #expect(try !ReadableReferences.isReadable(unknown.description, reader.connection))
             interruption.end(on: reader.connection)
-            // What lies before is not there for the client.
+            // For the client, earlier samples do not exist.
             #expect(try samples(SampleQuery(types: [.heartRate])) == Self.rows - Int(grantedFrom ?? 0))
             withExtendedLifetime(interruption) {}
         }

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// The UUID of what took a sample's place is another person's, or lies before what may be read.
+    /// The UUID of a sample's replacement belongs to another person, or is before the readable range.
     @Test func aDeletionNamesWhatMayBeRead() throws {
         try TestStore.with { test in
             let sample = try SampleMaker(.bodyMass)("71", at: 0)

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// Of two readings that `import --exact` quarantined both, the second cannot be accepted beside the first.
+    /// If `import --exact` quarantined two readings, the second cannot be accepted in addition to the first.
     @Test func heldTwiceByAnExactImport() throws {
         try TestStore.with { test in
             let first = try metric("1001.5", at: 60, rule: .impossible)

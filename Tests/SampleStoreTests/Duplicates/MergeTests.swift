@@ -57,7 +57,7 @@ import Testing
             #expect(try test.store.changedUUIDs().count == anchor - 4, "followers are told of four deletions")
             let explanation = try #require(try test.store.explain(others[0].sample.identity))
             #expect(explanation.first?.other.uuid == firsts[0].sample.identity && explanation.first?.rule == .unit)
-            // Nothing is left to do, and nothing comes back by importing again, however.
+            // Nothing remains to be done, and no import brings the samples back.
             #expect(try merge(test) == (0, 0))
             #expect(try test.keep(others).account.duplicate == 4)
             try test.keepExactly(others)

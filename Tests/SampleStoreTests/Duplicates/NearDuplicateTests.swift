@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    /// A typed value beside a continuous sensor is not a copy of one of its readings, in either order.
+    /// A typed value next to a continuous sensor's is not a copy of one of its readings, in either order.
     @Test(arguments: [false, true], [60, 1] as [Int32]) func aTypedValueBesideAStream(isTypedFirst: Bool, resolution: Int32)
         throws
     {

@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Taken back, the first leaves the other one in its place, and comes back as it was.
+    /// After the undo of the first, the other one takes its place. Undoing the undo restores the first.
     @Test func takenBack() throws {
         try TestStore.with { test in
             let family = Device(key: "Acme", manufacturer: "Acme")

@@ -54,7 +54,7 @@ import Testing
             #expect(try test.samples().map(\.sample.value) == [80.15, 80.35, 79.95])
             #expect(try test.store.check(deep: true) == [])
             #expect(try merge(test) == (0, 0))
-            // Nothing comes back by importing again.
+            // Importing again brings nothing back.
             #expect(try test.keep(right).account.duplicate == 3)
             #expect(try test.samples().count == 3)
             // The repair cannot be undone while other samples were merged with its result.
@@ -87,7 +87,7 @@ import Testing
             #expect(try test.store.retoldOverPaths(since: last) == 1)
             #expect(try merge(test).count == 1)
             #expect(try test.samples().map(\.sample.value) == [80.15])
-            // Whatever of the two imports is taken back, it is there once.
+            // Whichever of the two imports is undone, it is stored once.
             let undone = try undo(1, test)
             #expect(try test.identities() == [other.sample.identity])
             try undo(undone, test)

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// Finds nothing wrong, but for what merging would mend.
+    /// Finds nothing wrong, except what merging would correct.
     private func expectSound(_ test: TestStore, _ comment: Comment) throws {
         let problems = try test.store.check(deep: true).filter { !$0.contains("store merge") }
         #expect(problems == [], comment)

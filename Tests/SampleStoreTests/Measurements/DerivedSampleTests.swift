@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: Change.allCases, [1, 1024]) func estimatesFollowTheirInputs(change: Change, stepRows: Int) throws {
         try TestStore.with { test in
-            // Beside others, so that the change is written in several transactions if a step has one row.
+            // With other samples, so that the change needs several transactions if a step has one row.
             try test.store.stepRows = stepRows
             let estimated = try Self.fill(test)
             try test.keep(try (0..<3).map { try SampleMaker()("6\($0)", at: Double($0)) })
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The estimate of the repaired weight goes with the repair, and the earlier one comes back.
+    /// The estimate of the repaired weight is deleted with the repair, and the earlier one is restored.
     @Test func anEstimateOfARepairedWeightGoesWithTheRepair() throws {
         try TestStore.with { test in
             let estimated = try Self.fill(test)

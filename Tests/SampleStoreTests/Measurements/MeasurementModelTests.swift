@@ -355,7 +355,7 @@ private final class MeasurementSequence {
         }
     }
 
-    /// The sums, which the store keeps in parts beside the samples, are those of the live samples.
+    /// The sums, which the store keeps in parts in addition to the samples, are those of the live samples.
     private func compareSums(of live: Set<String>) throws {
         for (type, prefix) in [(SampleType.heartRate, "r"), (.bodyMass, "w"), (.stepCount, "q")] {
             var query = StatisticsQuery(type: type, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))

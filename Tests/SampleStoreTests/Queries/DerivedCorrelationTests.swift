@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// The blood pressures that frames make: there as long as both halves are, under a UUID of their own, and never beside a stored one.
+/// The blood pressures derived from frames: present while both halves are, with their own UUID, and never in addition to a stored one.
 @Suite struct DerivedCorrelationTests {
     private static let cuff = Device(key: "cuff")
 
@@ -49,7 +49,7 @@ import Testing
             // Not among the stored samples.
             #expect(try test.samples().count == 5)
             #expect(try test.samples(SampleQuery(types: [DerivedCorrelations.type])).isEmpty)
-            // Which follows from its halves alone: pinned for ever.
+            // The UUID follows from its halves alone and never changes.
             #expect(found[0].uuid.description == "019b76da-cf10-8a3a-b682-6cf9bec078e1")
             let inOne = SampleQuery(.predicateForObjectsWithCorrelation())
             #expect(Set(try test.identities(inOne)) == Set(frame.prefix(2).map(\.sample.identity)))
@@ -75,7 +75,7 @@ import Testing
 
     @Test func aRepairedHalfMakesAnotherOne() throws {
         try TestStore.with { test in
-            // Kilopascals that were taken for millimetres of mercury.
+            // Kilopascals that were read as millimeters of mercury.
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))
             let before = try #require(try pressures(test).first)
             let kilopascal = Repair.unit(MigrationTests.known("kPa"))
@@ -95,7 +95,7 @@ import Testing
             try test.keep(frame, other, [stored])
             let found = try pressures(test)
             #expect(found.count == 2 && found[0].uuid == stored.sample.identity)
-            // Taken back, the frame speaks for itself again.
+            // After the undo, the correlation is derived from the frame again.
             try test.delete(stored)
             #expect(try pressures(test).count == 2)
             #expect(try pressures(test).allSatisfy { $0.uuid != stored.sample.identity })

@@ -198,7 +198,7 @@ extension TestStore {
             }
         }
         #expect(identities[0] == identities[1])
-        // For ever: computed once by another implementation of SipHash and SHA-256.
+        // Never changes: computed once by another implementation of SipHash and SHA-256.
         #expect(identities[0].map(\.description) == ["019b76da-a800-8a7f-9126-fc21dbbcaeab"])
     }
 
@@ -250,7 +250,7 @@ extension TestStore {
             let pairs = try test.pairs(of: migration)
             let deleted = try #require(pairs[wrong[0].sample.identity])
             try test.store.delete([deleted], description: TestStore.description(.delete))
-            // Neither the old one comes back by itself nor by undoing the repair.
+            // The old one is restored neither by itself nor by undoing the repair.
             #expect(throws: StoreError.self) { try test.restore(wrong[0]) }
             #expect(try test.keep(wrong).account.stored == 0)
             #expect(try test.undo(migration) == 2)

@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// A store that the first releases damaged: a moved reading was taken for the next one of the same repair.
+/// A store that the first releases damaged: a moved reading was mistaken for the next one of the same repair.
 @Suite struct DamagedRepairTests {
     /// As they did it: each reading makes way for the next, the last for its repaired one.
     static func damage(_ test: TestStore, _ readings: [GatedSample]) throws -> Int64 {

@@ -84,7 +84,7 @@ import Testing
             let held = try #require(try test.store.connection.integer("SELECT id FROM quarantine WHERE state = 'held'"))
             #expect(throws: StoreError.self) { try test.store.accept([held], description: TestStore.description(.accept)) }
             #expect(try test.store.check(deep: true) == [])
-            // Once that is taken back, it is a reading of its own.
+            // After the undo, it is a separate reading.
             try test.undo(migration)
             #expect(try test.store.accept([held], description: TestStore.description(.accept)).count == 1)
             #expect(try Self.places(test) == ["0 60.0", "3600 60.0"])

@@ -60,7 +60,7 @@ struct StoreModel {
         settle()
     }
 
-    /// Those that may come back.
+    /// Samples that may be restored.
     func restorable(_ identities: some Sequence<SampleIdentity>) -> [SampleIdentity] {
         var next = core
         for identity in identities { next.decisions.append((.restored, identity, .max)) }

@@ -278,7 +278,7 @@ private final class PropertySequence {
         story.append("\(ingest): \(repair.text) as \(migration), \(plan.merged) merged")
         let after = try samplesByIdentity()
         try checkSum(repair, migration, plan, before, after)
-        // At once taken back, it is as if it had never been.
+        // After an immediate undo, the store is as before.
         guard Int.random(in: 0..<3, using: &random) == 0 else { return }
         let (_, undone) = try writer().undoMigration(migration, at: request.now)
         #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration), comment)
@@ -322,7 +322,7 @@ private final class PropertySequence {
             case .subject, .type: break
             }
             if pair.isMerged {
-                // A reading that is there is known by its time as it was received, and may be a local one.
+                // A stored reading is identified by its time as received, which may be a local time.
                 #expect(other.nominalStart == one.nominalStart + start - one.start.microseconds, comment)
                 start = other.start.microseconds
             }

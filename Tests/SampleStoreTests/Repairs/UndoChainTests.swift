@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Told over another path while it was taken back, it is one measurement all the same once that is undone.
+    /// Reported by another source while it was undone, it is still one measurement after the undo is undone.
     @Test(arguments: [false, true]) func toldWhileItWasTakenBack(isRestored: Bool) throws {
         try TestStore.with { test in
             let paths = try (0..<2).map { try Self.sample(0, $0) }
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    /// Whatever a person imports, takes back, deletes and restores of a measurement that came over three paths: it is there once at most.
+    /// Whatever a user imports, undoes, deletes and restores of a measurement from three sources, it is stored at most once.
     @Test(arguments: 0..<60 as Range<UInt64>) func neverTwice(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
@@ -280,7 +280,7 @@ import Testing
 
         /// Of a measurement in the order in which they came.
         var arrivals: [[Arrival]]
-        /// Imports that are taken back.
+        /// Undone imports.
         var undone: Set<Int64> = []
         /// What each undoing undid.
         var undoes: [Int64: Int64] = [:]
@@ -289,7 +289,7 @@ import Testing
 
         var standing: [Arrival] { arrivals.compactMap { $0.first { !undone.contains($0.ingest) } } }
 
-        /// The import that the undoing of this entry takes back, or else brings back.
+        /// The import that undoing this entry undoes or restores.
         func effect(of entry: Int64) -> (ingest: Int64, takes: Bool) {
             var (ingest, takes) = (entry, true)
             while let next = undoes[ingest] { (ingest, takes) = (next, !takes) }

@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Random days of two sources beside a reading minute by minute.
+    /// Random days of two sources, compared with a computation minute by minute.
     @Test(arguments: 0..<100) func anyDays(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let type = try #require(SampleType(seed % 2 == 0 ? "sleepAnalysis" : "menstrualFlow"))
@@ -130,7 +130,7 @@ import Testing
                 found[[day, row.value ?? -1]] = row.duration
             }
             #expect(found == expected, "\(told)")
-            // What lasts no time is counted all the same.
+            // Samples without a duration are counted anyway.
             #expect(rows.allSatisfy { $0.count > 0 })
         }
     }

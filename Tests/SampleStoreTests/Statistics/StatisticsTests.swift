@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Steps at one instant just before the time asked for don't count, however long other samples last.
+    /// Steps at one instant just before the requested range do not count, however long other samples last.
     @Test func instantsBeforeTheTimeAskedFor() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Statistics out of summaries beside those of each sample, in stores that change under them.
+/// Statistics from summaries, compared with those of each sample, in stores that change in between.
 @Suite struct SummaryTests {
     private static let hours = 3
     private static let limits = Summaries.Limits(samples: 30, rows: 4000, time: 0)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// From a moment on: also those next to it hang on nothing that lies before.
+    /// From a moment on: the summaries next to it do not depend on earlier samples.
     @Test func aClientSeesThoseOfWhatItMayRead() throws {
         var random = SeededGenerator(seed: 8)
         try TestStore.with { test in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SampleStore
 
-/// A store in a folder of its own. Closing it asserts that no statement is busy and that the store's own check finds nothing.
+/// A store in its own folder. Closing it asserts that no statement is busy and that the store's own check finds nothing.
 final class TestStore {
     let folder: TemporaryFolder
     private var opened: SampleStore?

@@ -167,7 +167,7 @@ import Testing
         #expect(access(folder.path("api.socket"), F_OK) != 0)
     }
 
-    /// A process that serves is started again when it is killed, and the hub goes on.
+    /// A killed server process is restarted, and the hub continues.
     @Test func theHubOutlivesWhatServes() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         defer { process.signal(SIGTERM) }
@@ -220,7 +220,7 @@ import Testing
             environment: environment
         ).wait()
         #expect(head.output.lowercased().contains("strict-transport-security: max-age=31536000"), "\(head.output)")
-        // The test's key is for everybody to read.
+        // Every user can read the test's key.
         #expect(process.errors.contains("every user of this machine can read the certificate"))
         #expect(try run(["doctor"]).output.contains("every user of this machine can read the certificate"))
     }

@@ -46,7 +46,8 @@ import Testing
         for name in ["hub.home", "localhost", "192.168.1.20", "127.0.0.1"] { #expect(try verifies(name), "\(name)") }
         #expect(try !verifies("bank.example"))
         let shown = try shell("openssl x509 -in hub.pem -noout -text").output
-        // What phones ask of a certificate (support.apple.com/102028, 103769): names beside the subject's, a purpose, at most 398 days.
+        // Requirements of phones for a certificate (support.apple.com/102028, 103769): names in addition to the subject's, a purpose, at
+        // most 398 days.
         for words in [
             "DNS:hub.home", "IP Address:192.168.1.20", "TLS Web Server Authentication", "CA:FALSE", "ecdsa-with-SHA256",
         ] {
@@ -107,7 +108,7 @@ import Testing
         )
         #expect(short.status == 0)
         #expect(try run("doctor").output.contains("the certificate expires on"))
-        // And mended.
+        // And repaired.
         #expect(try run("api", "certificate", "hub.home").status == 0)
         #expect(try verifies("hub.home"))
     }

@@ -63,7 +63,7 @@ import Testing
         #expect(try values("bodyMass", "--where", "subject = '\(Household.guest.uppercased())'").count == 1)
     }
 
-    /// What cannot be compared meets neither the condition nor its contrary.
+    /// Values that cannot be compared match neither the condition nor its negation.
     @Test func whatHasNoSuchUnitIsLeftAlone() throws {
         #expect(try values("all", "--where", "value > 38 Cel") == [38.5])
         #expect(try values("all", "--where", "not value > 38 Cel") == [37])

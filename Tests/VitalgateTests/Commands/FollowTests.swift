@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `changes --follow` beside a store that others write.
+/// `changes --follow` on a store that other processes write.
 @Suite struct FollowTests {
     private let folder: TestFolder
 

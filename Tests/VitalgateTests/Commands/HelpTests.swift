@@ -34,7 +34,7 @@ import Testing
         #expect(!folder.exists("store.db"))
     }
 
-    /// No command is left out above: each one that a help lists has a help of its own.
+    /// Each command in a help text has its own help, so none is missing above.
     @Test func noCommandIsForgotten() throws {
         let folder = try TestFolder()
         let others = ["Usage:", "Arguments:", "Options:", "Global options:", "Examples:"]

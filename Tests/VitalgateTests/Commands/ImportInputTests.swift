@@ -127,7 +127,7 @@ import Testing
 
     // MARK: Names
 
-    /// Latin-1, as an old disk has it, beside one that is only nearly the same.
+    /// Latin-1, as on an old disk, next to a name that is nearly the same.
     @Test func aNameMayBeNoUTF8() throws {
         try folder.write("one.csv", Self.csv)
         let run = try bash(

@@ -34,7 +34,7 @@ import Testing
         let alone = try objects.folder.vitalgate("restore", objects["pressure"])
         #expect(alone.errors.contains("1 sample restored, but 2 objects deleted with them are not"))
         #expect(try objects.folder.vitalgate("delete", objects["pressure"]).status == 0)
-        // They were deleted by another change than the correlation now: they come back by their own UUIDs, or by undoing it.
+        // They were deleted by another change than the correlation, so they are restored by their own UUIDs or by undoing that change.
         #expect(
             try objects.folder.vitalgate("restore", objects["pressure"], "--with-objects").errors.contains("1 sample restored"))
         #expect(try objects.folder.vitalgate("restore", objects["systolic"], objects["diastolic"]).status == 0)

@@ -177,7 +177,7 @@ import Testing
         for cell in [",'=1+1,", ",'@SUM(A1),", ",'-cmd|x,", ",'+49 170,", ",-1.5,"] {
             #expect(safe.output.contains(cell), "\(cell)")
         }
-        // Neither a number nor a zone's offset is a formula that does anything.
+        // A number or a zone's offset is not a formula with an effect.
         for cell in safe.lines.dropFirst().joined(separator: ",").split(separator: ",")
         where Double(cell) == nil && cell != "+00:00" {
             #expect(!"=+-@".contains(cell.first ?? "x"), "\(cell)")

@@ -134,7 +134,7 @@ import Testing
         #expect(run.errors.contains("skipped packets of connections older than the recording"))
     }
 
-    /// The neighbour's is not read, nor anybody's who is not named.
+    /// The neighbor's device is not read, nor any other that was not named.
     @Test func onlyWhoIsNamedOrAdopted() throws {
         let nobody = try replay("household.btsnoop")
         #expect(nobody.status == 66)

@@ -113,7 +113,7 @@ import Testing
         #expect(none.status == 65 && none.output.isEmpty && none.errors.contains("has no points"))
     }
 
-    /// Names and texts come from outside: none clears the screen, makes a line of its own, or turns the direction of writing.
+    /// Names and texts come from outside: none clears the screen, starts a new line, or changes the direction of writing.
     @Test func nothingDrivesTheTerminal() throws {
         var objects = try ObjectStore()
         let hostile = "a\u{1B}[2Jb\nc\u{202E}d"

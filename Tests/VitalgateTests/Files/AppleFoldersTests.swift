@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 import Testing
 
-/// An export of the Health app with the folders beside it, written from a store and read back into another: the same.
+/// An export of the Health app with its folders, written from a store and imported into another, gives the same content.
 @Suite struct AppleFoldersTests {
     private static let published = Repository.tests + "/Published/exports/brtkwr"
 

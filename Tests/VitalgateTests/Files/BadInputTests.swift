@@ -16,7 +16,7 @@ import Testing
 
     static let corpus = Repository.tests + "/BadInput"
 
-    /// Imports a file, and checks what holds for every one.
+    /// Imports a file, and checks the rules for all files.
     @discardableResult
     func refuse(
         _ path: String, status: Int32 = 65, stored: Int? = nil, refused: Int? = nil, saying texts: String...,

@@ -24,7 +24,7 @@ import Testing
     @Test func eachFormHasOrNamesEverything() throws {
         let own = try folder.vitalgate("query", "all", "--person", "me", "--format", "ndjson").lines
         let kinds = Set(try own.compactMap { try JSON($0)["kind"].text })
-        // A new kind has to come into this store.
+        // A new kind has to be added to this store.
         #expect(kinds == Set(SampleKind.allCases.map(\.name)))
         for name in ["me.ndjson", "me.csv", "me.xml", "me.zip", "wide.csv"] {
             let form = name == "wide.csv" ? ["--format", "wide"] : []

@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// What stretch the dashboard shows in hours, and the one that is then asked for.
+    /// The range that the dashboard shows in hours, and the resulting interval of the request.
     @Test(arguments: [(1, ["1m", "1h"]), (24, ["10m", "1h"]), (24 * 7, ["1h", "1d"]), (24 * 365, ["1d", "1d"])])
     func everyQueryIsAnsweredAsWritten(hours: Int, stretches: [String]) throws {
         let rows = (0..<600).map { minute in

@@ -132,7 +132,7 @@ import Testing
         func told(_ store: String) throws -> [String] {
             let lines = try folder.vitalgate("query", "all", "--format", "ndjson", store: store).lines
             return try lines.filter { line in !Self.isUnwritten(line) }.map { line in
-                // Nor has such a route a name.
+                // Such a route has no name either.
                 let line = line.replacing(/"routes":\[[^\]]*\]|,"name":"Route [^"]*"/, with: "")
                 let fields = try #require(line.firstMatch(of: /"kind":.*"zone":/)).output
                 return String(fields).replacing(/"[0-9a-f]{8}-[0-9a-f-]{27}"/, with: "\"object\"")

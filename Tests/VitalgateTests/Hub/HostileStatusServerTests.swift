@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Whatever answers at the hub's socket, `status` neither hangs nor crashes, and nothing of it drives the terminal.
+/// Whatever answers at the hub's socket, `status` neither hangs nor crashes, and the answer never controls the terminal.
 @Suite struct HostileStatusServerTests {
     let folder: TestFolder
 
@@ -77,7 +77,7 @@ import Testing
         #expect(years.contains("running since") && (number.count < 19 || number.hasPrefix("-") || years.contains("37037 d")))
     }
 
-    /// A name from outside is text: it neither moves the cursor nor makes a line.
+    /// A name from outside is text: it neither moves the cursor nor starts a line.
     @Test func namesThatDriveATerminal() throws {
         let name = #"\u001b[2J\u009b31m\nstore   forged\r\u0007\u2028\u202e"#
         let run = try ask(line: answer(name: name))

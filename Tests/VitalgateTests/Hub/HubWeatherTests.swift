@@ -52,7 +52,7 @@ import Testing
         return hub
     }
 
-    /// No file of the hub's grows any more: its log is shorter than the store's, and may.
+    /// No file of the hub grows any more. Its log is shorter than the store's, and may grow.
     private func fill(_ hub: RunningHub) throws { try limit(hub, size: "\(folder.size("store.db-wal"))") }
 
     private func makeRoom(_ hub: RunningHub) throws { try limit(hub, size: "unlimited") }
@@ -100,7 +100,7 @@ import Testing
         #expect(folder.exists("inbox/one.csv"), "it waits for a store")
     }
 
-    /// The disk gives back other bytes than it was given.
+    /// The disk returns other bytes than were written.
     @Test func aDamagedPage() throws {
         let first = try start()
         weigh(Array(60..<90))

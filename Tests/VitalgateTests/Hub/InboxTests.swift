@@ -46,7 +46,7 @@ import Testing
         #expect(folder.text("inbox/refused/nonsense.txt") == "no table\n")
         #expect(folder.mode("inbox/done/before.csv.account.json") == 0o600)
         #expect(folder.mode("inbox/done") == 0o700)
-        // Neither names nor values of files in the log.
+        // The log contains neither names nor values of files.
         for word in ["before", "nonsense", "many"] { #expect(!run.errors.contains(word), "\(run.errors)") }
     }
 

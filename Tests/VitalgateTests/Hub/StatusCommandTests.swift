@@ -2,7 +2,7 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// `status` from a second shell, beside a real hub.
+/// `status` in a second shell, with a real hub.
 @Suite struct StatusCommandTests {
     let folder: TestFolder
 

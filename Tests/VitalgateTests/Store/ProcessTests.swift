@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Side by side
 
-    /// An import runs while another comes and readers ask: none waits for ever, none sees half a commit, nothing is lost.
+    /// An import runs while another one and readers start: none waits endlessly, none sees half a commit, and nothing is lost.
     @Test func twoImportsAndReadersAtOnce() throws {
         let one = try folder.write("one.csv", Self.rows(20_000))
         let two = try folder.write("two.csv", Self.rows(20_000, type: "height", unit: "cm"))
@@ -121,7 +121,7 @@ import Testing
         try folder.vitalgate("import", try folder.write("small.csv", "time,type,value,unit\n2026-02-01T00:00:00Z,height,1.8,m\n"))
         let file = try folder.write("long.csv", Self.rows(300_000))
         let process = try folder.start("import", file, "--format", "ndjson")
-        // It has begun as soon as it is in the ledger.
+        // It has started as soon as it is in the ledger.
         while try accounts().count < 2 {}
         process.signal(signal)
         let run = try process.wait()

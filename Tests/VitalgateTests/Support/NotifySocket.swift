@@ -23,7 +23,7 @@ final class NotifySocket {
 
     deinit { close(number) }
 
-    /// The next message. The limit only ends a test that would hang for ever.
+    /// The next message. The limit only ends a test that would hang.
     @discardableResult
     func next() throws -> String {
         var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)

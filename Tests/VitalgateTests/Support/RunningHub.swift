@@ -35,7 +35,7 @@ final class RunningHub {
     /// Puts a file into the inbox as a program that writes it.
     func drop(_ name: String, _ text: String) throws { try folder.write("inbox/\(name)", text) }
 
-    /// Waits until something is so. The limit only ends a test that would hang for ever.
+    /// Waits until a condition is true. The limit only ends a test that would hang.
     func waits(
         _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation, until isSo: () throws -> Bool
     ) throws {
@@ -70,6 +70,6 @@ final class RunningHub {
         return try program.wait()
     }
 
-    /// The account beside a file.
+    /// The report beside a file.
     func account(_ name: String) throws -> JSON { try JSON(folder.text("inbox/\(name).account.json")) }
 }

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The program as it was built beside these tests, run as a person runs it.
+/// The program that was built with these tests, run as a user runs it.
 struct Vitalgate {
     struct NotBuilt: Error, CustomStringConvertible {
         let path: String
@@ -20,7 +20,7 @@ struct Vitalgate {
         var last: String { lines.last ?? "" }
     }
 
-    /// The program's path: `VITALGATE_BINARY`, else beside the test bundle.
+    /// The program's path: `VITALGATE_BINARY`, or else next to the test bundle.
     static func binary() throws -> String {
         if let path = getenv("VITALGATE_BINARY") { return String(cString: path) }
         let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -46,9 +46,9 @@ struct Vitalgate {
         return try RunningVitalgate(arguments, environment: environment, wrapper: wrapper).wait()
     }
 
-    /// Runs the program with no more memory than this for data, whatever it reads: it ends by a signal if it wants more.
+    /// Runs the program with this limit of memory for data. It ends by a signal if it exceeds the limit.
     ///
-    /// The peak that the system reports of a child (`ru_maxrss`) would count the tests' own memory, which a spawned child begins with.
+    /// The peak that the system reports for a child (`ru_maxrss`) would include the tests' own memory, with which a spawned child starts.
     static func run(_ arguments: [String], environment: [String: String], memory: Int) throws -> Run {
         try RunningVitalgate(arguments, environment: environment, wrapper: ["/usr/bin/prlimit", "--data=\(memory)"]).wait()
     }

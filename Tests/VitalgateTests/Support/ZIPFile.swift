@@ -7,7 +7,7 @@ struct ZIPFile {
         var size: Int
         var checksum: UInt32
 
-        /// Stored as it is.
+        /// Stored without compression.
         init(name: String, _ data: [UInt8]) {
             (self.name, self.data, method, size, checksum) = (name, data, 0, data.count, ZIPFile.checksum(data))
         }

@@ -36,7 +36,7 @@ import Testing
     @Test func linesAreThoseOfQuery() throws {
         try folder.vitalgate("import", folder.write("in.csv", InboxTests.csv(50)))
         #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 0)
-        // And what its UUID is made of.
+        // And the data that its UUID is computed from.
         let query = try folder.vitalgate("query", "all", "--format", "ndjson").output
         #expect(folder.text("a.ndjson").replacing(/,"identity":\{[^}]*\}/, with: "") == query)
         #expect(try folder.vitalgate("export", "--to", folder.path("a.csv"), "--types", "bodyMass").status == 0)
