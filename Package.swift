@@ -169,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "HealthAPITests",
             dependencies: [
-                "HealthAPI", "FileSource", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthAPI", "HealthStore", "FileSource", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline",
+                "PipelineTesting",
                 "HealthModel",
             ]),
         .testTarget(

@@ -1,4 +1,5 @@
 import FileSource
+import Foundation
 import HTTPServerTesting
 import HealthModel
 import Pipeline
@@ -7,8 +8,11 @@ import SampleStore
 import Testing
 
 @testable import HealthAPI
+@testable import HealthStore
 
-/// A file, a device and a client that report the same line get the same result, and a stored line can be read.
+/// A line gets the same verdict from a file, a device, a client, and the library, and each accepted object can be read.
+///
+/// `VITALGATE_LINES` sets how many lines (1,000).
 @Suite struct OneVerdictTests {
     /// A line of each kind that a client may save.
     private static let lines = [
@@ -69,8 +73,8 @@ import Testing
         return octets
     }
 
-    /// Whether the line is stored if a file or a device reports it.
-    private static func enters(_ line: [UInt8], _ kind: IngestKind, _ store: SampleStore) throws -> Bool {
+    /// The readings of a line, or `nil` if it is refused.
+    private static func readings(_ line: [UInt8]) -> [Reading]? {
         var readings: [Reading] = []
         do throws(Refusal) {
             let interpreter = LineInterpreter(registry: OriginRegistry(subject: ServedStore.person))
@@ -81,7 +85,12 @@ import Testing
                 } catch { return .failure(error) }
             }
             _ = try result.get()
-        } catch { return false }
+        } catch { return nil }
+        return readings
+    }
+
+    /// Whether the readings of a line enter when a file or a device sends it.
+    private static func enters(_ readings: [Reading], _ kind: IngestKind, _ store: SampleStore) throws -> Bool {
         guard let samples = try? ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: ServedStore.now),
             !samples.isEmpty
         else { return false }
@@ -91,7 +100,33 @@ import Testing
         return !outcomes.contains(.refused)
     }
 
-    @Test func mutatedLines() throws {
+    /// The line as an object of the library, or `nil` where its types cannot express it: they name a correlation's objects, not UUIDs.
+    private static func object(_ readings: [Reading]) -> HealthObject? {
+        guard readings.count == 1, let reading = readings.first, case .complete(let time) = reading.time else { return nil }
+        let (type, amount) = (reading.origin.type, Amount(reading.numeral, reading.unit))
+        let metadata = Dictionary(
+            (reading.metadata?.entries ?? []).map { ($0.key, $0.value) }, uniquingKeysWith: { _, last in last })
+        var object: HealthObject
+        switch (type.kind, reading.body) {
+        case (.quantity, nil), (.category, nil):
+            object = .quantity(type, amount, from: time.start, to: time.end, metadata: metadata)
+        case (.correlation, _): return nil
+        case (.workout, let body?):
+            guard let workout = try? body.decoded(as: Workout.self), let number = Int(reading.numeral.canonicalText),
+                let activity = type.categoryValues?.name(of: number)
+            else { return nil }
+            object = .workout(
+                activity, from: time.start, to: time.end, duration: workout.duration, events: workout.events,
+                activities: workout.activities, statistics: workout.statistics, metadata: metadata)
+        case (_, let body?):
+            object = HealthObject(type, time.start, time.end, nil, metadata, .body(number: reading.numeral) { _ in body })
+        default: return nil
+        }
+        object.offset = time.zone
+        return object
+    }
+
+    @Test func mutatedLines() async throws {
         let served = try ServedStore()
         let types = [
             "bodyMass", "sleepAnalysis", "stateOfMind", "medicationDoseEvent", "gad7", "visionPrescription", "workout",
@@ -100,25 +135,40 @@ import Testing
         for type in types { try served.grant(type) }
         let store = try SampleStore(
             path: served.folder.file("files.db"), access: .write, creation: .init(subject: ServedStore.person, time: 0))
+        let library = try HealthStore(
+            path: served.folder.file("library.db"),
+            access: .write(as: SourceRevision(id: "org.example.library", name: "Library")), creating: true,
+            now: { ServedStore.now })
         var random = SeededGenerator(seed: 37)
-        var entered = 0
-        for round in 0..<1000 {
+        var (entered, expressed) = (0, [true: 0, false: 0])
+        let rounds = ProcessInfo.processInfo.environment["VITALGATE_LINES"].flatMap { Int($0) } ?? 1000
+        for round in 0..<rounds {
             let base = Self.lines[round % Self.lines.count]
             let line = round < Self.lines.count ? Array(base.utf8) : Self.mutated(base, &random)
             let text = String(decoding: line, as: UTF8.self)
             // Whose source it is follows from who sends it.
             guard line == Array(text.utf8), !text.contains("\"uuid\"") else { continue }
-            let verdicts = [
-                try Self.enters(line, .import, store), try Self.enters(line, .live, store),
+            let readings = Self.readings(line)
+            var verdicts = [
+                try readings.map { try Self.enters($0, .import, store) } ?? false,
+                try readings.map { try Self.enters($0, .live, store) } ?? false,
                 try served.post("/v1/samples", text, type: "application/x-ndjson", token: served.otherToken).status == 200,
             ]
+            if let object = readings.flatMap(Self.object) {
+                let verdict = await (try? library.save(object)) != nil
+                verdicts.append(verdict)
+                expressed[verdict, default: 0] += 1
+            }
             #expect(Set(verdicts).count == 1, "\(verdicts): \(text.prefix(300))")
             if round < Self.lines.count { #expect(verdicts[0], "\(text)") }
             entered += verdicts[0] ? 1 : 0
         }
         // Both verdicts were seen.
-        #expect(entered > 50 && entered < 900, "\(entered)")
+        #expect(entered > rounds / 50 && entered < rounds * 9 / 10, "\(entered)")
+        #expect(expressed[true, default: 0] > rounds / 50, "\(expressed)")
         #expect(try store.check(deep: true) == [])
+        let saved = try SampleStore(path: served.folder.file("library.db"), access: .read)
+        #expect(try saved.check(deep: true) == [])
         #expect(try served.store.check(deep: true) == [])
     }
 }

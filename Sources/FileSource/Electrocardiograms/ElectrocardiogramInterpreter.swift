@@ -137,7 +137,13 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
                 start: start, end: Instant(microseconds: start.microseconds &+ Int64((seconds * 1e6).rounded())),
                 offset: facts.start.offset),
             ordinal: ordinal, metadata: isExact ? nil : Metadata([("classification", .string(facts.classification))]),
-            body: body, place: place)
+            record: Self.record(facts, voltages: packed.points.count), body: body, place: place)
+    }
+
+    /// The record of a device at one moment. Its version is the number of voltages: the file does not say how long the recording is, so
+    /// a file that was cut at a line break looks complete until the longer one arrives and replaces it.
+    private static func record(_ facts: ElectrocardiogramHeader.Facts, voltages: Int) -> RecordIdentifier {
+        RecordIdentifier(id: "\(facts.start.instant.microseconds) \(facts.device)", version: Int64(voltages))
     }
 
     private static func electrocardiogram(

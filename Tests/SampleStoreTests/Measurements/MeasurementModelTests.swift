@@ -91,6 +91,15 @@ private final class MeasurementSequence {
     }
 
     func run() throws {
+        do {
+            try runAll()
+        } catch {
+            Issue.record("\(error), \(comment)")
+            throw error
+        }
+    }
+
+    private func runAll() throws {
         for _ in 0..<Int.random(in: 8...16, using: &random) {
             try step()
             try compare()
