@@ -5,7 +5,7 @@ import Ingestion
 import Profiles
 import SampleStore
 
-/// The user's configuration in JSON5, which allows comments. All keys are optional. `docs/configuration.md` lists them.
+/// The user's configuration in JSON5, which allows comments. All keys are optional. `docs/reference/configuration.md` lists them.
 ///
 ///     {
 ///         store: "/var/lib/vitalgate/store.db",

@@ -71,7 +71,7 @@ struct DatabaseComments {
 
     /// Returns the comment of a column that has no entry.
     private static func comment(_ column: String) -> String {
-        columns[column] ?? "The sample's \(column.replacing("_", with: " ")), as docs/objects.md has it."
+        columns[column] ?? "The sample's \(column.replacing("_", with: " ")), as docs/reference/objects.md has it."
     }
 
     /// The statements that comment tables, views and all their columns, as the database lists them.

@@ -174,7 +174,7 @@ enum SharedOptions {
         may have a unit. Quote text that contains spaces or parentheses.
 
         Common fields are value, case, start, end, duration, type, source.name, device.model, metadata.KEY, activity and \
-        fhir.code. docs/querying.md lists all fields.
+        fhir.code. docs/reference/conditions.md lists all fields.
         """
     /// The help text of `--kind`.
     static func kinds(_ words: String) -> String { "\(words)." }

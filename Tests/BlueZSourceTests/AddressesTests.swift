@@ -5,19 +5,19 @@ import Testing
 
 @testable import BlueZSource
 
-/// Phones change their address all day, and whoever has a radio can have a new one with each packet: the hub does not grow with them.
+/// Phones change their address all day, and anyone with a radio can use a new one for each packet. The hub must not grow with them.
 @Suite(.serialized) struct AddressesTests {
     private static let count = 1_000_000
     private static let strap = EndlessBluetoothdTests.strap
 
-    /// Memory is a process's, and other tests have some of this one's: the addresses are heard in a process of its own.
+    /// Memory is measured for the whole process, which other tests share. The addresses are therefore received in a separate process.
     @Test func aMillionAddresses() throws {
         #expect(try OwnProcess.run("aMillionAddresses", hear) == 0)
     }
 
-    /// What BlueZ says of each: it is there, it was heard again, and, of the first half, it is gone.
+    /// Sends the signals that BlueZ sends for each device: added, heard again, and for the first half, removed.
     ///
-    /// The signals go in where those of the bus do: two million messages through a daemon would take minutes.
+    /// The signals are injected where those of the bus arrive, because two million messages through a daemon would take minutes.
     private func hear() throws {
         let bench = try Bench()
         bench.addStrap()
@@ -73,7 +73,7 @@ import Testing
         ]
     }
 
-    /// In octets.
+    /// In bytes.
     private static func resident() -> Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// One level of a battery arrives in several ways, and is told once for each time that the device tells it.
+/// One battery level arrives in several ways, and is reported once each time the device sends it.
 @Suite(.serialized) struct BatteryTests {
     static let strap = "C0:01:02:03:04:01"
     static let level = CharacteristicName(0x180F, 0x2A19)
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// What the device sends by itself counts each time, and the property that follows it does not.
+    /// A value that the device sends by itself counts each time. The property that follows it does not.
     @Test(arguments: [false, true]) func notifications(acquire: Bool) throws {
         let bench = try bench(acquire: acquire)
         try bench.until("live") { bench.isLive() }
@@ -90,7 +90,7 @@ import Testing
         }
         let levels = bench.frames.filter { $0.hasPrefix("gatt:2A19") }
         #expect(levels == ["gatt:2A19 57", "gatt:2A19 56", "gatt:2A19 56", "gatt:2A19 55"])
-        // A level says nothing of whether the strap measures.
+        // A battery level does not show whether the strap measures.
         for _ in 0..<4 {
             bench.bluez.notify(path, [0x54])
             try bench.pass(.seconds(5))
@@ -110,7 +110,7 @@ import Testing
         #expect(bench.frames == ["gatt:2A19 50", "gatt:2A19 4F", "gatt:2A19 4E"])
     }
 
-    /// A battery that wants a bond, or cannot be read at all, is no reason to do without the strap.
+    /// A battery that requires a bond or cannot be read does not stop the strap.
     @Test(arguments: ["org.bluez.Error.NotPermitted", "org.bluez.Error.NotSupported", "org.bluez.Error.NotAuthorized"])
     func aBatteryThatCannotBeRead(error: String) throws {
         let bench = try bench()

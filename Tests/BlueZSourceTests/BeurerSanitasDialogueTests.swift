@@ -3,14 +3,14 @@ import Testing
 
 @testable import BlueZSource
 
-/// Beurer's and Sanitas' scales of the first kind. The second and third part of the weighing are those of ble-scale-sync's test; the first is made after
+/// Early scales by Beurer and Sanitas. The second and third part of the weighing come from a test of ble-scale-sync. The first follows
 /// openScale's decodeUserId.
 @Suite struct BeurerSanitasDialogueTests {
     private static let name = BeurerSanitasDialogue.name
     private static let parts = [
         "E7590301000000000000000065", "E75903026A21F4C6068701B500DF02", "E759030309018D00E907170AA20108",
     ]
-    /// 2026-06-04T21:57:26Z, the time of the weighing, in seconds behind ``DialogueProof``'s.
+    /// 2026-06-04T21:57:26Z, the time of the weighing, in seconds after the time of ``DialogueProof``.
     private static let weighed = 0x6A21_F4C6 - 1_764_000_000
     private static let told = "FFE1!65068701B500DF0209018D00E9"
 
@@ -37,10 +37,10 @@ import Testing
         // It did not hear that.
         #expect(Self.hear(&dialogue, Self.parts[1], now) == ["FFE1<E7F1590302"])
         #expect(Self.hear(&dialogue, Self.parts[2], now) == ["FFE1<E7F1590303", Self.told])
-        // Nor that: it is told once.
+        // This part is not handed on either: the weighing was handed on once.
         #expect(Self.hear(&dialogue, Self.parts[2], now) == ["FFE1<E7F1590303"])
         for part in Self.parts { #expect(Self.hear(&dialogue, part, now).count == 1) }
-        // Its users and what it stored are taken and left there.
+        // Users and stored weighings are received and left on the scale.
         #expect(Self.hear(&dialogue, "E7340101000000000000006541424355", now) == ["FFE1<E7F1340101"])
         #expect(Self.hear(&dialogue, "E74202016A21F4C6068701B500DF02", now) == ["FFE1<E7F1420201"])
         #expect(Self.hear(&dialogue, "E6", now) == [])
@@ -53,7 +53,7 @@ import Testing
         for part in Self.parts { #expect(Self.hear(&dialogue, part, Self.weighed) == []) }
     }
 
-    /// One that was told before the hub set the clock is another hub's or another day's.
+    /// A weighing that arrives before the hub has set the clock belongs to another hub or another day.
     @Test func whatIsOldIsNotToldAgain() {
         var dialogue = begun(Self.weighed + 301)
         let told = Self.parts.flatMap { Self.hear(&dialogue, $0, Self.weighed + 301) }
@@ -78,7 +78,7 @@ import Testing
                 let heard = Self.parts.flatMap {
                     Self.hear(&dialogue, $0 == part ? String($0.prefix(2 * cut)) : $0, Self.weighed)
                 }
-                // What stands behind the bones is not read.
+                // The bytes after the bone mass are not read.
                 let isTail = part == Self.parts[2] && cut >= 9
                 #expect(heard.contains(Self.told) == isTail, "\(part) cut to \(cut)")
             }

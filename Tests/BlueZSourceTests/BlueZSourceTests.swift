@@ -28,7 +28,7 @@ import Testing
         try bench.until("a further frame") { bench.frames.count == 3 }
     }
 
-    /// A thermometer sends one value and goes: D-Bus tells the end of the link before the value is taken from its socket.
+    /// A thermometer sends one value and disconnects. D-Bus reports the end of the link before the value is read from its socket.
     @Test func theLastValueBeforeTheEnd() throws {
         let bench = try Bench()
         bench.addStrap(acquire: true)
@@ -45,7 +45,7 @@ import Testing
         #expect(bench.frames == ["gatt:2A37 1648"])
     }
 
-    /// BlueZ may say again, on the same link, that the services are known: what is on its way comes through.
+    /// BlueZ may report twice on one link that the services are resolved. Values in transit still arrive.
     @Test func servicesResolvedTwice() throws {
         let bench = try Bench()
         bench.addStrap(acquire: true)
@@ -107,7 +107,7 @@ import Testing
         try bench.until("live again") { bench.isLive() }
     }
 
-    /// D-Bus itself goes and comes back.
+    /// D-Bus itself stops and restarts.
     @Test func busRestarted() throws {
         let bench = try Bench()
         bench.addStrap()
@@ -120,7 +120,7 @@ import Testing
         try bench.daemon.launch()
         bench.clock.uptime += .seconds(1)
         try bench.until("the name") { bench.bluez.isNamed && bench.bluez.bus.isConnected }
-        // The source may have come before the name; it asks again.
+        // The source may have appeared on the bus before the name. It asks again.
         for _ in 0..<40 where !bench.isLive() { try bench.pass(.seconds(1)) }
         try bench.until("live again") { bench.isLive() }
     }
@@ -141,11 +141,11 @@ import Testing
         try bench.pass(.seconds(2))
         bench.bluez.change(ScriptedBlueZ.path(Self.strap), BlueZ.device, ["RSSI": .int16(-51)])
         try bench.until("connected anew") { bench.bluez.count("Connect") == 2 && bench.isLive() }
-        // Story 12: neither discovery nor adapter were touched.
+        // Story 12: neither the discovery nor the adapter was changed.
         #expect(bench.bluez.count("Set ") == 0)
     }
 
-    /// Story 3: stopping fails with InProgress; what was found is told nevertheless, and stopping is tried again.
+    /// Story 3: stopping fails with InProgress. Devices that were found are reported anyway, and stopping is tried again.
     @Test func scanWhoseStopFails() throws {
         let bench = try Bench()
         bench.bluez.answers["StopDiscovery"] = {
@@ -171,7 +171,8 @@ import Testing
         #expect(bench.bluez.count("Connect") == 0)
     }
 
-    /// Story 2: "in progress" to start and "not started" to stop, while the property says true; the adapter is switched off and on in the end.
+    /// Story 2: starting returns "in progress" and stopping "not started" while the property is true. In the end, the adapter is switched
+    /// off and on.
     @Test func lyingDiscovering() throws {
         let bench = try Bench()
         bench.bluez.answers["StartDiscovery"] = { $0.fail(BusError("org.bluez.Error.InProgress")) }
@@ -195,7 +196,7 @@ import Testing
         }
     }
 
-    /// Story 10: the policy of D-Bus does not let us.
+    /// Story 10: the policy of D-Bus denies access.
     @Test func accessDenied() throws {
         let bench = try Bench(
             policy: #"<deny send_destination="org.bluez" send_interface="org.freedesktop.DBus.ObjectManager"/>"#)
@@ -222,7 +223,7 @@ import Testing
         try bench.until("the notice") { bench.notices.contains { $0.weight == .action && $0.text.contains("BlueZ's cache") } }
     }
 
-    /// A number is typed by the person; the answer goes back, and the device is trusted from then on.
+    /// The user types a number. The answer is sent back, and the device is trusted from then on.
     @Test func pairingWithAPasskey() throws {
         final class Person: PairingDialogue {
             func enterPasskey(for address: String, _ answer: @escaping (UInt32?) -> Void) { answer(123_456) }
@@ -254,7 +255,7 @@ import Testing
         try bench.until("trusted") { bench.bluez.objects[path]?[BlueZ.device]?["Trusted"]?.truth == true }
     }
 
-    /// Story 13: what BlueZ remembers from before is no arrival; of several parts, only the changed one is.
+    /// Story 13: data that BlueZ remembers is not an arrival. If an advertisement has several parts, only the changed one is.
     @Test func advertisements() throws {
         let bench = try Bench()
         let path = ScriptedBlueZ.path("A4:C1:38:00:00:01")
@@ -282,7 +283,7 @@ import Testing
         #expect(bench.bluez.count("Connect") == 0)
     }
 
-    /// A device that puts readings where a company's number belongs: BlueZ keeps the old ones, and only what is new is an arrival.
+    /// A device that puts readings in place of a company number: BlueZ keeps the old entries, and only new ones are arrivals.
     @Test func advertisementsUnderAnyCompany() throws {
         let bench = try Bench()
         let path = ScriptedBlueZ.path("A4:C1:38:00:00:01")
@@ -298,7 +299,7 @@ import Testing
         try bench.until("discovery") { bench.bluez.count("StartDiscovery") == 1 }
         try bench.settle()
         #expect(bench.frames.isEmpty)
-        // Which of two is new cannot be told yet.
+        // Nothing shows yet which of the two is new.
         bench.bluez.change(path, BlueZ.device, ["ManufacturerData": data([(0xD6C2, [0]), (0xD7C2, [0])])])
         try bench.settle()
         #expect(bench.frames.isEmpty)
@@ -339,7 +340,7 @@ import Testing
         }
         try bench.settle()
         #expect(load() == before)
-        // Other tests of this process open files as well; one left behind in each cycle would be a thousand.
+        // Other tests of this process open files as well. A leak in each cycle would be a thousand.
         #expect(Self.descriptors() < descriptors + 500)
     }
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// Anybody can send under a device's address. Where its profile wants a bond, only a bond that a person has made tells that it is the device.
+/// Anyone can send under a device's address. If its profile requires a bond, only a bond that a user has made identifies the device.
 @Suite(.serialized) struct BondTests {
     static let cuff = "C0:01:02:03:04:01"
     static let path = ScriptedBlueZ.path(cuff)
@@ -24,7 +24,7 @@ import Testing
         bench.bluez.change(Self.path, BlueZ.device, ["Paired": .boolean(bonded), "Bonded": .boolean(bonded)])
     }
 
-    /// It is not called, nothing is asked of it, and a person is told, once, what to do.
+    /// The device is not connected or read, and the user is notified once of what to do.
     @Test func withoutABondNothingIsAskedOrTaken() throws {
         let bench = try bench(bonded: false)
         bench.source.start()
@@ -34,7 +34,7 @@ import Testing
             bench.notices.filter { $0.weight == .action }.map(\.text.description).allSatisfy {
                 $0.contains("devices pair \(Self.cuff)")
             })
-        // Somebody speaks under its address, over a link that another program made.
+        // Another device uses its address, over a link that another program opened.
         bench.bluez.connect(Self.cuff)
         bench.bluez.change(rate(bench.bluez), BlueZ.characteristic, ["Value": .bytes([0x16, 0x48])])
         try bench.pass(.seconds(60))
@@ -47,7 +47,7 @@ import Testing
         #expect(bench.notices.count { $0.weight == .action } == 1)
     }
 
-    /// A person pairs it with another program; the link that this was done over is used at once.
+    /// A user pairs the device with another program. The link that was used for this is used at once.
     @Test(arguments: [false, true]) func aBondMadeMeanwhile(connected: Bool) throws {
         let bench = try bench(bonded: false)
         bench.source.start()
@@ -61,7 +61,7 @@ import Testing
         #expect(bench.bluez.count("StartNotify") == 1 && bench.bluez.count("Disconnect") == 0)
     }
 
-    /// Paired for one link only: nothing would tell it from another the next time.
+    /// Paired for one link only: nothing would identify the device the next time.
     @Test func pairedIsNotBonded() throws {
         let bench = try bench(bonded: false)
         bench.source.start()
@@ -87,7 +87,7 @@ import Testing
         try bench.until("live again") { bench.isLive() }
     }
 
-    /// Where BlueZ bonds with nobody (Pairable), a pairing ends with its link: no success, though BlueZ says so.
+    /// If BlueZ keeps no bonds (Pairable), a pairing ends with its link. This is not a success, although BlueZ reports one.
     @Test(arguments: [false, true]) func pairingMakesABondThatLasts(isKept: Bool) throws {
         let bench = try bench(bonded: false)
         bench.bluez.answers["Pair"] = { [unowned bench] call in
@@ -119,7 +119,7 @@ import Testing
         return answer?.failure
     }
 
-    /// "Just works" asks nobody: so it works only while a person pairs, and for that device.
+    /// "Just works" asks nothing, so it is accepted only while the user pairs, and only for that device.
     @Test func theAgentAgreesOnlyWhileAPersonPairs() throws {
         let bench = try bench(bonded: false)
         bench.addStrap("C0:01:02:03:04:99")
@@ -127,7 +127,7 @@ import Testing
         try bench.until("the agent") { bench.bluez.count("RegisterAgent") == 1 }
         try bench.settle()
         #expect(try ask(bench)?.name == "org.bluez.Error.Rejected")
-        // Asked for all bonds of the machine, it would refuse those that other programs make.
+        // If it handled all bonds of the machine, it would refuse those that other programs make.
         #expect(bench.bluez.count("RequestDefaultAgent") == 0)
         bench.bluez.answers["Pair"] = { bench.bluez.ignored.append($0) }
         var paired = false
@@ -141,7 +141,7 @@ import Testing
         #expect(try ask(bench)?.name == "org.bluez.Error.Rejected")
     }
 
-    /// Whoever may call us on the bus is not BlueZ for that.
+    /// Another process that calls the agent on the bus is not BlueZ.
     @Test func onlyBlueZAsksTheAgent() throws {
         let bench = try bench(bonded: false)
         let stranger = SystemBus(loop: bench.loop, address: .custom(bench.daemon.address))

@@ -18,7 +18,7 @@ struct ConnectionMachineTests {
             machine = Machine(description, memory: memory, random: { random })
         }
         @discardableResult mutating func on(_ event: Machine.Event) -> [Machine.Command] { machine.handle(event, at: now) }
-        /// Moves the clock to where the machine wants it.
+        /// Advances the clock to the machine's next deadline.
         @discardableResult mutating func wait() -> [Machine.Command] {
             now = max(now, machine.deadline ?? now)
             return on(.tick)
@@ -59,7 +59,7 @@ struct ConnectionMachineTests {
 
     private static func strap() throws -> DeviceDescription { try Bench.strap() }
 
-    /// A device that has to be told to begin is told once its answers can be heard, and not where it has no such characteristic.
+    /// A device that needs a start command receives it once its answers can be received, and not if it lacks the characteristic.
     @Test func whatADeviceIsToldToBegin() throws {
         var description = try Self.strap()
         let begin = OpeningWrite(name: CharacteristicName(0x180D, 0x2A39), octets: [0x55, 0xAA])
@@ -129,7 +129,7 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .live)
     }
 
-    /// Their service moves while they are collected: what stayed is not done again, and what is the clock's comes after the records.
+    /// The service moves while records are collected. Steps that still hold are not repeated, and the clock is set after the records.
     @Test func recordsWhoseServiceMoves() throws {
         var meter = try Self.strap()
         meter.subscriptions = []
@@ -189,7 +189,7 @@ struct ConnectionMachineTests {
         #expect(driver.on(.seen) == [.requestTurn])
     }
 
-    /// Story 1: a Connect that never answers is ended, and the recovery hears of it; a step is the device's own.
+    /// Story 1: a Connect call that is never answered is ended, and the recovery is notified. A step belongs to the device.
     @Test func whatIsNeverAnswered() throws {
         var driver = Driver(try Self.strap())
         driver.on(.start)
@@ -218,7 +218,7 @@ struct ConnectionMachineTests {
         }
     }
 
-    /// Stories 5 and 6: resubscribe, then reconnect; further rounds come ever more slowly and are told once.
+    /// Stories 5 and 6: subscribe again, then reconnect. Further rounds come at growing intervals and are reported once.
     @Test func silence() throws {
         var driver = Driver(try Self.strap())
         driver.live()
@@ -242,7 +242,7 @@ struct ConnectionMachineTests {
         #expect(driver.machine.deadline == driver.now + .seconds(5))
     }
 
-    /// Story 12: a device that speaks when it has something to say is left alone for ever.
+    /// Story 12: a device that sends data only when it has some is never disconnected.
     @Test func aQuietDeviceWithoutExpectationIsHealthy() throws {
         var cuff = try Self.strap()
         cuff.expectedInterval = nil
@@ -254,7 +254,7 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .live)
     }
 
-    /// Story 8: two tries, then a person; no loop. A bond made anew ends it.
+    /// Story 8: two attempts, then the user is asked, without a loop. A new bond ends this state.
     @Test func aRefusedBond() throws {
         var memory = DeviceMemory()
         memory.hadGoodSession = true
@@ -282,8 +282,8 @@ struct ConnectionMachineTests {
         #expect(driver.machine.state == .blocked(.needsPairing))
     }
 
-    /// Story 7: found in the table, not to be enabled: the table is dropped over the same link where no bond is lost by it; else, and where that
-    /// did not help, once more after a reconnection, then it is told, once.
+    /// Story 7: a characteristic is in the table but cannot be enabled. If no bond would be lost, the table is dropped over the same link.
+    /// Otherwise, or if that did not help, the hub tries once more after a reconnection, then reports the problem once.
     @Test(arguments: [false, true]) func aStaleTable(bonded: Bool) throws {
         var driver = Driver(try Self.strap())
         driver.machine.isBonded = bonded
@@ -341,7 +341,7 @@ struct ConnectionMachineTests {
         }
     }
 
-    /// BlueZ connects bonded devices by itself: nobody asked, and the link is used all the same.
+    /// BlueZ connects bonded devices by itself. Such a link is used although the hub did not ask for it.
     @Test(arguments: [0, 1, 2]) func aLinkThatNobodyAskedFor(events: Int) throws {
         var driver = Driver(try Self.strap())
         for event in [Machine.Event.start, .seen].prefix(events) { driver.on(event) }
@@ -360,7 +360,7 @@ struct ConnectionMachineTests {
         #expect(driver.wait() == [.disconnect])
         #expect(driver.machine.state == .leaving)
         driver.on(.linkLost)
-        // It still advertises; it is not called back before its rest is over.
+        // The device still advertises. It is not connected again before its rest is over.
         #expect(driver.on(.seen) == [])
         #expect(driver.machine.deadline == driver.now + .seconds(300))
     }
@@ -372,7 +372,7 @@ struct ConnectionMachineTests {
         #expect(driver.on(.finished(.subscribe(Self.rate), .failed(failure))) == [.disconnect])
         #expect(driver.machine.state == .waiting)
         #expect(driver.machine.subscribed.isEmpty)
-        // What comes late belongs to the past.
+        // A late answer is ignored.
         #expect(driver.on(.finished(.subscribe(Self.rate), .done)) == [])
     }
 

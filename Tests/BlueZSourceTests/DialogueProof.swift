@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// What every dialogue has to hold, whatever the device says.
+/// Rules that every dialogue must follow, whatever the device sends.
 enum DialogueProof {
     static func time(_ seconds: Int) -> DialogueTime {
         let now = Instant(seconds: 1_764_000_000 + Int64(seconds))
@@ -22,7 +22,7 @@ enum DialogueProof {
         }
     }
 
-    /// `2A9F<0201D809` for a write, `?` a read, `!` what is handed on.
+    /// `2A9F<0201D809` for a write, `?` for a read, `!` for a record that is handed on.
     static func text(_ command: DialogueCommand) -> String {
         switch command {
         case .write(let name, let octets): "\(name.characteristic)<\(hex(octets))"
@@ -38,8 +38,9 @@ enum DialogueProof {
         }
     }
 
-    /// Ten thousand frames that nobody meant, in a conversation that is under way, with every prefix of some that were meant; with answers that come
-    /// late, twice, or not at all. It must not trap, asks for one commit at a time, says once that it is ready, and asks for no more than it hears.
+    /// Sends ten thousand random frames during a conversation, together with every prefix of some valid ones, and answers that arrive late,
+    /// twice, or not at all. The dialogue must not trap, must ask for one commit at a time, must report once that it is ready, and must not
+    /// send more requests than it receives frames.
     static func survives(
         _ begin: () -> any DeviceDialogue, names: [CharacteristicName], meant: [[UInt8]],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -82,7 +83,7 @@ enum DialogueProof {
                 case 7: check(dialogue.handle(.read(name, meant.randomElement(using: &random) ?? []), at: time(now)))
                 default:
                     let count = Int.random(in: 0...24, using: &random)
-                    // Coarse, so that they come near to what is meant.
+                    // Coarse values, so that they come near valid frames.
                     let octets = (0..<count).map { _ in
                         [0x10, 0x12, 0x20, 0x02, 0x01, 0x0F, 0xFF, 0x00].randomElement(using: &random) ?? 0
                     }

@@ -3,11 +3,11 @@ import Testing
 
 @testable import BlueZSource
 
-/// Dialogues over a link: what they decide is written to the device, and what it keeps is acknowledged behind the commit alone.
+/// Dialogues over a link: their commands are written to the device, and records are acknowledged only after the commit.
 @Suite struct DialogueSessionTests {
     private static let address = "C0:01:02:03:04:01"
 
-    /// What was written, as `2A9F<0201D809`.
+    /// Values that were written, such as `2A9F<0201D809`.
     private final class Scale {
         var written: [String] = []
         var answers: (String, [UInt8]) -> [(path: String, octets: [UInt8])] = { _, _ in [] }
@@ -53,7 +53,7 @@ import Testing
         #expect(scale.written == ["2A9F<0201D809", "2A8C<01", "2A99<01000000"])
         #expect(bench.frames == ["gatt:2A9D 00013E"])
         try bench.pass(.seconds(5))
-        // Nothing more is asked for until it is durable.
+        // Nothing more is requested until the weight is durable.
         #expect(bench.tokens.count == 1 && scale.written.count == 3)
         try bench.pass(.seconds(20))
         #expect(scale.written.count == 3)
@@ -65,7 +65,8 @@ import Testing
         #expect(!bench.notices.contains { $0.weight == .action })
     }
 
-    /// A weight is acknowledged behind its commit. A link that is lost in between acknowledges nothing, whatever is confirmed afterwards.
+    /// A weight is acknowledged after its commit. If the link is lost in between, nothing is acknowledged, whatever is confirmed
+    /// afterwards.
     @Test(arguments: [false, true]) func aScaleIsToldBehindTheCommit(losesLink: Bool) throws {
         let bench = try Bench()
         defer { bench.source.stop() }

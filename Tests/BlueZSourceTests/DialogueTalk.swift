@@ -2,19 +2,19 @@ import HealthModel
 
 @testable import BlueZSource
 
-/// One conversation with a device to its end: what it came to.
+/// One complete conversation with a device, and its result.
 struct DialogueTalk {
-    /// What was handed on, in hexadecimal.
+    /// Records that were handed on, in hexadecimal.
     private(set) var records: [String] = []
     private(set) var clocks: [WallTime] = []
-    /// What the last commit kept.
+    /// The cursor that the last commit stored.
     private(set) var cursor: RecordCursor?
     private(set) var said: [String] = []
     private(set) var commits = 0
-    /// Records that were handed on when the last commit was asked for.
+    /// The number of records that were handed on before the last commit was requested.
     private(set) var atCommit = 0
 
-    /// - Parameter answer: what the device notifies when it is written to.
+    /// - Parameter answer: the device's notifications after a write.
     init(
         _ dialogue: some DeviceDialogue, from cursor: RecordCursor?,
         answer: (CharacteristicName, [UInt8]) -> [(CharacteristicName, [UInt8])]

@@ -32,7 +32,8 @@ import Testing
     private var path: String { ScriptedBlueZ.path(Self.thermometer) }
     private var characteristic: String { path + "/service1809/char2a1c" }
 
-    /// BlueZ enables the notification of a known device by itself, and hands its values on before it says that the services are known.
+    /// BlueZ enables the notification of a known device by itself, and passes on its values before it reports that the services are
+    /// resolved.
     private func comesBack(_ bench: Bench, values: Int = 3) throws {
         bench.bluez.disconnect(Self.thermometer)
         try bench.until("gone") { !bench.isLive(Self.thermometer) }
@@ -55,7 +56,7 @@ import Testing
         #expect(bench.received.allSatisfy { bench.clock.now.microseconds - $0.microseconds == 4_000_000 })
     }
 
-    /// The table is another one: what is in its place now need not be what sent it.
+    /// The table has changed: the characteristic at that place now may not be the one that sent the value.
     @Test(arguments: [false, true]) func whatCannotBeAttributedIsMarked(linkLost: Bool) throws {
         let bench = try liveBench()
         try comesBack(bench, values: 1)
@@ -87,7 +88,7 @@ import Testing
         #expect(bench.frames.count == 1100 && Set(bench.frames.map { $0.suffix(10) }).count == 1100)
     }
 
-    /// What a value means depends on the clock: it waits until that was read.
+    /// The meaning of a value depends on the clock, so it waits until the clock was read.
     @Test func valuesWaitForTheClock() throws {
         let bench = try Bench()
         bench.bluez.addDevice(Self.thermometer)
@@ -108,7 +109,7 @@ import Testing
         #expect(bench.frames == ["gatt:\(Self.frame)"] && bench.evidence.count == 1)
     }
 
-    /// Where the sensor sits is known before the first beat is told, on each link, though beats come first.
+    /// The sensor's location is known before the first beat is reported, on each link, although beats arrive first.
     @Test func theSensorsPlaceGoesAhead() throws {
         let strap = "C0:01:02:03:04:01"
         let location = CharacteristicName(0x180D, 0x2A38)
@@ -166,7 +167,8 @@ import Testing
         try send(0x2A34, [0x02, 7, 0, 1])
         #expect(bench.frames == ["gatt:2A34 02070001", "gatt:2A18 10070001"])
         #expect(bench.places.first == bench.places.last)
-        // One that announces none goes at once; one whose context does not come, or is another record's, goes by itself.
+        // A measurement that announces no context is reported at once. If its context does not arrive, or belongs to another record, it is
+        // reported alone.
         try send(0x2A18, [0x00, 8, 0, 1])
         try send(0x2A18, [0x10, 9, 0, 1])
         try send(0x2A34, [0x02, 8, 0, 1])
@@ -179,7 +181,7 @@ import Testing
         #expect(bench.frames.last == "gatt:2A18 100A0001")
     }
 
-    /// A person who asks why a device does not deliver is told.
+    /// A user can find out why a device does not deliver.
     @Test func whyItWaits() throws {
         let bench = try Bench(adapter: false)
         let address = try #require(BluetoothAddress(Self.thermometer))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// More than anybody has: what is kept stays bounded, and what a person adopted is not what is left out.
+/// More devices than anyone has: memory stays bounded, and adopted devices are never left out.
 @Suite(.serialized) struct EndlessBluetoothdTests {
     static let strap = "C0:01:02:03:04:01"
 
@@ -16,7 +16,7 @@ import Testing
         return "4A:00:" + pairs.joined(separator: ":")
     }
 
-    /// What others take up, and what is adopted beside them.
+    /// Devices of others fill the memory, next to the adopted ones.
     static let most = 20_000
 
     private func expectLive(_ bench: Bench) throws {
@@ -26,7 +26,7 @@ import Testing
         #expect(bench.frames == ["gatt:2A37 1650"])
     }
 
-    /// A hundred thousand objects at once; where the adopted one stands among them is chance.
+    /// A hundred thousand objects at once. The position of the adopted one among them is random.
     @Test func aHundredThousandObjects() throws {
         let bench = try Bench()
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
@@ -39,7 +39,7 @@ import Testing
         try expectLive(bench)
         #expect(bench.source.tree.objects.count <= Self.most)
         #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
-        // Somebody adopts one that was left out: it is found all the same.
+        // A device that was left out is adopted, and is found anyway.
         let other = try #require(
             (0..<100_000).map(Self.address).first { bench.source.tree.objects[ScriptedBlueZ.path($0)] == nil })
         bench.bluez.addService(other, 0x180D, [(0x2A37, [:])])
@@ -54,7 +54,7 @@ import Testing
         #expect(bench.notices.count { $0.subject == "bluetoothd" } == 1)
     }
 
-    /// Objects without end, of which none goes away.
+    /// Endless objects, none of which is removed.
     @Test func aStormOfObjects() throws {
         let bench = try Bench()
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
@@ -76,7 +76,7 @@ import Testing
         try expectLive(bench)
     }
 
-    /// One that was near before somebody adopted it has its services kept, however many others come in between.
+    /// If a device was near before it was adopted, its services are kept, however many others appear in between.
     @Test func adoptedBeforeTheCrowd() throws {
         let bench = try Bench()
         bench.source.start()
@@ -102,7 +102,7 @@ import Testing
         try expectLive(bench)
     }
 
-    /// The same object again and again, and away and back: no call, no timer and no reading is left of it.
+    /// The same object is added and removed again and again: no call, no timer and no reading remains.
     @Test func aStormOfTheSameObject() throws {
         let bench = try Bench()
         bench.addStrap()
@@ -128,7 +128,7 @@ import Testing
         }
         #expect(bench.source.bus.load == before)
         bench.bluez.change(path, BlueZ.device, ["Connected": .boolean(false), "RSSI": .int16(-51)])
-        // Until it has heard so, it takes the link for a living one.
+        // Until it is notified, it assumes that the link is up.
         try bench.settle()
         for _ in 0..<12 where !bench.isLive() {
             try bench.pass(.seconds(30))
@@ -139,7 +139,7 @@ import Testing
         try expectLive(bench)
     }
 
-    /// Nobody's properties are megabytes; D-Bus itself would take 64 of them.
+    /// No real property is megabytes long. D-Bus itself would accept 64 MiB.
     @Test func hugeValues() throws {
         let bench = try Bench()
         bench.addStrap()
@@ -167,7 +167,7 @@ import Testing
         #expect(kept.allSatisfy { ($0.text?.utf8.count ?? $0.octets?.count ?? $0.texts?.count ?? 0) <= 16_384 })
         #expect(kept.allSatisfy { if case .array(_, let values) = $0 { values.count <= 16_384 } else { true } })
         try expectLive(bench)
-        // Nor may one of them keep the list of all the others from being read.
+        // One of them must not prevent the list of the others from being read.
         bench.bluez.die()
         try bench.until("it is noticed") { !bench.isLive() }
         bench.bluez = ScriptedBlueZ(loop: bench.loop, address: bench.daemon.address)
@@ -179,7 +179,7 @@ import Testing
         try expectLive(bench)
     }
 
-    /// A bus with always more to say: the loop gets to its timers and to other descriptors beside it.
+    /// A bus that never stops sending: the loop still serves its timers and other descriptors.
     @Test func messagesWithoutEnd() throws {
         let bench = try Bench()
         let raw = try RawBus(loop: bench.loop, folder: bench.daemon.folder)
@@ -221,7 +221,7 @@ import Testing
         bus.close()
     }
 
-    /// Answers to what nobody asked, answers given twice, a message that ends in its midst: the connection is made anew, once a second at most.
+    /// Answers without a request, duplicate answers, a message that ends early: the connection is renewed, at most once a second.
     @Test func aBusThatMakesNoSense() throws {
         let bench = try Bench()
         let raw = try RawBus(loop: bench.loop, folder: bench.daemon.folder)
@@ -259,7 +259,7 @@ import Testing
         bus.close()
     }
 
-    /// A descriptor that never runs dry holds the loop no more than messages do.
+    /// A descriptor that always has data blocks the loop no more than messages do.
     @Test func aSocketWithoutEnd() throws {
         let bench = try Bench()
         // A file is always readable, and this one has more values than any turn may take.

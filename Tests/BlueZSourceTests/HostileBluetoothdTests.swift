@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// A bluetoothd that says what it never should: no crash, no reading made or doubled, and a device that works goes on working.
+/// A bluetoothd that violates its interface: no crash, no reading invented or doubled, and a working device keeps working.
 @Suite(.serialized) struct HostileBluetoothdTests {
     static let strap = "C0:01:02:03:04:01"
     static var device: String { ScriptedBlueZ.path(strap) }
@@ -17,7 +17,7 @@ import Testing
         return bench
     }
 
-    /// The strap comes back, and its next beat is one frame.
+    /// The strap returns, and its next beat is one frame.
     private func expectRecovery(_ bench: Bench, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for _ in 0..<12 where !bench.isLive() {
             try bench.pass(.seconds(30))
@@ -31,7 +31,7 @@ import Testing
         #expect(Array(bench.frames.dropFirst(before)) == ["gatt:2A37 1650"], sourceLocation: sourceLocation)
     }
 
-    /// Nothing that is documented: numbers for texts, texts for flags, variants in variants, arrays for octets.
+    /// Values of undocumented types: numbers for texts, texts for flags, variants in variants, arrays for bytes.
     static var wrong: [BusValue] {
         [
             .byte(7), .boolean(true), .int16(.min), .uint64(.max), .double(.nan), .string("\u{1B}[2J\nforged"), .string(""),
@@ -73,7 +73,7 @@ import Testing
         try expectRecovery(bench)
     }
 
-    /// The same in the list of all objects, and in what a signal adds.
+    /// The same in the list of all objects, and in signals that add objects.
     @Test func objectsOfWrongTypes() throws {
         let bench = try Bench(adapter: false)
         bench.source.adopt(try Bench.strap(), memory: DeviceMemory())
@@ -103,7 +103,7 @@ import Testing
         try expectRecovery(bench)
     }
 
-    /// A list of objects that is none is told, and asked for again.
+    /// An invalid list of objects is reported and requested again.
     @Test(arguments: 0..<3) func aListThatIsNone(_ kind: Int) throws {
         let answer: [BusValue] = [[], [.string("none")], [.array(of: "o", [.path("/")])]][kind]
         let bench = try Bench()
@@ -119,7 +119,7 @@ import Testing
         try expectRecovery(bench)
     }
 
-    /// The device's object goes away while it is asked for something, and the answer comes all the same.
+    /// The device's object is removed during a request, and the answer arrives anyway.
     @Test(arguments: ["Connect", "ReadValue", "StartNotify", "AcquireNotify"]) func objectsThatVanishInACall(_ member: String)
         throws
     {
@@ -168,14 +168,14 @@ import Testing
             bench.bluez.change(Self.device, BlueZ.device, ["RSSI": .int16(-51)])
         }
         bench.bluez.answers[member] = nil
-        // Whoever thinks that he has subscribed hears nothing, and asks again.
+        // A device that believes it is subscribed receives nothing and subscribes again.
         for _ in 0..<4 { try bench.pass(.seconds(60)) }
         try bench.settle()
         try expectRecovery(bench)
         #expect(bench.frames.count == 1)
     }
 
-    /// What the name's owner has not sent is nobody's to say: any process of the machine can send a signal to one address.
+    /// Signals that the owner of the name did not send are ignored. Any process on the machine can send a signal to one address.
     @Test func signalsOfOthers() throws {
         let bench = try liveBench()
         let peer = try RawPeer(bench.daemon)
@@ -186,7 +186,7 @@ import Testing
         signal.signature = "sa{sv}as"
         var body = RawMessage.Octets()
         body.add(BlueZ.characteristic)
-        // One entry: "Value", a variant of two octets; nothing invalidated.
+        // One entry: "Value", a variant of two bytes, and nothing invalidated.
         var entry = RawMessage.Octets()
         entry.add("Value")
         entry.add(signature: "ay")
@@ -198,7 +198,7 @@ import Testing
         body.add(0 as UInt32)
         signal.body = body.bytes
         peer.say(signal.octets)
-        // And that the name has another owner, now himself; and that the device is gone.
+        // Also claims that the sender now owns the name, and that the device is gone.
         var owner = RawMessage(
             kind: .signal, serial: 3, path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus", member: "NameOwnerChanged"
         )
@@ -228,7 +228,7 @@ import Testing
         try expectRecovery(bench)
     }
 
-    /// Another process takes over the name at once, without a moment in which nobody has it.
+    /// Another process takes over the name at once, so that the name always has an owner.
     @Test func anotherOwner() throws {
         let bench = try liveBench()
         let next = ScriptedBlueZ(loop: bench.loop, address: bench.daemon.address)

@@ -15,7 +15,7 @@ import Testing
         return bench
     }
 
-    /// BlueZ takes the old objects away and shows the new ones; that it says ServicesResolved anew is not certain.
+    /// BlueZ removes the old objects and adds the new ones. It may not report ServicesResolved again.
     @Test(arguments: [false, true], ["0040", "180d"]) func movedOnALivingLink(saysSo: Bool, handle: String) throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
@@ -35,7 +35,7 @@ import Testing
         #expect(!bench.notices.contains { $0.weight == .action })
     }
 
-    /// What was in the socket of the old place comes through, and the new place has a socket of its own.
+    /// Values in the socket of the old place are still read, and the new place has its own socket.
     @Test func theSocketOfTheOldPlace() throws {
         let bench = try liveBench(acquire: true)
         let path = ScriptedBlueZ.path(Self.strap)
@@ -50,7 +50,7 @@ import Testing
         #expect(Set(bench.devices.map { $0?.key }) == ["Maker/H1/SN12"])
     }
 
-    /// Over the air a service is read in seconds: neither its absence nor the silence meanwhile ends the link.
+    /// Reading a service over the air takes seconds. Neither the missing service nor the silence ends the link.
     @Test func aMovedServiceThatTakesItsTime() throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
@@ -66,8 +66,8 @@ import Testing
         #expect(bench.isLive() && bench.bluez.count("Connect ") == 1 && bench.bluez.count("Disconnect") == 0)
     }
 
-    /// A service that does not come back: BlueZ is to forget the device over that very link. To hang up first and to connect on the table that
-    /// it keeps would make that table the one that stays.
+    /// A service does not return. BlueZ must forget the device over the same link, because disconnecting first and connecting with the kept
+    /// table would make that table permanent.
     @Test(arguments: [false, true]) func aServiceThatDoesNotComeBack(bonded: Bool) throws {
         let bench = try liveBench()
         let path = ScriptedBlueZ.path(Self.strap)
@@ -78,7 +78,7 @@ import Testing
             bench.addStrap()
         }
         bench.bluez.remove(path + "/service180d")
-        // A strap that says nothing meanwhile is not hung up for it.
+        // A strap that is silent during this time is not disconnected.
         for _ in 0..<8 where bench.bluez.count("RemoveDevice") == 0 { try bench.pass(.seconds(5)) }
         if bonded {
             // A bond is a person's deed (Decisions/0016): nothing is removed, and the link on which that helps stays.
@@ -112,7 +112,7 @@ import Testing
         try bench.until("live") { bench.isLive() }
     }
 
-    /// What did not move keeps its subscription: asked for again while it is held, BlueZ would refuse it.
+    /// Unmoved characteristics keep their subscription. BlueZ would refuse a second one.
     @Test func whatDidNotMoveIsLeftAlone() throws {
         let bench = try liveBench(acquire: true)
         bench.bluez.addService(Self.strap, 0x180F, [(0x2A19, [:])])

@@ -17,7 +17,7 @@ import Testing
         return (Descriptor(owning: pair[0]), pair[1])
     }
 
-    /// A notification may have no octets (Bluetooth Core, Vol 3, Part F, 3.4.7.1): it is a value, and others follow.
+    /// A notification may be empty (Bluetooth Core, Vol 3, Part F, 3.4.7.1). It is a value, and others follow.
     @Test func anEmptyValueEndsNothing() throws {
         let (own, other) = try Self.ends()
         let heard = Heard()
@@ -25,7 +25,7 @@ import Testing
         for value in [[1, 2], [], [3]] as [[UInt8]] { #expect(send(other, value, value.count, 0) == value.count) }
         pipe.drain()
         #expect(heard.values == [[1, 2], [], [3]])
-        // What was sent before the end is heard before it.
+        // Values that were sent before the end are received before it.
         for value in [[], [4]] as [[UInt8]] { #expect(send(other, value, value.count, 0) == value.count) }
         close(other)
         pipe.drain()

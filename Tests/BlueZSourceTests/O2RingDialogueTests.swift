@@ -6,7 +6,7 @@ import Testing
 
 /// Rings that store nights.
 @Suite struct O2RingDialogueTests {
-    /// A ring that answers as viatom-o2ring-ble's tests have it; answers in pieces of 20 octets.
+    /// A ring with the answers of viatom-o2ring-ble's tests, in pieces of 20 bytes.
     private struct Ring {
         var files: [(name: String, octets: [UInt8])] = []
         var open: [UInt8]?
@@ -15,7 +15,7 @@ import Testing
         var asked: [UInt8] = []
         /// Whether a piece of an answer comes, and how often.
         var times: () -> Int = { 1 }
-        /// Whether it says nothing while this file is open.
+        /// Whether it is silent while this file is open.
         var isMute: (String) -> Bool = { _ in false }
         var name = ""
 
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// A file as viatom-o2ring-ble's tests build it: version 3, from 22:33:40 on, 4 seconds a record; some without a finger.
+    /// A file as viatom-o2ring-ble's tests build it: version 3, from 22:33:40, 4 seconds for each record, some without a finger.
     private static func file(_ records: Int, day: UInt8 = 31, version: UInt8 = 3, step: Int = 4) -> [UInt8] {
         let size = 40 + records * 5
         let seconds = records * step
@@ -125,7 +125,7 @@ import Testing
         let usual = read("20260131223340", Self.file(10))
         #expect(read("20260131223340", Self.file(10, version: 5)).records == usual.records)
         #expect(read("20260131223340.vld", Self.file(10)).records == usual.records)
-        // Octets after the last whole record.
+        // Bytes after the last complete record.
         #expect(read("20260131223340", Array(Self.file(10).dropLast(2))).records == usual.records.dropLast())
         // 25,194 seconds with 6,299 records, of 4 s each.
         var long = Self.file(6299)
@@ -142,7 +142,7 @@ import Testing
         var unmeasured = Self.file(10)
         unmeasured[42] = 0xFF
         #expect(read("20260131223340", unmeasured).records == Array(usual.records.dropFirst()))
-        // Head and name without a date: nothing says when it was.
+        // Neither the header nor the name has a date, so the night has no time.
         var none = Self.file(10)
         (none[2], none[3], none[4], none[5]) = (0xD0, 0x07, 0, 0)
         #expect(read("20000000000000", none).said == ["nightsUnread(1)", "ready"])
@@ -168,12 +168,12 @@ import Testing
         ])
         let first = talk(to: &ring)
         #expect(first.records.count == 7 && first.said == ["nightsUnread(1)", "ready"] && first.commits == 2)
-        // Its neighbors are not read again, and it is asked for once in each conversation.
+        // Its neighbors are not read again, and it is requested once in each conversation.
         ring.asked = []
         let second = talk(to: &ring, from: first.cursor)
         #expect(second.records.isEmpty && second.said == ["nightsUnread(1)", "ready"])
         #expect(ring.asked == [0x14, 0x03, 0x04, 0x05] && second.cursor == first.cursor)
-        // A new night moves the mark, and does not leave it behind.
+        // A new night advances the cursor.
         ring.files.append(("20260131223340", Self.file(5)))
         let third = talk(to: &ring, from: second.cursor)
         #expect(third.records.count == 5 && third.said == ["nightsUnread(1)", "ready"])
@@ -181,7 +181,7 @@ import Testing
         let fourth = talk(to: &ring, from: third.cursor)
         #expect(fourth.records.count == 9 && fourth.said == ["ready"])
         #expect(talk(to: &ring, from: fourth.cursor).records.isEmpty)
-        // Where nights were deleted, no bit tells which ones are meant.
+        // If nights were deleted, no bit shows which ones are meant.
         ring.files.remove(at: 0)
         let fifth = talk(to: &ring, from: third.cursor)
         #expect(fifth.records.count == 9 + 4 + 5 && fifth.said == ["ready"])
@@ -218,7 +218,7 @@ import Testing
         #expect(talk(to: &ring).said == ["memoryUnread", "nightsUnread(1)", "ready"])
     }
 
-    /// Pieces that are lost, and come twice: a block is asked for again, and each record is handed on once.
+    /// Pieces are lost or arrive twice. A block is requested again, and each record is handed on once.
     @Test(arguments: 0..<30) func overABadLink(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var ring = Ring(files: [("20260131223340", Self.file(300))])
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    /// The answers of viatom-o2ring-ble's tests have this check octet.
+    /// The answers in viatom-o2ring-ble's tests have this check byte.
     @Test func theCheckOctet() {
         let answer = DialogueProof.octets("5500FF00000F006148005501060100000003000A141EBA")
         #expect(O2RingDialogue.check(answer.dropLast()) == 0xBA)

@@ -60,7 +60,7 @@ import Testing
 
     private func cuff() -> Cuff {
         var cuff = Cuff(key: Self.key)
-        // 2025-03-09T07:05:41 121/79, pulse 66; and 2026-06-14T23:45:02 145/91, pulse 72 (vectors of omblepy and hass-omron).
+        // 2025-03-09T07:05:41 121/79, pulse 66, and 2026-06-14T23:45:02 145/91, pulse 72 (vectors of omblepy and hass-omron).
         cuff.put("4F6019420D270169000000000000", 0, 0)
         cuff.put("5B781A4819D70B42000014006996", 0, 7)
         cuff.put("4F6019420D270169000000000000", 1, 99)
@@ -81,7 +81,7 @@ import Testing
         #expect(first.records == Self.records)
         #expect(first.said == ["ready"] && first.commits == 1 && first.atCommit == 3)
         #expect(first.clocks.map(\.description) == ["2026-11-20T08:31:15.000000"])
-        // Key, beginning, index, clock, 25 blocks of 56 octets for each user, end; nothing is ever written.
+        // Key, start, index, clock, 25 blocks of 56 bytes for each user, end. Nothing is ever written to the memory.
         #expect(cuff.asked.count == 4 + 50 + 1)
         #expect(cuff.asked[1] == "0800000000100018" && cuff.asked.last == "080F000000000007")
         #expect(cuff.asked[2] == "08010002600800" + "63" && cuff.asked[4] == "0801000" + "2AC3800" + "9F")
@@ -94,7 +94,7 @@ import Testing
         #expect(talk(to: &cuff, from: first.cursor).records == Self.records)
     }
 
-    /// Pieces that are lost, that come twice, and both: what is not answered is asked for again, and each record is handed on once.
+    /// Pieces are lost, arrive twice, or both. An unanswered request is repeated, and each record is handed on once.
     @Test(arguments: 0..<30) func overABadLink(seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         var cuff = cuff()
@@ -114,7 +114,7 @@ import Testing
         stranger.key = nil
         let refused = talk(to: &stranger)
         #expect(refused.said == ["needsPairingMode", "ready"] && refused.records.isEmpty)
-        // In pairing mode it takes ours, and tells its memory the next time.
+        // In pairing mode the cuff accepts our key, and sends its memory the next time.
         stranger.isPairing = true
         stranger.asked = []
         let paired = talk(to: &stranger)

@@ -3,15 +3,15 @@ import Testing
 
 @testable import BlueZSource
 
-/// QN's scales. Frames of the scale are a GE CS 10 G's (a capture in openScale's QNHandlerProtocolTest, its address taken out); the answers are
-/// those that openScale's and ble-scale-sync's tests expect.
+/// Scales by QN. The frames of the scale are from a GE CS 10 G (a capture in openScale's QNHandlerProtocolTest, with the address removed).
+/// The answers are those that the tests of openScale and ble-scale-sync expect.
 @Suite struct QNScaleDialogueTests {
     private static let notify = CharacteristicName(0xFFF0, 0xFFF1)
     private static let available: Set<CharacteristicName> = [notify, CharacteristicName(0xFFF0, 0xFFF2)]
     private static let information = DialogueProof.octets("12 12 FF 11 22 33 44 55 66 13 07 10 00 01 05 9F 32 89")
     private static let moving = DialogueProof.octets("10 0F FF FE 01 21 57 00 00 00 00 00 00 00 95")
     private static let final = DialogueProof.octets("10 0F FF FE 02 21 57 10 FE 10 FC 00 AC 00 5C")
-    /// ble-scale-sync's tests: what another GE CS 10 G and an ES-26M say.
+    /// From ble-scale-sync's tests: frames of another GE CS 10 G and of an ES-26M.
     private static let ready = DialogueProof.octets("14 0B FF 00 00 01 00 00 00 00 1F")
     private static let request = DialogueProof.octets("21 07 FF 01 61 2C B5")
     private static let acknowledgement = "FFF2<1F05FF1033"
@@ -26,7 +26,7 @@ import Testing
         var dialogue = try dialogue()
         let time = DialogueProof.time
         #expect(dialogue.handle(.start, at: time(0)).isEmpty)
-        // Before it has said what it is, nothing is taken.
+        // Nothing is read before the scale has identified itself.
         #expect(hear(&dialogue, Self.final) == [])
         #expect(hear(&dialogue, Self.information) == ["ready", "FFF2<1309FF01100000002C"])
         // 2025-11-24T16:00:01Z is 817315201 seconds into 2000.
@@ -46,7 +46,7 @@ import Testing
         for frame in [Self.information, Self.ready, Self.request] { #expect(hear(&dialogue, frame) == []) }
     }
 
-    /// The older form, in tenths or hundredths as the scale says; FFE0 takes the time at a place of its own.
+    /// The older form, in tenths or hundredths as the scale reports. FFE0 has a separate characteristic for the time.
     @Test(arguments: [(UInt8(1), "01"), (0, "00")]) func theOlderForm(flag: UInt8, mark: String) throws {
         let notify = CharacteristicName(0xFFE0, 0xFFE1)
         let names: Set<CharacteristicName> = [notify, CharacteristicName(0xFFE0, 0xFFE3), CharacteristicName(0xFFE0, 0xFFE4)]
@@ -81,7 +81,7 @@ import Testing
         _ = dialogue.handle(.start, at: DialogueProof.time(0))
         #expect(dialogue.handle(.tick, at: DialogueProof.time(10)) == [.ready])
         _ = hear(&dialogue, Self.information)
-        // Of ble-scale-sync's tests: 6.00 kg or 60.0 kg, and nothing tells which.
+        // From ble-scale-sync's tests: 6.00 kg or 60.0 kg, and nothing shows which.
         let doubtful = DialogueProof.octets("10 0E FF 01 02 02 58 01 FD 01 FB 00 33 A7")
         #expect(hear(&dialogue, doubtful) == ["unknownForm"])
         #expect(hear(&dialogue, doubtful) == [])
@@ -92,8 +92,8 @@ import Testing
         #expect(QNScaleDialogue([Self.notify]) == nil)
     }
 
-    /// A scale that repeats each final weight until it is told, over a link that loses and repeats whatever it likes. Each weight is handed on, and none
-    /// is acknowledged before a commit that came behind it.
+    /// The scale repeats each final weight until it is acknowledged, over a link that loses and repeats frames. Each weight is handed on,
+    /// and none is acknowledged before a commit that contains it.
     @Test(arguments: 0..<50) func overABadLink(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         var dialogue = try dialogue()
@@ -115,7 +115,7 @@ import Testing
                 case .write(_, let octets) where octets[0] == 0x1F:
                     guard let first = queue.first else { continue }
                     #expect(durable.contains(final(first)), "acknowledged before it is durable, seed \(seed)")
-                    // The scale hears it, or does not; it forgets what it told last.
+                    // The scale receives the answer or loses it, and forgets its last weight.
                     if Bool.random(using: &random) { queue.removeFirst() }
                 default: break
                 }

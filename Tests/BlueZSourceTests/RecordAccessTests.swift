@@ -118,7 +118,7 @@ struct RecordAccessTests {
         #expect(meter.ending == .complete(records: 0))
     }
 
-    /// Story 25: the numbers begin anew, below or up to the old ones; or run on behind a wrap.
+    /// Story 25: the record numbers start again, below or up to the old ones, or continue after a wrap.
     @Test(arguments: [
         [1, 2, 3], [3, 4, 5], [5, 6], [1, 2, 3, 4, 5], [65_534, 65_535, 0, 1], [5, 1, 2],
     ]) func numbersThatDoNotGoOn(numbers: [UInt16]) {
@@ -147,7 +147,7 @@ struct RecordAccessTests {
         #expect(meter.cursor?.number == 0)
     }
 
-    /// Story 24: the mark is the device's own numbering, not a time; a full memory that drops its oldest loses nothing new.
+    /// Story 24: the cursor is the device's own numbering and not a time. A full memory that drops its oldest records loses no new ones.
     @Test func aFullMemory() {
         var meter = Meter()
         for number in 1...10 { meter.add(UInt16(number), 1) }
@@ -202,7 +202,7 @@ struct RecordAccessTests {
         #expect(meter.cursor == nil)
     }
 
-    /// The same where the device refuses to take the request (0xFE, procedure already in progress), or BlueZ is still writing.
+    /// The same if the device refuses the request (0xFE, procedure already in progress), or if BlueZ is still writing.
     @Test func requestsThatAreNotTakenYet() {
         var access = RecordAccess(.glucose, from: nil)
         _ = access.handle(.start, at: .zero)
@@ -228,7 +228,7 @@ struct RecordAccessTests {
         #expect(access.handle(.tick, at: .seconds(61)) == [.end(.incomplete("the device stopped responding"))])
     }
 
-    /// Story 9: a reading of which only the first part came is not handed on; the cursor stays, so that it comes again.
+    /// Story 9: if only the first part of a reading arrived, it is not handed on. The cursor stays, so the reading is sent again.
     @Test func halfARecordIsNotHandedOn() {
         var access = RecordAccess(.glucose, from: nil)
         _ = access.handle(.start, at: .zero)
@@ -237,7 +237,7 @@ struct RecordAccessTests {
         #expect(access.handle(.linkLost, at: .zero) == [.end(.incomplete("the link was lost"))])
     }
 
-    /// A context that was announced and did not come leaves the measurement as it is; one of another number belongs to none.
+    /// If an announced context does not arrive, the measurement stays as it is. A context with another number belongs to no measurement.
     @Test func contexts() {
         var access = RecordAccess(.glucose, from: nil)
         _ = access.handle(.start, at: .zero)
@@ -268,7 +268,7 @@ struct RecordAccessTests {
         #expect(access.handle(.indicated([6, 0, 3, 1]), at: .zero) == [.end(.incomplete("given up after 0 records"))])
     }
 
-    /// Several records in one notification; a size of nothing ends it.
+    /// Several records in one notification. A size of zero ends it.
     @Test func continuousGlucose() {
         let record: (UInt16) -> [UInt8] = { [6, 0, 0x50, 0x00, UInt8($0 & 0xFF), UInt8($0 >> 8)] }
         let numbers = RecordNumber.numbers(in: record(300) + record(301) + [0, 1, 2, 3], .continuousGlucose)

@@ -3,7 +3,8 @@ import Testing
 @testable import BlueZSource
 
 struct RecoveryTests {
-    /// Story 1: nothing is ever answered. Discovery first, then the adapter, then a person, ever more slowly, and told once.
+    /// Story 1: nothing is ever answered. The recovery restarts discovery, then the adapter, then notifies the user once, at growing
+    /// intervals.
     @Test func tiers() {
         var recovery = Recovery()
         var actions: [Recovery.Action] = []
@@ -114,7 +115,7 @@ struct DiscoveryMachineTests {
         )
     }
 
-    /// Connections pause discovery; only a lasting denial starts it anew.
+    /// Connections pause discovery. Only a lasting denial restarts it.
     @Test func theProperty() {
         var machine = on()
         _ = machine.handle(.discovering(false), at: .seconds(10))

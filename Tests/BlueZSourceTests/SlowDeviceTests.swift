@@ -3,11 +3,11 @@ import Testing
 
 @testable import BlueZSource
 
-/// ATT allows thirty seconds for each answer; a device that takes its time is not one that is gone.
+/// ATT allows thirty seconds for each answer. A slow device is not a missing one.
 @Suite(.serialized) struct SlowDeviceTests {
     static let strap = "C0:01:02:03:04:01"
 
-    /// A strap with everything a device may say about itself, whose reads the test answers.
+    /// A strap with all descriptive characteristics. The test answers its reads.
     private func slowBench() throws -> Bench {
         let bench = try Bench()
         bench.addStrap()
@@ -41,7 +41,7 @@ import Testing
         try bench.until("a frame") { bench.frames == ["gatt:2A37 1648"] }
     }
 
-    /// A stream is not left unheard while its device says what it is; what it measured then is of the same device, at its own time.
+    /// Readings that arrive while a device describes itself are kept. They belong to the same device and have their own times.
     @Test func whatComesMeanwhileIsKept() throws {
         let bench = try slowBench()
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
@@ -50,9 +50,9 @@ import Testing
             bench.bluez.notify(path, [0x16, beats])
             beats += 1
             try bench.pass(.seconds(8))
-            // Not longer than a power cut may take (Decisions/0020); by then what its key is made of was read.
+            // Not longer than a power cut may cost (Decision 20). By then, the parts of its key were read.
             #expect(bench.frames.isEmpty == (beats < 0x44))
-            // The hub's own clock is set meanwhile, as by NTP after a start.
+            // The hub's own clock is set in between, as by NTP after a start.
             if beats == 0x43 { bench.clock.start = Instant(microseconds: bench.clock.start.microseconds + 1_000_000_000) }
             bench.bluez.ignored.removeFirst()
             bench.bluez.usual(call)
@@ -64,7 +64,7 @@ import Testing
         #expect(bench.received.last.map { bench.clock.now.microseconds - $0.microseconds } == 8_000_000)
     }
 
-    /// The link goes before the device has said all: what is known of it is not asked again, and what came is kept for it.
+    /// The link ends before the device has described itself completely. Known parts are not read again, and waiting readings are kept.
     @Test func aDescriptionOverTwoLinks() throws {
         let bench = try slowBench()
         let path = bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37)
@@ -87,7 +87,7 @@ import Testing
         #expect(bench.devices.first??.key == "Maker/H1/SN12")
     }
 
-    /// The hub is stopped before the device has said what it is: a reading is not thrown away for that.
+    /// The hub stops before the device has described itself. Waiting readings are not discarded.
     @Test func whatIsKeptIsHandedOnAtTheEnd() throws {
         let bench = try slowBench()
         bench.bluez.notify(bench.bluez.characteristic(Self.strap, 0x180D, 0x2A37), [0x16, 0x48])
@@ -110,7 +110,7 @@ import Testing
         #expect(bench.places == Array(1...4096))
     }
 
-    /// One answer that never comes ends the link, and what was waited for is told.
+    /// An answer that never arrives ends the link, and the log names the request.
     @Test func anAnswerThatNeverComesIsTold() throws {
         let bench = try slowBench()
         try bench.pass(.seconds(36))

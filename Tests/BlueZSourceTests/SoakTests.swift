@@ -16,9 +16,10 @@ import Testing
     private static let steps = 288
     private static let profiles = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/DeviceProfiles"
 
-    /// Story 11: nothing is lost, doubled or kept: memory, descriptors, timers, slots and calls are at the end what they were after an hour.
+    /// Story 11: nothing is lost, doubled or leaked. After a day, memory, descriptors, timers, slots and calls are the same as after an
+    /// hour.
     ///
-    /// Memory is a process's, and other tests have some of this one's: the day is lived in a process of its own.
+    /// Memory is measured for the whole process, which other tests share. The day therefore runs in a separate process.
     @Test func aDayWithTwentyDevices() throws {
         #expect(try OwnProcess.run("aDayWithTwentyDevices", day) == 0)
     }
@@ -62,7 +63,7 @@ import Testing
             try bench.settle()
             if step == 12 { before = Load(bench) }
             if step < Self.steps - 1 {
-                // Some go by themselves; the rest is quiet for so long that its links are renewed.
+                // Some devices leave by themselves. The others are silent for so long that their links are renewed.
                 for (index, device) in devices.enumerated() where (step + index).isMultiple(of: 3) {
                     bench.bluez.disconnect(device)
                 }
@@ -81,7 +82,7 @@ import Testing
         #expect(bench.bluez.count("Connect") > Self.steps * devices.count / 3)
     }
 
-    /// Brings back whoever is away.
+    /// Brings back all devices that are away.
     private func gather(_ devices: [String], _ bench: Bench) throws {
         var rounds = 0
         while true {

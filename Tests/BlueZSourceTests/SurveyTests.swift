@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// What is heard of a device that nobody adopted, through a bluetoothd on a bus of its own.
+/// What is received from a device that was not adopted, through a bluetoothd on a private bus.
 @Suite(.serialized) struct SurveyTests {
     static let scale = "C0:01:02:03:04:09"
 
@@ -39,7 +39,7 @@ import Testing
         try bench.pass(.milliseconds(200))
         try advertise(bench, [0x40, 0x02])
         try bench.pass(.milliseconds(200))
-        // The same once more is no news.
+        // The same advertisement again is not reported.
         try advertise(bench, [0x40, 0x02])
         try bench.pass(.seconds(2))
         try bench.pass(.seconds(1))

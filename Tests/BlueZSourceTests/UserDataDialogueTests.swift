@@ -17,8 +17,8 @@ import Testing
 
     private func texts(_ commands: [DialogueCommand]) -> [String] { commands.map(DialogueProof.text) }
 
-    /// The octets of a capture of a Beurer BF788 and its app (ble-scale-sync, issue 229): `02 01 D8 09` is answered by `20 02 01`, after which the
-    /// fields of the profile are read and written back as they are, and the increment is written.
+    /// The bytes of a capture of a Beurer BF788 and its app (ble-scale-sync, issue 229). `02 01 D8 09` is answered by `20 02 01`. Then the
+    /// fields of the profile are read and written back unchanged, and the increment is written.
     @Test func asTheMakersAppDoes() {
         var dialogue = dialogue([Self.users[0]])
         let time = DialogueProof.time
@@ -28,7 +28,7 @@ import Testing
                 == ["ready", "2A85?", "2A8C?", "2A8E?", "FFF3?"])
         let fields = UserDataDialogue.fields
         #expect(texts(dialogue.handle(.read(fields[0], [0xC4, 0x07, 5, 6]), at: time(1))) == [])
-        // What is empty stays empty, and what may not be read is not written.
+        // Empty fields stay empty, and fields that cannot be read are not written.
         #expect(texts(dialogue.handle(.read(fields[1], []), at: time(1))) == [])
         #expect(texts(dialogue.handle(.refused(fields[3], .other), at: time(1))) == [])
         #expect(
@@ -44,7 +44,7 @@ import Testing
         #expect(dialogue.deadline == nil)
     }
 
-    /// The second is asked for only once what the first brought is durable. After three rounds it rests.
+    /// The second user is requested only after the first one's weighings are durable. After three rounds the dialogue rests.
     @Test func oneAfterTheOther() {
         var dialogue = dialogue()
         let time = DialogueProof.time
@@ -76,7 +76,7 @@ import Testing
         #expect(dialogue.deadline == nil)
     }
 
-    /// While the fields of one are on their way, the other is not asked for: they would be written into the other's.
+    /// While the fields of one user are in transit, the other is not requested. Otherwise they would be written into the other's profile.
     @Test func fieldsStayTheirs() {
         var dialogue = dialogue()
         let time = DialogueProof.time
@@ -91,7 +91,7 @@ import Testing
         var asked: [String] = []
         for second in 61..<70 { asked += texts(dialogue.handle(.tick, at: time(second))) }
         #expect(asked == ["2A9F<02020100"])
-        // What comes late is nobody's.
+        // Late answers are ignored.
         #expect(dialogue.handle(.read(UserDataDialogue.fields[0], [9]), at: time(70)).isEmpty)
     }
 
@@ -102,7 +102,7 @@ import Testing
         // The same capture, with another code.
         #expect(
             texts(wrong.handle(.received(Self.point, [0x20, 0x02, 0x05]), at: time(1))) == ["consentRefused(user: 1)", "ready"])
-        // An answer twice, or to another request, is none.
+        // A repeated answer, or an answer to another request, is ignored.
         #expect(wrong.handle(.received(Self.point, [0x20, 0x02, 0x01]), at: time(1)).isEmpty)
         var silent = dialogue()
         _ = silent.handle(.start, at: time(0))

@@ -140,7 +140,7 @@ class Scenario:
         return json.loads(self.radio('state'))[device]
 
     def ledger(self, device=None):
-        """Everything that was sent or happened, oldest first (docs/testing-bluetooth.md has the fields)."""
+        """Everything that was sent or happened, oldest first (docs/development/testing-bluetooth.md has the fields)."""
         with open('/run/radio.sent', 'rb') as file:
             file.seek(self.heard)
             for line in file:

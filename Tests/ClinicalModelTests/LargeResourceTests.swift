@@ -5,7 +5,7 @@ import Testing
 
 @testable import FileSource
 
-/// Octets that are made while they are read.
+/// Bytes that are generated while they are read.
 private final class GeneratedInput: ByteInput {
     private var parts: [(octets: [UInt8], times: Int)]
     private var position = 0

@@ -2,7 +2,7 @@ import ClinicalModel
 import HealthModel
 import Testing
 
-/// Published resources, each with what it has to come to (`Files/EXPECTED.tsv`; where they come from: `Files/SOURCE.tsv`).
+/// Published resources with their expected results (`Files/EXPECTED.tsv`). `Files/SOURCE.tsv` names their sources.
 @Suite struct PublishedResourceTests {
     @Test func eachComesToWhatIsExpected() throws {
         var told: [String] = ["path\toutcome"]

@@ -4,7 +4,7 @@ import HealthModel
 import Pipeline
 import Testing
 
-/// What is read of a valid resource.
+/// The fields that are read from a valid resource.
 @Suite struct RecordTests {
     private func reading(_ text: String) throws -> Reading {
         let outcome = try Outcome(text)
@@ -14,9 +14,9 @@ import Testing
 
     // MARK: Names
 
-    /// What the vaccine's concept says, and the name that comes of it.
+    /// The vaccine's concept, and the resulting name.
     static let names: [(String, String)] = [
-        // A code whose names say nothing: what CDC calls it.
+        // A code without names gets CDC's name.
         (#"{"coding":[{"system":"http://hl7.org/fhir/sid/cvx","code":"94"}]}"#, "MMRV"),
         (#"{"coding":[{"system":"http://hl7.org/fhir/sid/cvx","code":"94","display":"Shot"}],"text":"Shot"}"#, "MMRV"),
         // A code that no list has, and no name at all: the type.
@@ -53,7 +53,7 @@ import Testing
         #expect(try reading(display).resource.displayName == "Axid")
     }
 
-    // MARK: Dates, octets, identity
+    // MARK: Dates, bytes, identity
 
     @Test func datesStandAsTheResourceWritesThem() throws {
         #expect(try reading(Resources.observation).resource.dates == ["effective": "2020-01-01T08:00:00+01:00"])
@@ -94,7 +94,7 @@ import Testing
         #expect(other.record == RecordIdentifier(id: "Immunization/imm-1", version: Outcome.now.microseconds / 1_000_000))
     }
 
-    /// What tells the source, and its id.
+    /// The fields that identify the source, and its id.
     @Test func theSourceIsTheSameWhateverTheFileIsCalled() throws {
         func source(_ text: String) throws -> String { try reading(text).origin.source.id }
         let person = try source(Resources.immunization)

@@ -1,8 +1,8 @@
 import Testing
 
-/// What is refused, with the path that is wrong, and never a value.
+/// Refused input, with the path of the error and never a value.
 @Suite struct RefusalTests {
-    /// A piece of the immunization, what stands in its place, and the reason.
+    /// A part of the immunization, its replacement, and the reason.
     static let structure: [(String, String, String)] = [
         (#""vaccineCode":"#, #""vaccinecode":"#, "Immunization.vaccinecode: is no element of it, as R4 has it"),
         (#""status":"completed","#, "", "Immunization.status: is missing, as R4 has it"),
@@ -67,7 +67,7 @@ import Testing
         #expect(outcome.text == "refused \(reason)")
     }
 
-    /// The same of what is no JSON, or JSON that no resource is.
+    /// The same for invalid JSON, and for JSON that is not a resource.
     static let json: [(String, String, String)] = [
         ("6.30", "6.", "Observation.valueQuantity.value: a number has no digit behind its point (octet +2)"),
         ("6.30", "NaN", "Observation.valueQuantity.value: it is not JSON (octet +0)"),

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test func whatLacksSomethingOfTheOtherAloneIsNotTakenForIt() throws {
-        // Without what DSTU2 demands (an effective time, a performer) it is valid as R4; behind one of DSTU2 it is a damaged one of DSTU2.
+        // Without elements that DSTU2 requires (an effective time, a performer), it is valid R4. After a DSTU2 resource, it is a damaged
+        // DSTU2 resource.
         let report = """
             {"resourceType":"DiagnosticReport","id":"r","status":"final","code":{"text":"Lipids"},"subject":{"reference":"Patient/1"}}
             """

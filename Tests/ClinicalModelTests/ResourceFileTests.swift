@@ -4,7 +4,7 @@ import Pipeline
 import PipelineTesting
 import Testing
 
-/// Files of resources: one, a Bundle, one a line; whole and damaged.
+/// Files of resources: a single one, a Bundle, one on each line. Complete and damaged.
 @Suite struct ResourceFileTests {
     private let one = Resources.immunization
     private let two = Resources.observation
@@ -26,7 +26,7 @@ import Testing
         for length in 1..<one.utf8.count {
             let text = String(decoding: Array(one.utf8)[..<length], as: UTF8.self) + "\n" + two + "\n" + one
             let outcome = try Outcome(text)
-            // Behind a comma, a colon or a bracket the next line may go on; then the whole is refused where it breaks.
+            // After a comma, a colon or a bracket, the next line may continue the resource. The whole is then refused at its error.
             let isCut = outcome.readings.count == 2 && outcome.refusals.count == 1
             let isBroken = outcome.readings.isEmpty && (outcome.failure != nil || outcome.refusals.count == 1)
             #expect(isCut || isBroken, "\(length)")
@@ -107,7 +107,7 @@ import Testing
                     }
                 }
                 let outcome = try Outcome(changed)
-                // Whatever stands there, what is taken is a part of it.
+                // Every reading is a part of the file, whatever the file contains.
                 for reading in outcome.readings {
                     let octets = reading.octets
                     let first = changed.indices.first { changed[$0...].starts(with: octets) }

@@ -5,7 +5,7 @@ import HealthModel
 import Pipeline
 import Testing
 
-/// What a file of resources comes to, without a store.
+/// The result of a file of resources, without a store.
 struct Outcome {
     var readings: [Reading] = []
     var skipped: [String] = []
@@ -51,13 +51,13 @@ struct Outcome {
 }
 
 extension Reading {
-    /// What is read of the resource.
+    /// The record that was read from the resource.
     var resource: ClinicalRecord {
         (try? body?.decoded(as: ClinicalRecord.self))
             ?? ClinicalRecord(displayName: "", resourceType: "", identifier: "", version: "")
     }
 
-    /// The resource, octet for octet.
+    /// The resource, byte for byte.
     var octets: [UInt8] { (try? body?.content?.octets()) ?? [] }
 }
 

@@ -6,7 +6,7 @@ struct BashCompletionTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let words: [String]
         let proposed: [String]
-        /// What Bash takes words apart at; a user may have taken characters out.
+        /// The characters at which Bash splits words. A user may have removed some.
         var breaks = #" \t\n"'@><=;|&(:"#
 
         var testDescription: String { words.joined(separator: " ") }

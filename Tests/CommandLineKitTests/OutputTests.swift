@@ -22,7 +22,7 @@ struct OutputTests {
             reader = -1
         }
 
-        /// All that was written, up to 64 KiB; the writing end is closed.
+        /// Everything that was written, up to 64 KiB. Closes the writing end.
         func contents() -> String {
             close(writer)
             writer = -1
@@ -36,7 +36,7 @@ struct OutputTests {
         }
     }
 
-    /// Nanoseconds that pass when the test says so.
+    /// Nanoseconds that pass when the test advances them.
     private final class FixedClock: Sendable {
         private let nanoseconds = Mutex<UInt64>(1_000_000_000)
 
@@ -107,7 +107,7 @@ struct OutputTests {
         let journal = StandardStreams(error: pipe.writer, journal: "\(status.st_dev):\(status.st_ino)")
         journal.note("warning: one\nand two", priority: .warning)
         journal.note("plain")
-        // Inherited from the service that a shell was started by, and not where this program writes.
+        // Inherited from the service that started a shell. This program does not write there.
         StandardStreams(error: pipe.writer, journal: "8:1").note("elsewhere", priority: .error)
         #expect(pipe.contents() == "<4>warning: one\n<4>and two\nplain\nelsewhere\n")
     }

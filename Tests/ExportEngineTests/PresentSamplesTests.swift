@@ -44,7 +44,7 @@ import Testing
         #expect(try present() == ["says of itself": 61, "A source": 70])
     }
 
-    /// A device that is read no longer says nothing of now; its samples stay.
+    /// A device that is no longer read has no current values. Its samples stay.
     @Test func adoptedRenamedAndForgotten() throws {
         var device = AdoptedDevice(
             address: address, key: "maker/strap/1", profiles: ["sig-heart-rate"], name: "Strap", subject: test.origin.subject,

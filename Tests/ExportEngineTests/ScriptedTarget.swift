@@ -9,9 +9,9 @@ final class ScriptedTarget: ComparableExporter {
     /// Of these kinds it has no place for others.
     var hasPlace: (Sample) -> Bool = { _ in true }
     func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && hasPlace(sample) }
-    /// What it has.
+    /// The samples that it contains.
     private(set) var samples: [SampleIdentity: Double] = [:]
-    /// The makers' records that it was told.
+    /// The makers' record identifiers that it received.
     private(set) var records: [SampleIdentity: RecordIdentifier] = [:]
     var tellsRecords = false
     /// It never takes a value like this.
@@ -21,14 +21,14 @@ final class ScriptedTarget: ComparableExporter {
     /// It forbids everything, also a request without readings.
     var isClosed = false
     private(set) var accessChecks = 0
-    /// Its own identity; another one is another target.
+    /// Its identity. Another value means another target.
     var identity: String? = "itself"
-    /// What the last delivery wrote; `nil` for a target that stores none where it is made so.
+    /// The mark of the last delivery. `nil` if the target is set up to store none.
     var mark: TargetMark?
     var storesMarks = true
     var address = "here"
     var shape = ""
-    /// What it makes of a value: other settings make another one.
+    /// The factor applied to values, which other settings change.
     var factor = 1.0
     let contentComparison = ContentComparison.prints
     func print(of sample: Sample) -> UInt64? { (sample.value * factor).bitPattern }
@@ -39,12 +39,12 @@ final class ScriptedTarget: ComparableExporter {
         identity = identity ?? mark.identity
     }
 
-    /// What happens at a delivery; nothing where it works.
+    /// The failure of the next delivery. `nil` if it succeeds.
     var mood: () -> Mood? = { nil }
     private(set) var deliveries = 0
 
     enum Mood: CaseIterable {
-        /// Nobody answers.
+        /// The target does not answer.
         case gone
         /// It takes everything, and the answer is lost: the classic double.
         case deaf
@@ -66,7 +66,7 @@ final class ScriptedTarget: ComparableExporter {
         for start in stride(from: 0, to: all.count, by: 3) { try body(Array(all[start..<min(start + 3, all.count)])) }
     }
 
-    /// What somebody else has put there, or lost.
+    /// Changes the content as another program would.
     func meddle(_ body: (inout [SampleIdentity: Double]) -> Void) { body(&samples) }
 
     func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {

@@ -27,7 +27,7 @@ import Testing
         TargetComparison(settings ?? self.settings(), exporter: target, store: store, now: { ExportedStore.received })
     }
 
-    /// Stopped with words that a person can follow; nothing was delivered.
+    /// Stopped with a message that explains what to do. Nothing was delivered.
     private func expectStopped(_ run: TargetRun, _ words: String) throws {
         let before = target.samples
         #expect(try run.step() == .stopped)
@@ -37,21 +37,21 @@ import Testing
         #expect(try store.target("other")?.state == .stopped)
     }
 
-    /// Another database, folder or host under the same name; one that was dropped and made again.
+    /// Another database, folder or host with the same name, or one that was dropped and created again.
     @Test func anotherTargetUnderTheSameName() throws {
         try test.finish(try test.run(target))
         target.meddle { $0.removeAll() }
         (target.identity, target.mark) = ("another", nil)
         let run = try test.run(target)
         try expectStopped(run, "another one under the same name")
-        // A person says that it is meant.
+        // The user confirms the change.
         #expect(try comparison().repair().differences == TargetDifferences(missing: 30))
         try test.add([try test.sample(99, at: 500)])
         try test.finish(run)
         #expect(try target.samples == test.contents())
     }
 
-    /// One that says nothing of itself goes by its address.
+    /// A target without an identity is identified by its address.
     @Test func anotherAddress() throws {
         target.storesMarks = false
         try test.finish(try test.run(target))
@@ -64,7 +64,7 @@ import Testing
         #expect(try target.samples == test.contents())
     }
 
-    /// The target was put back from a copy, at a time before it was last told something; or before it was told anything.
+    /// The target was restored to a time before its last delivery, or before any delivery.
     @Test(arguments: [false, true]) func aTargetPutBack(wholly: Bool) throws {
         let run = try test.run(target)
         try test.finish(run)
@@ -79,7 +79,7 @@ import Testing
         #expect(try target.samples == test.contents())
     }
 
-    /// While a run goes on, what it meets next is looked at, too.
+    /// The next target that a run connects to is also compared.
     @Test func aTargetPutBackWhileItRuns() throws {
         let run = try test.run(target)
         try test.finish(run)
@@ -115,7 +115,7 @@ import Testing
         #expect(try target.samples == test.contents())
     }
 
-    /// Where an answer was lost, the target is ahead by what we ourselves told it.
+    /// If an answer was lost, the target is ahead because of our own delivery.
     @Test func anAnswerThatWasLost() throws {
         let run = try test.run(target)
         target.mood = { .deaf }
@@ -131,7 +131,7 @@ import Testing
         let run = try test.run(target, settings("two"))
         try expectStopped(run, "the same store feeds it from 'one', and this is 'two'")
         #expect(throws: DeliveryError.self) { try comparison(settings("two")).repair() }
-        // The first one goes on.
+        // The first one continues.
         try test.add([try test.sample(99, at: 500)])
         let first = try test.run(target, settings("one"))
         #expect(try first.step() == .more)
@@ -142,7 +142,7 @@ import Testing
         try expectStopped(try test.run(target, settings("one")), "from 'two', and this is 'one'")
     }
 
-    /// A run whose clock is so many days after the first one's.
+    /// A run whose clock is this many days after the first one's.
     private func run(_ holder: String, day: Int64, clock: Clock = Clock(), isClockSet: Bool = true) throws -> TargetRun {
         clock.day = day
         return try TargetRun(
@@ -155,7 +155,7 @@ import Testing
         var now: Instant { Instant(microseconds: ExportedStore.received.microseconds + day * 86_400_000_000) }
     }
 
-    /// A hub that is gone for good does not keep its successor out. If it comes back, it is refused.
+    /// A hub that is gone does not block its successor. If it returns, it is refused.
     @Test func aClaimExpires() throws {
         try test.finish(try run("one", day: 0))
         try expectStopped(try run("two", day: 30), "the same store feeds it from 'one', and this is 'two'")
@@ -194,7 +194,7 @@ import Testing
         try expectStopped(try run("two", day: 40), "the same store feeds it from 'one', and this is 'two'")
     }
 
-    /// One that was known by its address, and says now what it is, is the same one.
+    /// A target that was known by its address and now reports an identity is the same target.
     @Test func aTargetThatBeginsToSayWhatItIs() throws {
         target.storesMarks = false
         try test.finish(try test.run(target))
@@ -213,7 +213,7 @@ import Testing
         #expect(try SampleStore(path: store.path, access: .read).identifier != name)
     }
 
-    /// Settings that shape what is there stop the target until it is rewritten, by either way.
+    /// Settings that change the stored content stop the target until it is rewritten, by comparing or by restarting.
     @Test(arguments: [false, true]) func otherSettings(byComparing: Bool) throws {
         try test.finish(try test.run(target, settings(shape: "units.heartRate=/min")))
         target.factor = 2
@@ -233,7 +233,7 @@ import Testing
         #expect(try comparison(other).compare() == TargetDifferences(equal: 31))
     }
 
-    /// Whatever somebody has changed there is found by its content, and mended.
+    /// Changes made by others are found by comparing the content, and corrected.
     @Test func otherContent() throws {
         try test.finish(try test.run(target))
         let one = try #require(target.samples.keys.first)

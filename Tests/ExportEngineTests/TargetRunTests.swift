@@ -6,7 +6,7 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// A target ends up with what the store has, whatever fails on the way.
+/// A target ends up with the content of the store, whatever fails on the way.
 @Suite struct TargetRunTests {
     private let test: ExportedStore
     private var store: SampleStore { test.store }
@@ -33,7 +33,7 @@ import Testing
         #expect(try store.targets() == before)
     }
 
-    /// What it has no place for is never given to it, and counted, however often a delivery fails on the way.
+    /// Unsupported samples are never delivered to the target, and are counted, however often a delivery fails.
     @Test(arguments: [0, 1, 2] as [UInt64]) func whatItHasNoPlaceFor(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let target = ScriptedTarget()
@@ -53,7 +53,7 @@ import Testing
         #expect(Set(target.samples.keys) == expected)
         #expect(run.target.delivered == 200)
         #expect(run.target.leftOut == 200 - expected.count)
-        // They are no differences.
+        // They are not differences.
         target.mood = { nil }
         let comparison = TargetComparison(
             TargetSettings(name: "other"), exporter: target, store: store, now: { ExportedStore.received })
@@ -69,7 +69,7 @@ import Testing
         #expect(other.samples.count == 200 && whole.target.leftOut == 0)
     }
 
-    /// One of many that is not taken costs few deliveries, and the rest goes on.
+    /// One refused record among many costs few deliveries, and the others are delivered.
     @Test func whatIsRefusedIsSetAside() throws {
         let target = ScriptedTarget()
         target.batchLimit = 1024
@@ -106,7 +106,7 @@ import Testing
         #expect(try run.step() == .stopped)
     }
 
-    /// Another filter makes other contents: a person has to say that it is meant.
+    /// Another filter changes the content, so the user has to confirm it.
     @Test func anotherFilterStopsIt() throws {
         try test.add([try test.sample(60, at: 0)])
         let target = ScriptedTarget()
@@ -140,7 +140,7 @@ import Testing
         #expect(try run.waiting == 0)
     }
 
-    /// In a file of lines what is old comes first.
+    /// In a file of lines, older samples come first.
     @Test func inOneRowWhereOrderCounts() throws {
         let target = ScriptedTarget()
         target.isOrdered = true
@@ -155,7 +155,7 @@ import Testing
         #expect(target.samples.count == 51)
     }
 
-    /// However many records a target refuses, each is set aside, what it takes goes on, and only a person gives them up.
+    /// However many records a target refuses, each is set aside, the others are delivered, and only the user drops them.
     @Test(arguments: [300, 7]) func whatTakesNothingIsNotStopped(limit: Int) throws {
         let target = ScriptedTarget()
         target.batchLimit = limit
@@ -163,7 +163,7 @@ import Testing
         try test.add(try (0..<300).map { try test.sample(60, at: $0) })
         let run = try test.run(target)
         for _ in 0..<10 { _ = try run.step() }
-        // Live readings go on meanwhile.
+        // Live readings are delivered at the same time.
         let live = try test.sample(61, at: 1000)
         try test.add([live])
         try test.finish(run)
@@ -178,7 +178,7 @@ import Testing
         #expect(try store.setAsideSummary(of: "other").count == 0)
     }
 
-    /// A target that says which of a batch it did not take is not asked about the others again.
+    /// If a target reports which records of a batch it refused, the others are not sent again.
     @Test func someOfABatch() throws {
         final class Choosy: Exporter {
             let batchLimit = 100
@@ -207,7 +207,7 @@ import Testing
         #expect(run.target.delivered == 20)
     }
 
-    /// What is told again is whole: a target that keeps one version of a record has to know the record.
+    /// A repeated record is complete, because a target that keeps one version of a record has to know the record.
     @Test func aRecordThatWasSetAsideIsToldAsARecord() throws {
         let target = ScriptedTarget()
         (target.tellsRecords, target.refuses) = (true, { _ in true })
@@ -231,7 +231,7 @@ import Testing
         let run = try test.run(target)
         try test.finish(run)
         #expect(try store.setAside(by: "other").count == 3)
-        // One is gone here meanwhile, which the target hears; one is given up; one it takes now.
+        // One has been deleted here, which the target is notified of. One is dropped. One is now accepted.
         try test.delete(refused[0])
         try test.finish(run)
         #expect(try store.setAside(by: "other").map(\.uuid) == refused.dropFirst().map(\.sample.identity))
@@ -239,7 +239,7 @@ import Testing
         #expect(throws: StoreError.self) { try store.retry([refused[1].sample.identity], of: "other") }
         #expect(try store.retry([], of: "other") == 1)
         try test.finish(run)
-        // Refused once more, it is not told again by itself.
+        // If it is refused again, it is not sent again automatically.
         #expect(try store.setAside(by: "other").map(\.isRetried) == [false])
         target.refuses = { _ in false }
         _ = try store.retry([], of: "other")
@@ -258,7 +258,7 @@ import Testing
         #expect(target.samples.isEmpty)
     }
 
-    /// The store is put back from a copy, goes on from there, and the target has what nobody has any more.
+    /// The store is restored from a backup and continues from there. The target contains samples that the store no longer has.
     @Test func aStorePutBackIsNoticed() throws {
         let target = ScriptedTarget()
         try test.add(try (0..<30).map { try test.sample(60, at: $0) })
@@ -274,7 +274,7 @@ import Testing
         let run = try TargetRun(
             TargetSettings(name: "other"), exporter: target, reader: try SampleStore(path: copy, access: .read), store: old,
             now: { ExportedStore.received })
-        // The copy was made before, and knows its cursor; what the target has more is known to nobody.
+        // The backup is older and contains its cursor. The samples that the target has in addition are unknown.
         #expect(try run.step() == .stopped)
         #expect(run.target.words?.contains("targets verify other") == true)
         let comparison = TargetComparison(
@@ -286,7 +286,7 @@ import Testing
         #expect(target.samples.count == 31)
     }
 
-    /// Whatever somebody does to a target behind our back, comparing brings it in order.
+    /// Whatever another program changes in a target, comparing corrects it.
     @Test(arguments: 0..<20) func comparingMendsIt(seed: UInt64) throws {
         var random: any RandomNumberGenerator = SeededGenerator(seed: seed)
         func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &random) }
@@ -313,7 +313,7 @@ import Testing
         #expect(try Set(target.samples.keys) == Set(test.contents().keys).union([foreign]))
     }
 
-    /// What is large goes in smaller batches: all of a batch is in memory while it is delivered.
+    /// Large samples are sent in smaller batches, because a whole batch is in memory during its delivery.
     @Test func bodiesWeigh() throws {
         let test = try ExportedStore()
         let target = ScriptedTarget()
@@ -334,7 +334,7 @@ import Testing
         #expect(target.deliveries >= 2)
     }
 
-    /// What a target has no place for, by its value, is not missed.
+    /// Samples with unsupported values are not reported as missing.
     @Test func aComparisonMissesNothingThatHasNoPlace() throws {
         let test = try ExportedStore()
         let target = ScriptedTarget()
@@ -346,8 +346,8 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(missing: 2))
     }
 
-    /// Few values at few times, so that the same comes, goes and comes back; failures of all kinds; kills between a delivery and its cursor; a
-    /// target that was filled halfway by a run that is gone.
+    /// Few values at few times, so that the same sample is added, deleted and added again. Failures of all kinds, kills between a delivery
+    /// and its cursor, and a target that an earlier run filled halfway.
     @Test(arguments: 0..<40) func whateverFails(seed: UInt64) throws {
         var random: any RandomNumberGenerator = SeededGenerator(seed: seed)
         func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &random) }
@@ -366,7 +366,7 @@ import Testing
                 let gone = try test.sample(60 + roll(4), at: roll(30)).sample.identity
                 _ = try? store.restore([gone], description: test.description(.restore))
             case 4:
-                // Killed behind a delivery: the cursor does not move.
+                // Killed after a delivery: the cursor does not move.
                 let killed = try test.run(target, keeping: readOnly)
                 do {
                     for _ in 0..<3 { _ = try killed.step() }
@@ -381,7 +381,8 @@ import Testing
         #expect(try store.check().isEmpty)
     }
 
-    /// A target that is gone for an hour, by what it is told to wait, while twenty straps deliver: it is asked seldom, and misses nothing.
+    /// A target is unreachable for an hour, measured by the delays, while twenty straps deliver. It is contacted rarely, and misses
+    /// nothing.
     @Test func anHourWithoutIt() throws {
         let target = ScriptedTarget()
         target.batchLimit = 1000
@@ -391,7 +392,7 @@ import Testing
         target.mood = { .gone }
         var (seconds, asked, told) = (0.0, 0, 0)
         while seconds < 3600 {
-            // What came meanwhile, twenty straps' half a minute at once.
+            // The readings of that time: half a minute of twenty straps at once.
             let due = Int(seconds / 30)
             while told < due {
                 told += 1
@@ -415,7 +416,7 @@ import Testing
         #expect(try test.contents().count > 2000)
     }
 
-    /// Every third request is refused, whatever is in it; every fourth is taken and its answer lost.
+    /// Every third request is refused, whatever it contains. Every fourth is accepted, but its answer is lost.
     @Test func everyThirdRequest() throws {
         let target = ScriptedTarget()
         try test.add(try (0..<300).map { try test.sample(60 + $0 % 4, at: $0) })

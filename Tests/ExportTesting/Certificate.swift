@@ -1,6 +1,6 @@
 import Glibc
 
-/// A certificate of `localhost` that nobody but itself has signed.
+/// A self-signed certificate for `localhost`.
 public struct Certificate {
     /// The file of the certificate, which is its own authority.
     public let path: String

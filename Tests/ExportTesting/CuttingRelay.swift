@@ -1,15 +1,16 @@
 import Glibc
 
-/// Stands between a client and a server, on Unix sockets or this machine's TCP, and cuts a connection after so many octets, in one direction or the other: before the server
-/// has heard of anything, in the middle, or when it has done all and its answer is on the way. Or lets the server's answers by only a few octets at a time.
+/// A relay between a client and a server, on Unix sockets or local TCP. It cuts a connection after a number of bytes in one direction:
+/// before the server receives anything, in the middle, or when the server has finished and its answer is in transit. It can also pass on
+/// the server's answers a few bytes at a time.
 public final class CuttingRelay: @unchecked Sendable {
-    /// Which octets are counted.
+    /// The direction whose bytes are counted.
     public enum Direction: CaseIterable, Sendable {
         case toServer
         case toClient
     }
 
-    /// Where somebody listens.
+    /// The address of a listener.
     public enum Address: Sendable {
         case unix(String)
         /// A port of 127.0.0.1.
@@ -23,13 +24,13 @@ public final class CuttingRelay: @unchecked Sendable {
     private var fuse: (direction: Direction, octets: Int)?
     /// How many connections were cut.
     private var cuts = 0
-    /// How many octets of an answer go by at a time, each lot a millisecond after the one before; `nil` where all do.
+    /// The number of bytes of an answer that are passed on at a time, one portion each millisecond. `nil` if all are.
     private var trickle: Int?
     private var lots = 0
 
     /// - Parameters:
-    ///   - address: where the client connects; a port of 0 is a free one, which ``port`` names.
-    ///   - server: where the server listens.
+    ///   - address: where the client connects. A port of 0 is a free one, which ``port`` names.
+    ///   - server: the server's address.
     public init(_ address: Address, server: Address) {
         (self.address, self.server) = (address, server)
         pthread_mutex_init(lock, nil)
@@ -51,10 +52,10 @@ public final class CuttingRelay: @unchecked Sendable {
         if case .unix(let path) = address { unlink(path) }
     }
 
-    /// Of 127.0.0.1, where it listens there.
+    /// The port at 127.0.0.1, if it listens there.
     public var port: UInt16 { FreePort.of(listener) }
 
-    /// Cuts the connection in which so many octets have gone by from now on.
+    /// Cuts the connection after this number of further bytes.
     public func cut(_ direction: Direction, after octets: Int) {
         locked { fuse = (direction, octets) }
     }
@@ -62,7 +63,7 @@ public final class CuttingRelay: @unchecked Sendable {
     /// Nothing is cut.
     public func mend() { locked { fuse = nil } }
 
-    /// What the server answers from now on goes by slowly, so many octets at a time.
+    /// Passes on the server's answers slowly from now on, this number of bytes at a time.
     public func slow(to octets: Int) { locked { trickle = octets } }
 
     /// How many such lots have gone by.
@@ -77,7 +78,7 @@ public final class CuttingRelay: @unchecked Sendable {
         return body()
     }
 
-    /// How many of these octets go by; the rest never does.
+    /// The number of these bytes that are passed on. The rest is dropped.
     private func passing(_ count: Int, _ direction: Direction) -> Int {
         locked {
             guard let (direction: burning, octets: octets) = fuse, burning == direction else { return count }
@@ -91,7 +92,7 @@ public final class CuttingRelay: @unchecked Sendable {
         }
     }
 
-    /// How many octets go by now, behind a millisecond's wait, where this direction is slow.
+    /// The number of bytes to pass on now, after a delay of a millisecond if this direction is slow.
     private func lot(_ direction: Direction) -> Int? {
         guard direction == .toClient,
             let lot = locked({
@@ -133,7 +134,7 @@ public final class CuttingRelay: @unchecked Sendable {
         }
     }
 
-    /// A socket that is bound or connected; -1 where it cannot be.
+    /// A socket that is bound or connected, or -1 if that fails.
     private static func open(
         _ address: Address, _ use: (Int32, UnsafePointer<sockaddr>?, socklen_t) -> Int32
     ) -> Int32 {

@@ -5,8 +5,8 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// What a target has to bear: whatever comes, goes, comes back and is repaired in the store, whatever fails on the way, and its exporter killed between a
-/// delivery and its cursor. Few values at few times, so that the same is met again.
+/// Tests that every target must pass: samples are added, deleted, restored and repaired in the store, deliveries fail in every way, and the
+/// exporter is killed between a delivery and its cursor. Few values at few times, so that the same sample occurs again.
 public struct ExportProof {
     /// The store.
     public let test: ExportedStore
@@ -14,12 +14,12 @@ public struct ExportProof {
     /// Makes an exporter as a process that starts does.
     private let make: () throws -> any Exporter
     private let objects: [SampleKind]
-    /// For a kill behind a delivery: a cursor that cannot be written.
+    /// Simulates a kill after a delivery: a store whose cursor cannot be written.
     private let readOnly: SampleStore
 
     /// - Parameters:
-    ///   - objects: other kinds of samples that are there beside heart rates.
-    ///   - make: makes the exporter anew.
+    ///   - objects: other kinds of samples in addition to heart rates.
+    ///   - make: creates a new exporter.
     public init(
         _ test: ExportedStore, _ settings: TargetSettings = TargetSettings(name: "other", batchSize: 7),
         objects: [SampleKind] = [], make: @escaping () throws -> any Exporter
@@ -64,7 +64,7 @@ public struct ExportProof {
                         MigrationRequest(.shift(shift), of: conditions, takesAmbiguous: true, now: ExportedStore.received))
                 }
             case 6:
-                // Killed behind a delivery: the cursor does not move.
+                // Killed after a delivery: the cursor does not move.
                 let killed = try test.run(make(), settings, keeping: readOnly)
                 try misfortune(&random)
                 do { for _ in 0..<2 { _ = try killed.step() } } catch is StoreError {}
@@ -84,6 +84,6 @@ public struct ExportProof {
         return try test.sample(60 + number, at: second)
     }
 
-    /// Has the target get all that it lacks, by an exporter that starts anew.
+    /// Delivers everything that the target lacks, with a new exporter.
     public func finish() throws { try test.finish(try test.run(make(), settings)) }
 }

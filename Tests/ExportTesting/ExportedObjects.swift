@@ -13,7 +13,7 @@ extension ExportedStore {
     public static let document =
         "<?xml version=\"1.0\"?>\r\n<ClinicalDocument xmlns=\"urn:hl7-org:v3\">\t<title>Visit \\ é</title></ClinicalDocument>\n"
 
-    /// A sample of any kind that is no quantity, with what it tells; `number` makes different ones.
+    /// A sample of any kind except quantities, with all of its fields. Different values of `number` give different samples.
     public func object(_ kind: SampleKind, _ number: Int, at second: Int, seconds: Int64 = 60) throws -> GatedSample {
         let start = Instant(seconds: 1_790_000_000 + Int64(second))
         let (type, value, body) = try told(kind, number)

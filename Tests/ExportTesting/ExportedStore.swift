@@ -14,7 +14,7 @@ public struct ExportedStore {
         source: SourceRevision(id: "strap", name: "Strap", version: nil), device: nil)
     public static let received = Instant(seconds: 1_800_000_000)
 
-    /// A new store in a folder of its own.
+    /// A new store in its own folder.
     public init() throws {
         folder = try TemporaryFolder()
         store = try SampleStore(

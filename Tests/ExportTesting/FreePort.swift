@@ -2,7 +2,7 @@ import Glibc
 
 /// Ports of 127.0.0.1.
 public enum FreePort {
-    /// One that nobody listens on now.
+    /// A port without a listener at this moment.
     public static func find() -> UInt16 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
@@ -15,7 +15,7 @@ public enum FreePort {
         return of(descriptor)
     }
 
-    /// Whether somebody listens there.
+    /// Whether the port has a listener.
     public static func isTaken(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// A server over HTTP that answers as a test likes: for what no Debian package answers, such as a webhook's receiver.
+/// An HTTP server with answers chosen by the test, for servers that no Debian package provides, such as a webhook's receiver.
 public final class HTTPStub: @unchecked Sendable {
-    /// What was asked.
+    /// A request that was received.
     public struct Request: Sendable {
         public var method = ""
         public var path = ""
@@ -11,7 +11,7 @@ public final class HTTPStub: @unchecked Sendable {
         public var body: [UInt8] = []
     }
 
-    /// What is answered; nothing, and the line broken, where the status is 0.
+    /// The answer. With a status of 0 nothing is answered and the connection is closed.
     public struct Answer: Sendable {
         public var status: Int
         public var headers: [(String, String)]
@@ -45,7 +45,7 @@ public final class HTTPStub: @unchecked Sendable {
         }
     }
 
-    /// Nobody is answered any more.
+    /// Stops answering.
     public func close() {
         shutdown(listener, Int32(SHUT_RDWR))
         Glibc.close(listener)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A server that tests start: it ends when they do, however they end, and leaves nothing behind.
+/// A server that tests start. It ends when they end, in any way, and leaves nothing behind on disk.
 public final class ServerProcess: @unchecked Sendable {
     /// Why it is not there.
     public struct Failure: Error, CustomStringConvertible {
@@ -23,7 +23,7 @@ public final class ServerProcess: @unchecked Sendable {
     private var process: pid_t = 0
     private var lifeline: [Int32] = [-1, -1]
 
-    /// - Parameter user: to whom the folder belongs, where the tests are root's.
+    /// - Parameter user: the owner of the folder, if the tests run as root.
     public init(user: String? = nil) throws {
         var template = Array("/tmp/vitalgate-server-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure("mkdtemp") }

@@ -3,7 +3,7 @@ import Pipeline
 
 /// Reads a kind's settings as the configuration does.
 public enum Settings {
-    /// - Throws: ``SettingsFault``, or what the decoder says.
+    /// - Throws: ``SettingsFault``, or the decoder's error.
     public static func read<Kind: ExporterSettings>(_ kind: Kind.Type, _ json: String) throws -> Kind {
         try JSONDecoder().decode(kind, from: Data(json.utf8))
     }

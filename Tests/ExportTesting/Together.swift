@@ -8,9 +8,9 @@ public enum Together {
         init(_ body: @escaping () throws -> Void) { self.body = body }
     }
 
-    /// Begins all, and waits for all; what they share is theirs to see to.
+    /// Runs all bodies at the same time and waits for them. They must synchronize shared state themselves.
     ///
-    /// - Throws: what the first of those that failed has thrown.
+    /// - Throws: the error of the first one that failed.
     public static func run(_ bodies: [() throws -> Void]) throws {
         let works = bodies.map(Work.init)
         var threads: [pthread_t] = []

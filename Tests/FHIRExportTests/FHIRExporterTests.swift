@@ -28,7 +28,7 @@ import Testing
                 now: { ExportedStore.received }))
     }
 
-    /// UUIDs with their values, each as often as it is there.
+    /// UUIDs with their values, once for each occurrence.
     private func held(_ server: FHIRTestServer) throws -> [String: [Double]] {
         var held: [String: [Double]] = [:]
         for resource in try server.live() {
@@ -66,7 +66,7 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: 50))
     }
 
-    /// Of all kinds, those that have a code or a place are there, once, whatever fails; the rest is counted, and not missed.
+    /// Samples of every kind with a code or a place arrive once, whatever fails. The others are counted and not missed.
     @Test(arguments: ObservationEncoder.IDs.allCases, 0..<3 as Range<UInt64>)
     func objectsWhateverFails(_ ids: ObservationEncoder.IDs, seed: UInt64) throws {
         let server = try FHIRTestServer(ids)
@@ -96,7 +96,7 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: held.count))
     }
 
-    /// Records and documents have their own octets there, and have them no more once they are deleted.
+    /// Records and documents arrive with their original bytes, which are removed after a deletion.
     @Test(arguments: ObservationEncoder.IDs.allCases) func recordsOctetForOctet(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         let samples = try [SampleKind.clinicalRecord, .document].map { try test.object($0, 1, at: 0) }
@@ -144,7 +144,7 @@ import Testing
         #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
     }
 
-    /// What a repair made of a sample is there, and the one before says where it went.
+    /// The result of a repair arrives, and the previous resource refers to it.
     @Test(arguments: ObservationEncoder.IDs.allCases) func repairsAndDeletions(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         try test.add(try (0..<1000).map { try test.sample(60 + $0 % 3, at: $0) })
@@ -160,7 +160,7 @@ import Testing
         #expect(gone.count == 1000)
         #expect(gone.allSatisfy { $0.extension?.first?.valueReference?.identifier?.value.hasPrefix("urn:uuid:") == true })
         _ = outcome
-        // What was never there is not made to be entered in error.
+        // A sample that the server never had is not created just to be marked as entered in error.
         try test.add([try test.sample(77, at: 9999)])
         try test.delete(try test.sample(77, at: 9999))
         try test.finish(run)
@@ -203,7 +203,7 @@ import Testing
         try expectEqual(server)
     }
 
-    /// Each answer comes a few octets at a time.
+    /// Each answer arrives a few bytes at a time.
     @Test(arguments: ObservationEncoder.IDs.allCases) func answersSlowly(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
@@ -217,7 +217,7 @@ import Testing
         try expectEqual(server)
     }
 
-    /// Only what the server does not take is set aside, and its words hold no value.
+    /// Only refused records are set aside, and the stored message contains no value.
     @Test(arguments: ObservationEncoder.IDs.allCases) func whatIsNotLiked(_ ids: ObservationEncoder.IDs) throws {
         let server = try FHIRTestServer(ids)
         let reading = Reading(
@@ -249,7 +249,7 @@ import Testing
         try expectEqual(server)
     }
 
-    /// A server that names resources itself says so before anything is sent.
+    /// A server that chooses ids itself declares this before anything is sent.
     @Test func whatAServerSaysOfItself() throws {
         let named = try FHIRTestServer(.server)
         #expect(try exporter(named.url, .client).check().filter { $0.weight == .broken }.map(\.subject) == ["ids"])
@@ -283,7 +283,7 @@ import Testing
         try server.live().map { $0.component?.map(\.valueQuantity?.value) ?? [] }
     }
 
-    /// Two halves, together or one after the other; one is deleted and comes back, then both are gone.
+    /// Two values, together or one after the other. One is deleted and added again, then both are deleted.
     @Test(arguments: ObservationEncoder.IDs.allCases, [0, 1, 2]) func bloodPressure(_ ids: ObservationEncoder.IDs, _ order: Int)
         throws
     {
@@ -338,7 +338,7 @@ import Testing
         #expect(try test.store.setAside(by: "clinic").isEmpty)
     }
 
-    /// Of a person that has no patient there, nothing is told.
+    /// Readings of a person without a patient on the server are not sent.
     @Test func whoIsNobodyThere() throws {
         let server = try FHIRTestServer(.client)
         try test.add([

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FHIRExport
 
-/// The endpoint that fails on purpose, with what it has.
+/// The endpoint that fails on purpose, with its content.
 final class FHIRTestServer {
     private let endpoint: FHIREndpoint
     var port: UInt16 { endpoint.port }
@@ -13,13 +13,13 @@ final class FHIRTestServer {
 
     init(_ ids: ObservationEncoder.IDs) throws { endpoint = try FHIREndpoint(givesNames: ids == .server) }
 
-    /// What the next transactions come to.
+    /// The results of the next transactions.
     func tell(_ json: String) throws {
         let answer = try HTTPClient().send(HTTPRequest(.post, "http://127.0.0.1:\(port)/test", body: Array(json.utf8)))
         #expect(answer.status == 200)
     }
 
-    /// An Observation or a Device as it is there.
+    /// An Observation or a Device on the server.
     struct Resource: Decodable {
         struct Text: Decodable { var value: String? }
         struct Quantity: Decodable { var value: Double }

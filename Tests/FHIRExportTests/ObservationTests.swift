@@ -7,7 +7,7 @@ import Testing
 
 @testable import FHIRExport
 
-/// What is sent, octet by octet.
+/// The sent resources, byte by byte.
 @Suite struct ObservationTests {
     private static let me = "11111111-2222-4333-8444-555555555555"
     private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
@@ -48,7 +48,7 @@ import Testing
         ("height", "1.8", "m", "180", "cm", "8302-2"), ("oxygenSaturation", "0.97", "1", "97", "%", "2708-6"),
         ("heartRate", "60", "/min", "60", "/min", "8867-4"), ("bodyMass", "71.30", "kg", "71.30", "kg", "29463-7"),
         ("respiratoryRate", "14", "/min", "14", "/min", "9279-1"), ("bodyMassIndex", "22.0", "kg/m2", "22.0", "kg/m2", "39156-5"),
-        // The catalogue's LOINC code says that it is a mass in a volume, so moles become one.
+        // The catalog's LOINC code requires mass per volume, so moles are converted.
         ("bloodGlucose", "5.50", "mmol/L", "99.08573400002975", "mg/dL", "2339-0"),
     ])
     func digitsAndUnits(_ id: String, _ digits: String, _ code: String, _ value: String, _ unit: String, _ loinc: String) throws {
@@ -71,7 +71,8 @@ import Testing
                 #""code":"kg""#))
     }
 
-    /// What is recorded here, `scripts/check-fhir` looks at with FHIR's own rules: every type, an interval, a panel in all its states, a device.
+    /// `scripts/check-fhir` validates these recorded resources with FHIR's own rules: every type, an interval, a panel in all its states, a
+    /// device.
     @Test func asRecorded() throws {
         let device = Device(
             key: "all", name: "Ünïque", manufacturer: "Maker", model: "All", serial: "1", hardware: "2", firmware: "3",
@@ -145,7 +146,7 @@ import Testing
         return [record, document]
     }
 
-    /// Codes are those of the guides; what has none has no place.
+    /// The codes are those of the guides. Samples without a code are left out.
     @Test func sleepAndWorkouts() throws {
         let encoder = try encoder()
         let texts = try objects(nil).map { try text($0) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FileExport
 
-/// What a folder has after whatever happened: each change once, in order, in files that stay as they are.
+/// The content of a folder after every kind of failure: each change once, in order, in files that never change again.
 @Suite struct FileExporterTests {
     private let folder: TemporaryFolder
     private let origin = Origin(
@@ -56,7 +56,7 @@ import Testing
         String(decoding: try #require(FileManager.default.contents(atPath: folder.file("export/" + name))), as: UTF8.self)
     }
 
-    /// The numbers of all changes, file by file; the file that grows comes last.
+    /// The numbers of all changes, file by file. The growing file comes last.
     private func numbers() throws -> [Int] {
         let names = try files.filter { $0 != "vitals.ndjson" && $0 != "mine.ndjson" } + files.filter { $0 == "vitals.ndjson" }
         return try names.flatMap { try text($0).split(separator: "\n") }.map { line in
@@ -86,7 +86,7 @@ import Testing
         #expect(rows.map { $0[0] } == ["change"] + Array(repeating: "added", count: 6) + ["deleted", "added"])
     }
 
-    /// What was delivered and not acknowledged comes again, and is there once.
+    /// A change that was delivered and not acknowledged is delivered again, and is in the file once.
     @Test func nothingTwice() throws {
         _ = try exporter().deliver(batch(0..<5))
         #expect(try exporter().deliver(batch(0..<5)) == 0)
@@ -94,7 +94,7 @@ import Testing
         #expect(try numbers() == Array(1...9))
     }
 
-    /// A person's `export --once` beside the hub: each goes on where the other was, also after a turn.
+    /// A user runs `export --once` next to the hub. Each continues where the other stopped, also after a rotation.
     @Test func twoByTurns() throws {
         let both = try [exporter(limit: 1500), exporter(limit: 1500)]
         for number in 0..<12 { _ = try both[number % 2].deliver(batch(number..<number + 1)) }
@@ -102,7 +102,7 @@ import Testing
         #expect(try files.count > 2)
     }
 
-    /// What was there before is nobody's to cut off.
+    /// The content of an existing file is never cut off.
     @Test func aFileThatIsNotOurs() throws {
         _ = try exporter().deliver(batch(0..<1))
         try folder.write(Array("mine\n".utf8), to: "export/mine.ndjson")
@@ -127,7 +127,7 @@ import Testing
         #expect(try numbers() == Array(1...6))
     }
 
-    /// Somebody has made room with an editor: nothing is guessed.
+    /// A user has shortened the file with an editor. The target stops, because nothing may be guessed.
     @Test func aFileThatShrankStopsIt() throws {
         _ = try exporter().deliver(batch(0..<5))
         try folder.write(Array(try text("vitals.ndjson").utf8.dropLast(10)), to: "export/vitals.ndjson")
@@ -159,7 +159,7 @@ import Testing
         #expect(first.split(separator: "\n").count == 3)
     }
 
-    /// What has no schema is left out and counted, and the place moves on all the same.
+    /// Samples without a schema are left out and counted, and the position advances anyway.
     @Test func dataPointsOfOpenMHealth() throws {
         var batch = try batch(0..<20)
         let first = try #require(batch.changes.first).sample
@@ -180,7 +180,7 @@ import Testing
         #expect(try text("vitals.omh.ndjson").split(separator: "\n").count == 20)
     }
 
-    /// Packed as they get their final names, also what somebody was killed at; nothing is there twice, nothing is lost.
+    /// Files are compressed when they get their final names, also after a kill in between. Nothing is doubled or lost.
     @Test func packedFiles() throws {
         for part in 0..<6 { _ = try exporter(limit: 3000, isPacked: true).deliver(batch(part * 20..<part * 20 + 20)) }
         var names = try files
@@ -196,7 +196,7 @@ import Testing
         }
         let before = try lines()
         #expect(before.count == 120 && Set(before).count == 120)
-        // Killed before the packed one was whole, and behind that.
+        // Killed before the compressed file was complete, and after it.
         let first = try #require(names.first)
         let unpacked = String(first.dropLast(4))
         try Data(Packed.text(folder.file("export/" + first)).utf8).write(to: URL(filePath: folder.file("export/" + unpacked)))
@@ -219,7 +219,7 @@ import Testing
         return batch
     }
 
-    /// The state names the folder, the last delivery and who made it; another folder has none of that, and nothing is made there for a look.
+    /// The state names the folder, the last delivery and the store. Another folder has no such state, and checking it creates nothing.
     @Test func whoFillsTheFolder() throws {
         let exporter = try exporter()
         #expect(try exporter.found() == FoundMark(identity: nil, mark: nil))
@@ -228,7 +228,7 @@ import Testing
         try exporter.claim(TargetMark(identity: "folder", count: 0, anchor: "0", holder: first.holder))
         _ = try exporter.deliver(try marked(0..<5, 1))
         #expect(try self.exporter().found()?.mark == first)
-        // Somebody has put the folder back: what comes next is not written.
+        // The folder was restored from a backup: the next delivery is refused.
         #expect(throws: DeliveryError.self) { try self.exporter().deliver(try marked(5..<9, 5)) }
         #expect(throws: DeliveryError.self) { try self.exporter().deliver(try marked(5..<9, 2, "other")) }
         _ = try self.exporter().deliver(try marked(5..<9, 2))
@@ -239,7 +239,7 @@ import Testing
         #expect(try numbers().count == 18)
     }
 
-    /// Lines come back but for those of what was deleted later.
+    /// All lines can be imported again, except those of samples that were deleted later.
     @Test func theWayBack() throws {
         let exporter = try exporter(limit: 1)
         for start in stride(from: 0, to: 35, by: 5) { _ = try exporter.deliver(try batch(start..<start + 5)) }

@@ -40,7 +40,7 @@ import Testing
         return try writer.finish()
     }
 
-    /// Who the person is stands where the Health app has it, and an import reads it back.
+    /// The person is written where the Health app writes it, and an import reads it back.
     @Test func thePersonIsMe() throws {
         let told = [
             try #require(Characteristic(.dateOfBirth, "1990-01-31")), try #require(Characteristic(.bloodType, "aPositive")),
@@ -102,7 +102,7 @@ import Testing
             })
     }
 
-    /// Categories by HealthKit's constants, and a type that this version does not know by its number; a table of quantities has no column for them.
+    /// Categories are written as HealthKit's constants, and unknown types with their number. A table of quantities has no column for them.
     @Test func categories() throws {
         let samples = try [
             sample(try #require(SampleType("sleepAnalysis")), "3", "1", at: 0), sample(.heartRate, "60", "/min", at: 0),

@@ -40,7 +40,7 @@ import Testing
         #expect(phone.events.contains { $0.contains("serviceData(\"FCD2\", [64, 0, 2, 2, 206, 9])") }, "in two pieces")
     }
 
-    /// Whatever is cut off, the packets in front of it are those of the whole.
+    /// Wherever the file is cut, the packets before the cut are those of the complete file.
     @Test func cutAtEachOctet() throws {
         let whole = try bytes("household.btsnoop")
         let all = try events(whole).events
@@ -78,7 +78,7 @@ import Testing
         #expect(throws: SourceError.self) { try events(forged) }
     }
 
-    /// Fewer octets than there were are no packet.
+    /// Fewer bytes than the original length are not a packet.
     @Test func aShortenedPacket() throws {
         var shortened = try bytes("household.btsnoop")
         // Its original length.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FileSource
 
-/// A text that comes in pieces is read as one that comes whole. Found by `scripts/fuzz pieces`.
+/// A text in pieces is read like a complete one. Found by `scripts/fuzz pieces`.
 @Suite struct PiecesTests {
     private final class Pieces: ByteInput {
         private var rest: ArraySlice<UInt8>

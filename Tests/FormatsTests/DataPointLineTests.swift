@@ -29,7 +29,7 @@ import Testing
         return StoredSample(sample: try #require(gated.first?.sample), ingest: 1, seq: 1)
     }
 
-    /// What is recorded here, `scripts/check-open-mhealth` has Open mHealth's own schemas look at.
+    /// `scripts/check-open-mhealth` validates these recorded lines with Open mHealth's own schemas.
     @Test func asRecorded() throws {
         let line = DataPointLine()
         var octets: [UInt8] = []

@@ -75,7 +75,7 @@ import Testing
         #expect(!text.contains("ingest"))
     }
 
-    /// What is kept from one line to the next never shows in another: a writer of many prints what a new one prints of each.
+    /// State that is kept between lines never shows in another line: a writer of many prints the same as a new one for each.
     @Test func linesDoNotDependOnOneAnother() throws {
         var random = SeededGenerator(seed: 7)
         let shared = SampleLine(me: "6d1f6e7c")
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    /// What ends a line elsewhere (NEL, LS, PS), or drives a terminal (CSI, DEL), stands in no line as it is; the JSON that stores keep stays.
+    /// Characters that end a line elsewhere (NEL, LS, PS) or control a terminal (CSI, DEL) are escaped. The JSON in stores does not change.
     @Test func linesAreOneLineEverywhere() throws {
         let name = "a\u{2028}\u{2029}\u{85}\u{9B}2J\u{7F}\u{80}\u{9F}\u{A0}\u{202A}é"
         let escaped = #"a\u2028\u2029\u0085\u009b2J\u007f\u0080\u009f"# + "\u{A0}\u{202A}é"

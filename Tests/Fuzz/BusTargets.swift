@@ -5,8 +5,8 @@ import Pipeline
 
 @testable import BlueZSource
 
-/// A bluetoothd, and the bus in front of it, that say what the input says. An octet of zero is what BlueZ does, any other a deviation, so
-/// that an empty input is a usual day and each further octet makes it a stranger one.
+/// A bluetoothd, and the bus to it, that follow the input. A zero byte is BlueZ's normal behavior and any other byte a deviation, so that
+/// an empty input is a normal day and each further byte makes it stranger.
 enum BusTargets {
     static func bus(_ input: [UInt8]) {
         guard listener >= 0 else { return }
@@ -20,7 +20,7 @@ enum BusTargets {
         for device in devices { source.adopt(device, memory: DeviceMemory()) }
         source.start()
         let daemon = StrangeBlueZ(input)
-        // A usual day takes some turns; a strange one ends with what makes it so.
+        // A normal day takes some turns. A strange one ends with its input.
         var turns = 24
         while turns > 0 || !daemon.isSpent {
             turns -= 1
@@ -31,7 +31,7 @@ enum BusTargets {
         }
         source.stop()
         loop.turn(maximumWait: .zero)
-        // What was called back on the last turn may have called again, and was refused.
+        // A callback on the last turn may have called again and was refused.
         clock.uptime += .seconds(3600)
         loop.turn(maximumWait: .zero)
         precondition(bus.load == (0, 0, 0), "what sd-bus gave is given back")
@@ -82,7 +82,7 @@ enum BusTargets {
         }
     }
 
-    /// Takes everything, and looks at each octet of it.
+    /// Accepts everything and reads each byte of it.
     private final class Hub: BlueZSourceDelegate {
         private unowned let source: BlueZSource
         private var sum = 0

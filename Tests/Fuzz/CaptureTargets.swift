@@ -3,7 +3,7 @@ import Glibc
 import HealthModel
 import Ingestion
 
-/// Recordings of what a hub heard, and of a controller's traffic.
+/// Recordings of the frames that a hub received, and of a controller's traffic.
 enum CaptureTargets {
     private static let path = "/tmp/vitalgate-fuzz-\(getpid())"
     private static let devices = ["C0:01:02:03:04:01", "00:1B:DC:03:04:02", "A4:C1:38:03:04:03"]

@@ -2,10 +2,10 @@ import HealthModel
 
 @testable import BlueZSource
 
-/// A Bluetooth device that is spoken with and says what it likes: octets that it sends, answers that are late, twice or missing, and silence.
+/// A conversation with a Bluetooth device that sends anything: bytes, late, repeated or missing answers, and silence.
 ///
-/// The first octet says which conversation, each one behind it what happens next: an event, by its lower three bits, and for octets from the device the
-/// characteristic by the next three; then how many octets follow, and those.
+/// The first byte selects the conversation. Each further byte selects the next event by its lower three bits, and for bytes from the device
+/// the characteristic by the next three. The number of bytes and the bytes themselves follow.
 enum DialogueTargets {
     private static let names: [CharacteristicName] =
         [
@@ -84,7 +84,7 @@ enum DialogueTargets {
             default: wait()
             }
         }
-        // A device that falls silent is waited for as long as it takes, and not for ever without a pause.
+        // The hub waits for a silent device as long as necessary, and not endlessly without a pause.
         for _ in 0..<64 where !isOver { wait() }
 
         func wait() {

@@ -11,8 +11,8 @@ import Profiles
 enum FileTargets {
     private static let received = Instant(microseconds: 1_795_000_000_000_000)
 
-    /// The first line names the profile that reads the rest; where it is empty all profiles are asked, as for a person's file. A name
-    /// that no profile has stands for one of them all the same.
+    /// The first line names the profile that reads the rest. If it is empty, all profiles are tried, as for a user's file. An unknown name
+    /// also selects one of them.
     static func tables(_ input: [UInt8]) {
         let (name, octets) = Fuzz.split(input)
         let readers = Fuzz.tables
@@ -27,7 +27,7 @@ enum FileTargets {
         read(source, interpreter)
     }
 
-    /// Cuts rows as a profile says.
+    /// Splits rows as a profile describes.
     static func source(_ octets: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         switch form {
         case .delimited(let delimiter): DelimitedFileSource(bytes: octets, delimiter: delimiter, received: received)
@@ -44,7 +44,7 @@ enum FileTargets {
         fclose(file)
         defer { unlink(path) }
         guard AppleHealthExport.recognises(path: path) else { return }
-        // Small bombs: one that unpacks to a gigabyte says no more, and later.
+        // Small bombs are enough: one that unpacks to a gigabyte shows the same, but later.
         let limits = ZipArchive.Limits(free: 1 << 20, ratio: 100, total: 1 << 22, members: 1000)
         read(
             AppleHealthExportSource(path: path, received: received, limits: limits),
@@ -57,7 +57,7 @@ enum FileTargets {
             ResourceFileSource(bytes: input, received: received), ClinicalInterpreter(registry: OriginRegistry(subject: "me")))
     }
 
-    /// A GPX file; what it gives can be read back.
+    /// A GPX file. Its result can be read back.
     static func routes(_ input: [UInt8]) {
         let interpreter = GPXInterpreter(registry: OriginRegistry(subject: "me"))
         var readings: [Reading] = []

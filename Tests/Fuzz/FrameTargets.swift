@@ -3,7 +3,7 @@ import Pipeline
 import Profiles
 import Wire
 
-/// Octets from radios and wires: the first line of an input names the channel.
+/// Bytes from radios and wires. The first line of an input names the channel.
 enum FrameTargets {
     private struct Reader {
         var match: BinaryMatch
@@ -24,7 +24,7 @@ enum FrameTargets {
     }()
     private static let channels = readers.keys.sorted()
 
-    /// A name that no profile has stands for one of them all the same.
+    /// An unknown name also selects a profile.
     private static func split(_ input: [UInt8]) -> (readers: [Reader], octets: [UInt8]) {
         let (name, octets) = Fuzz.split(input)
         if let known = readers[name] { return (known, octets) }
@@ -71,7 +71,7 @@ enum FrameTargets {
         }
     }
 
-    /// - Returns: the fields and the readings, where the frame is one.
+    /// - Returns: the fields and the readings, if the frame is valid.
     @discardableResult static func decode(_ octets: [UInt8], _ interpreter: BinaryInterpreter) -> [String]? {
         octets.withUnsafeBytes { bytes in
             guard (try? interpreter.decode(bytes)) != nil else { return nil }

@@ -3,7 +3,7 @@ import Profiles
 
 /// One program with all targets: `fuzz TARGET [libFuzzer's options] FOLDER…`. See `scripts/fuzz --help`.
 @main struct Fuzz {
-    /// What the octets of one input are given to, by name.
+    /// The targets that the bytes of an input are passed to, by name.
     static let targets: [(name: String, body: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32)] = [
         ("frames", { run(FrameTargets.frames, $0, $1) }),
         ("streams", { run(FrameTargets.streams, $0, $1) }),
@@ -37,13 +37,13 @@ import Profiles
             print(targets.map(\.name).joined(separator: "\n"))
             exit(name == "--list" ? 0 : 64)
         }
-        // libFuzzer's arguments are those behind the target's name.
+        // libFuzzer's arguments follow the target's name.
         var count = CommandLine.argc - 1
         var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = CommandLine.unsafeArgv + 1
         exit(runDriver(&count, &arguments, target.body))
     }
 
-    /// The library form of libFuzzer (FuzzerDriver.cpp), since the program has a main of its own.
+    /// The library form of libFuzzer (FuzzerDriver.cpp), because the program has its own main function.
     @_silgen_name("LLVMFuzzerRunDriver") private static func runDriver(
         _ count: UnsafeMutablePointer<Int32>,
         _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
@@ -65,7 +65,7 @@ import Profiles
     /// The profiles that read files.
     static let tables = library.profiles.filter { $0.channels != $0.binaryChannels }.map(\.id)
 
-    /// The first line of an input says what the rest is given to.
+    /// The first line of an input names the target for the rest.
     static func split(_ input: [UInt8]) -> (name: String, octets: [UInt8]) {
         let end = input.firstIndex(of: 0x0A) ?? 0
         return (String(decoding: input[..<end], as: UTF8.self), Array(input[min(end + 1, input.count)...]))

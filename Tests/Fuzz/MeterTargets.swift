@@ -1,6 +1,6 @@
 @testable import SerialSource
 
-/// A meter that says what it likes: each line of the input is one of its own, a question mark is silence.
+/// A meter that sends anything: each line of the input is one line of the meter, and a question mark is silence.
 enum MeterTargets {
     static func meters(_ input: [UInt8]) {
         for kind in [MeterKind.oneTouchUltra2, .freeStyleOptium] {
@@ -24,7 +24,7 @@ enum MeterTargets {
                     carryOut(dialogue.handle(.line(said[said.count - 1])))
                 }
             }
-            // Whatever was said, silence ends it.
+            // Silence ends every conversation.
             for _ in 0..<16 where !isDone { carryOut(dialogue.handle(.silence)) }
             precondition(isDone, "a meter that says nothing any more is waited for")
         }

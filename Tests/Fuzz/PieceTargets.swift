@@ -4,14 +4,14 @@ import Wire
 
 @testable import FileSource
 
-/// The same octets in other pieces are the same frames: nothing is lost, told twice or read otherwise where a buffer ends.
+/// The same bytes in other pieces give the same frames: nothing is lost, doubled or read differently at the end of a buffer.
 enum PieceTargets {
-    /// The first octet says what reads the rest, the second how long the pieces are.
+    /// The first byte selects the reader, the second the length of the pieces.
     static func pieces(_ input: [UInt8]) {
         guard input.count > 2 else { return }
         let octets = Array(input[2...])
         let step = Int(input[1]) + 1
-        // The first 4 KiB of a text are looked at together: filled up, so that all octets come behind them.
+        // The first 4 KiB of a text are examined together. They are filled up, so that all bytes come after them.
         switch input[0] % 5 {
         case 0:
             let text = [UInt8](repeating: 0x78, count: 4095) + [0x0A] + octets
@@ -112,7 +112,7 @@ enum PieceTargets {
         }
         for framing in framings {
             let pieces = told(step, framing)
-            // A step of the same parity, since it says whether the end is a cut.
+            // A step of the same parity, because the parity decides whether the end is a cut.
             let whole = told(max(octets.count, 1) * 2 + step % 2, framing)
             agree(pieces, whole)
         }

@@ -2,7 +2,7 @@ import HealthModel
 import Pipeline
 import Profiles
 
-/// Octets of a profile; one that is taken reads its own vectors, and frames that it did not think of.
+/// The bytes of a profile. An accepted one reads its own vectors, and frames that it was not made for.
 enum ProfileTargets {
     static func profile(_ input: [UInt8]) {
         guard let profile = try? Profile(json5: input, file: "fuzz.json5") else { return }

@@ -4,7 +4,7 @@ import HealthModel
 
 @testable import Profiles
 
-/// Inputs to begin with that only the profiles know how to write; `scripts/fuzz` has those that need no profile.
+/// Initial inputs that require the profiles. `scripts/fuzz` creates those that do not.
 enum Seeds {
     /// - Returns: the exit code.
     static func write(to folder: String) -> Int32 {
@@ -33,8 +33,8 @@ enum Seeds {
         return 0
     }
 
-    /// A profile cut into small ones that are whole: each of its channels alone with two vectors at most. What is small is quick to read,
-    /// and a change in it more often hits what counts.
+    /// Splits a profile into small, complete ones: each of its channels alone, with at most two vectors. A small profile is quick to read,
+    /// and a change in it more often hits an important part.
     private static func parts(of root: JSONValue) -> [JSONValue] {
         guard case .object(var object) = root, case .array(let channels)? = object["channels"] else { return [] }
         var vectors: [JSONValue] = []

@@ -4,7 +4,7 @@ import Glibc
 
 @testable import BlueZSource
 
-/// The other end of a bus: it answers calls and sends signals, as the input says.
+/// The other end of a bus. It answers calls and sends signals as the input directs.
 final class StrangeBlueZ {
     static let addresses = ["C0:01:02:03:04:01", "C0:01:02:03:04:02", "C0:01:02:03:04:03"]
 
@@ -40,7 +40,7 @@ final class StrangeBlueZ {
 
     // MARK: Calls
 
-    /// Hears what was called, and answers it.
+    /// Receives calls and answers them.
     func answer() {
         for _ in 0..<64 {
             var message: OpaquePointer?
@@ -110,7 +110,7 @@ final class StrangeBlueZ {
         send(BusMessage(owning: fresh, counters: counters), [])
     }
 
-    /// What sd-bus itself does not send (a path that is none, a text with a NUL) is not sent.
+    /// Values that sd-bus itself does not send (an invalid path, a text with a NUL) are not sent.
     private func send(_ message: BusMessage, _ arguments: [BusValue]) {
         guard (try? message.append(arguments)) != nil else { return }
         sd_bus_message_set_sender(message.pointer, BlueZ.service)
@@ -119,8 +119,8 @@ final class StrangeBlueZ {
 
     // MARK: Signals
 
-    /// Does one thing unasked.
-    /// - Returns: how much time passes meanwhile.
+    /// Sends one unsolicited message.
+    /// - Returns: the time that passes.
     func act() -> Duration {
         switch values.next() {
         case 1: change(values.path(), BlueZ.characteristic, ["Value": .bytes(values.octets())])

@@ -3,7 +3,7 @@ import Glibc
 
 @testable import BlueZSource
 
-/// Makes values of an input's octets; where none are left, zeros: what BlueZ says on a usual day.
+/// Makes values from the bytes of an input. When none are left, it uses zeros, which is BlueZ's normal behavior.
 struct StrangeValues {
     private var rest: ArraySlice<UInt8>
 
@@ -38,9 +38,9 @@ struct StrangeValues {
             ])
     }
 
-    // MARK: What BlueZ tells
+    // MARK: BlueZ's messages
 
-    /// Its objects; a property is as usual, is not there, or is of any type.
+    /// Its objects. Each property is normal, missing, or of any type.
     mutating func objects() -> BusValue {
         var objects: [String: [BusValue.Entry]] = [:]
         for object in Self.tree where next() != 1 {
@@ -60,7 +60,7 @@ struct StrangeValues {
         return .dictionary(key: "o", value: "a{sa{sv}}", entries)
     }
 
-    /// The interfaces of one object, as it is or otherwise.
+    /// The interfaces of one object, normal or changed.
     mutating func interfaces() -> BusValue {
         let object = Self.tree[Int(next()) % Self.tree.count]
         let properties = object.properties.merging(properties()) { $1 }

@@ -6,7 +6,7 @@ import Pipeline
 
 /// Short texts and messages.
 enum TextTargets {
-    /// What a person or a file writes: the first octet says what it is.
+    /// Text that a user or a file contains. The first byte selects its kind.
     static func texts(_ input: [UInt8]) {
         let text = String(decoding: input.dropFirst(), as: UTF8.self)
         switch (input.first ?? 0) % 6 {
@@ -57,7 +57,7 @@ enum TextTargets {
         }
     }
 
-    /// What bluetoothd may say of a device.
+    /// Properties that bluetoothd may report of a device.
     static func adverts(_ input: [UInt8]) {
         var rest = input[...]
         let parts = (0..<4).map { _ -> [UInt8] in

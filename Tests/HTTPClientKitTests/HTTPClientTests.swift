@@ -5,7 +5,7 @@ import HTTPClientKit
 import PipelineTesting
 import Testing
 
-/// Against a server of the tests' own, and one of OpenSSL's with a certificate that nobody signed.
+/// Tests with their own server, and with an OpenSSL server that has an untrusted certificate.
 @Suite struct HTTPClientTests {
     @Test func whatIsAskedAndAnswered() throws {
         let stub = HTTPStub { request in
@@ -54,7 +54,7 @@ import Testing
         #expect(failure { try client.send(HTTPRequest(.get, url, headers: [("A", "b\r\nC: d")])) }?.kind == .address)
     }
 
-    /// A redirection would lead what we say about people elsewhere.
+    /// A redirect could send data about people to another server.
     @Test func redirectionsAreNotFollowed() throws {
         let stub = HTTPStub { $0.path == "/" ? HTTPStub.Answer(307, headers: [("Location", "/other")]) : HTTPStub.Answer(200) }
         defer { stub.close() }

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTPServerKit
 
 @Suite struct GuardTests {
-    /// What is listened at, the header, and whether it is answered. Names that only look like this machine are names.
+    /// The listening address, the header, and whether the request is answered. Names that only look like this machine are still names.
     static let hosts: [(listening: String, host: String, isAllowed: Bool)] = [
         ("127.0.0.1:8642", "localhost", true), ("127.0.0.1:8642", "localhost:8642", true), ("127.0.0.1:8642", "LOCALHOST.", true),
         ("127.0.0.1:8642", "127.0.0.1:8642", true), ("127.0.0.1:8642", "[::1]:8642", true), ("127.0.0.1:8642", "hub.home", true),
@@ -72,7 +72,7 @@ import Testing
         ] {
             #expect(try status("POST", headers) == expected, "\(headers)")
             #expect(try status("DELETE", headers) == expected, "\(headers)")
-            // A read is refused where the browser's cookies go with it.
+            // A read is refused if the browser sends cookies with it.
             let isWithCookie = headers.contains("Cookie")
             #expect(try status("GET", headers) == (isWithCookie ? 403 : 200), "\(headers)")
             #expect(try status("GET", headers + (isWithCookie ? "" : "Cookie: a=b\r\n")) == expected, "\(headers)")
@@ -90,7 +90,7 @@ import Testing
         #expect(throws: ServerError.self) { try HTTPServer(ServerSettings(listening: address), TestHandler()) }
         server.stop()
         #expect(access(path, F_OK) != 0)
-        // One that a killed server left goes; what is no socket stays.
+        // The socket of a killed server is replaced. Other files stay.
         let left = try ListeningSocket(address)
         close(left.descriptor)
         let next = try HTTPServer(ServerSettings(listening: address), TestHandler())

@@ -68,7 +68,7 @@ import Testing
         }
         #expect(try post("/echo", "Content-Length: 5\r\n", "heart").0 == 200)
         #expect(try post("/echo", "Transfer-Encoding: chunked\r\n", "5\r\nheart\r\n0\r\n\r\n").0 == 200)
-        // Refused before a single octet of it was sent, and the connection ends.
+        // Refused before any byte of it was sent, and the connection ends.
         let (status, client) = try post("/echo", "Content-Length: 100000000\r\n")
         #expect(status == 413)
         #expect(client.isClosed())
@@ -76,7 +76,7 @@ import Testing
         #expect(try post("/echo", "Content-Length: 18446744073709551616\r\n").0 != 200)
         #expect(try post("/echo", "Content-Length: -1\r\n").0 != 200)
         #expect(try post("/echo", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n").0 != 200)
-        // What says nothing of its length is cut off where it is too long.
+        // A body without a length is cut off when it is too long.
         let chunk = "4000\r\n" + String(repeating: "x", count: 0x4000) + "\r\n"
         let endless = try #require(RawClient(server.address))
         endless.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -111,7 +111,7 @@ import Testing
         #expect(try #require(RawClient(server.address)).get("/")?.text == "hello")
     }
 
-    /// What stands around the octets of a body: extensions of its pieces, and fields behind it.
+    /// Data around the bytes of a body: extensions of its chunks, and fields after it.
     @Test(arguments: ["1;", "0\r\nX-Behind: 1\r\nX: "]) func whatStandsAroundABodyIsBounded(begin: String) throws {
         let server = try server()
         let flood = try #require(RawClient(server.address))
@@ -199,7 +199,7 @@ import Testing
         for client in clients { #expect(client.read(until: "id: 1") != nil) }
     }
 
-    /// Nothing is looked for on behalf of somebody who has gone; and who is still there holds up nobody.
+    /// A response for a closed connection reads nothing more, and an idle connection does not block others.
     @Test func aLookEndsWithItsReader() throws {
         let server = try server()
         var clients = try (0..<8).map { _ in try #require(RawClient(server.address)) }

@@ -25,7 +25,7 @@ import Testing
         handler.later.suspend()
         let waiting = try (0..<8).map { try asking(server, "\($0)") }
         #expect(eventually { server.isAnswerAwaited(8) })
-        // One more than may wait is told so at once.
+        // One request more than may wait is refused at once.
         #expect(try asking(server, "x").answer()?.status == 503)
         let other = try #require(RawClient(server.address))
         for _ in 0..<10 { #expect(other.get("/")?.text == "hello") }
@@ -33,7 +33,7 @@ import Testing
         for (number, client) in waiting.enumerated() {
             let answer = client.answer()
             #expect(answer?.status == 200 && answer?.text == "\(number)")
-            // The connection goes on.
+            // The connection stays open.
             #expect(client.get("/")?.text == "hello")
         }
     }
@@ -46,7 +46,7 @@ import Testing
         let later = handler.later
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) { later.resume() }
         server.stop()
-        // Whether the answer is still sent is left to the time that answers get; what it waited for is done.
+        // The time limit for answers decides whether the answer is still sent. The work that it waited for is finished.
         #expect(server.connections == 0)
         withExtendedLifetime(client) {}
     }
@@ -70,7 +70,7 @@ import Testing
         #expect(try begin().answer()?.status == 503)
         #expect(first?.send(String(repeating: "x", count: 600)) == true)
         #expect(first?.answer()?.body.count == 600)
-        // What one has sent, or no longer sends, another one may.
+        // Memory that one request has sent or released is available to another.
         first = nil
         #expect(
             eventually {

@@ -21,7 +21,7 @@ import Testing
         #expect(take(100, .stranger) && take(200, .page) && take(250, .client("c")))
     }
 
-    /// Answers that nobody takes are bounded: the rest is asked to come again.
+    /// Unsent responses are bounded. Further requests are asked to come again.
     @Test func finishedAnswersThatNobodyTakesHaveACeiling() throws {
         var settings = ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0))
         // Strangers have an eighth: two of the answers, which have 60,000 bytes each.

@@ -11,7 +11,7 @@ import Testing
         try HTTPServer(ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0)), handler)
     }
 
-    /// How many answers of 200 come to a request with such fields, behind which another request lies in wait.
+    /// The number of responses with status 200 to a request with these fields, after which another request is hidden.
     private func answered(_ fields: String) throws -> (status: Int?, others: Int) {
         let server = try server()
         let client = try #require(RawClient(server.address))

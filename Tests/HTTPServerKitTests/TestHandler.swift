@@ -46,7 +46,7 @@ final class TestHandler: HTTPHandler {
     }
 }
 
-/// How many streams there are, and what they wait for.
+/// The number of streams, and the events that they wait for.
 final class TestBell: Sendable {
     struct State {
         var open = 0
@@ -103,7 +103,7 @@ final class EventStream: BodyStream {
     func close() { bell.state.withLock { $0.open -= 1 } }
 }
 
-/// Looks through much, and finds nothing for ever.
+/// Reads endlessly and finds nothing.
 final class LookingStream: BodyStream {
     private let bell: TestBell
     init(_ bell: TestBell) {

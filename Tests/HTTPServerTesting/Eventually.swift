@@ -1,6 +1,6 @@
 import Glibc
 
-/// Waits until something is so; the tests have no other sleep.
+/// Waits until a condition is true. The tests never sleep in any other way.
 public func eventually(_ condition: () -> Bool) -> Bool {
     for _ in 0..<3000 {
         if condition() { return true }

@@ -1,7 +1,7 @@
 import Glibc
 import HTTPServerKit
 
-/// A client that sends whatever it is told, right or wrong.
+/// A client that sends any bytes, valid or not.
 public final class RawClient {
     public let descriptor: Int32
     private var received: [UInt8] = []
@@ -69,7 +69,7 @@ public final class RawClient {
         return true
     }
 
-    /// Waits for more octets; `false` at the end, or after half a minute.
+    /// Waits for more bytes. `false` at the end, or after half a minute.
     private func receive() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard Glibc.poll(&poll, 1, 30_000) > 0 else { return false }
@@ -80,7 +80,7 @@ public final class RawClient {
         return true
     }
 
-    /// All that comes until the server ends the connection, or says nothing for half a second.
+    /// Everything that arrives until the server closes the connection, or is silent for half a second.
     public func readAll() -> [UInt8] {
         while true {
             var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -96,7 +96,7 @@ public final class RawClient {
         return !receive()
     }
 
-    /// Reads until a text has come, so many times; what was read.
+    /// Reads until a text has arrived this many times, and returns what was read.
     public func read(until text: String, times: Int = 1) -> String? {
         while true {
             let all = String(decoding: received, as: UTF8.self)
@@ -110,7 +110,7 @@ public final class RawClient {
         return answer(toHead: method == "HEAD")
     }
 
-    /// Sends a body with its length and what it is.
+    /// Sends a body with its length and type.
     public func send(
         _ method: String, _ target: String, _ headers: String = "", _ body: String, type: String = "application/json"
     ) -> Answer? {
@@ -121,7 +121,7 @@ public final class RawClient {
         return answer()
     }
 
-    /// The next answer; `nil` where there comes none.
+    /// The next answer. `nil` if none arrives.
     public func answer(toHead: Bool = false) -> Answer? {
         let blank = Array("\r\n\r\n".utf8)
         while true {

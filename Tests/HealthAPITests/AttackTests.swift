@@ -18,13 +18,13 @@ import Testing
                 "", "Authorization: Bearer\r\n", "Authorization: Bearer bad\r\n", "Authorization: Basic good\r\n",
                 "Authorization: good\r\n", "Cookie: token=good\r\n", "Authorization: Bearer \(served.token) x\r\n",
             ] {
-                // What is sent is not even read of somebody who was not let in.
+                // The body of an unauthenticated request is not even read.
                 let body = route.body == nil ? "" : "Content-Type: application/json\r\nContent-Length: 9000\r\n"
                 let answer = try #require(try served.client().get(path + "?types=heartRate", header + body, method: route.method))
                 #expect(answer.status == 401 && answer.headers["www-authenticate"] == "Bearer", "\(path) \(header)")
                 answers.insert(answer.body)
             }
-            // A wrong token is told the same as none.
+            // A wrong token gets the same answer as a missing one.
             #expect(answers.count == 1)
         }
         #expect(try served.get("/v1/samples").status == 200)
@@ -46,7 +46,7 @@ import Testing
         try served.add([7], of: "stepCount", from: 1_790_002_000)
         #expect(client.read(until: "\"value\":7.0")?.contains("\"value\":61.0") == false)
         #expect(try served.get("/v1/samples?types=heartRate&format=ndjson").text == "")
-        // Without its token it is told nothing more at all.
+        // Without its token it receives nothing more.
         try served.revoke()
         try served.add([8], of: "stepCount", from: 1_790_003_000)
         #expect(client.read(until: "\"value\":8.0") == nil)
@@ -59,7 +59,7 @@ import Testing
         #expect(client.answer()?.status == 421)
         #expect(try served.get("/v1/samples", "Cookie: a=b\r\nSec-Fetch-Site: cross-site\r\n").status == 403)
         #expect(try served.get("/v1/samples", "Origin: http://evil.example\r\n", method: "DELETE").status == 403)
-        // What it asks without cookies it may not look at: nothing says that it may.
+        // A request without cookies has no header that allows the page to read it.
         let read = try served.get("/v1/samples", "Origin: http://evil.example\r\n")
         #expect(read.headers["access-control-allow-origin"] == nil)
         #expect(
@@ -87,7 +87,7 @@ import Testing
         #expect(client.isClosed())
     }
 
-    /// Without a length, which nobody can refuse beforehand.
+    /// Without a length, so it cannot be refused in advance.
     @Test func whoSendsWithoutEndIsCutOff() throws {
         let served = try ServedStore()
         try served.grant("bodyMass", to: served.watch)
@@ -98,9 +98,9 @@ import Testing
         let chunk = [UInt8]("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 0x10000) + "\r\n".utf8
         var chunks = 0
         while client.send(chunk), chunks < 1600 { chunks += 1 }
-        // 16 MiB, and what the sockets hold.
+        // 16 MiB, and the sockets' buffers.
         #expect(chunks < 500, "\(chunks * 0x10000) octets were taken")
-        // What it took of the room for all bodies is there again.
+        // Its share of the memory for bodies is free again.
         let line = "{\"type\":\"bodyMass\",\"start\":\"2026-11-21T07:00:00Z\",\"value\":71.4,\"unit\":\"kg\"}"
         for _ in 0..<8 { #expect(try served.post("/v1/samples", line).status == 200) }
     }
@@ -118,7 +118,7 @@ import Testing
         #expect(try served.get("/v1/samples?format=ndjson").text.split(separator: "\n").count == 20_000)
     }
 
-    /// Whoever has much looked through for nothing leaves the thread to others, again and again.
+    /// A query that reads much and finds little gives the thread to others again and again.
     @Test func whoLooksForLittleAmongMuchHoldsUpNobody() throws {
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 35_000).enumerated().map { 40 + $0.offset % 100 })
@@ -147,7 +147,7 @@ import Testing
         #expect(text.split(separator: "\n").count == 1)
     }
 
-    /// What is sorted before the first octet is there is sorted elsewhere than where others are served.
+    /// Sorting before the first byte does not run on the thread that serves others.
     @Test func whoSortsMuchHoldsUpNobody() throws {
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 12_000).enumerated().map { 40 + $0.offset % 100 })
@@ -190,7 +190,7 @@ import Testing
         // There are some for others.
         let others = "Authorization: Bearer \(served.otherToken)\r\n"
         #expect(try served.client().get("/v1/samples", others)?.status == 200)
-        // Nobody who writes waits for them.
+        // A write does not wait for them.
         try served.add([60], from: 1_795_000_000)
         withExtendedLifetime(slow) {}
     }

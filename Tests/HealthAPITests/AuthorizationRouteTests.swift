@@ -32,7 +32,7 @@ import Testing
                 AuthorizationRequest(
                     subject: ServedStore.person, read: [ObjectType(.heartRate)], write: [ObjectType(.bodyMass)])
             ])
-        // Refused or granted: the client is told the same.
+        // The client gets the same answer whether access was refused or granted.
         try served.grant("heartRate", reading: .none, mayWrite: false)
         #expect(try status("read=heartRate&write=bodyMass").text == open)
         try served.grant("bodyMass", reading: .none, mayWrite: true)
@@ -57,13 +57,13 @@ import Testing
             #expect(answer.status == 403)
             answers.insert(answer.body)
         }
-        // Which one it was is not told.
+        // The answer does not show which one was refused.
         #expect(answers.count == 1)
         for type in types { try served.grant(type, reading: .objects(future: true), mayWrite: false) }
         #expect(try ask(body).text == closed)
     }
 
-    /// A client that chose the required types anew with each request would learn which of them were refused.
+    /// A client that chose new required types with each request would learn which of them were refused.
     @Test func theRequiredTypesAreSetOnce() throws {
         func body(_ types: [String]) -> String { "{\"requires\":[\(types.map { "\"\($0)\"" }.joined(separator: ","))]}" }
         let types = ["allergyRecord", "conditionRecord", "immunizationRecord", "labResultRecord"]
@@ -113,7 +113,7 @@ import Testing
         }
         let long = #"{"read":[""# + String(repeating: "a", count: 70_000) + #""]}"#
         #expect(try ask(long).status == 413)
-        // Whoever asks everybody is stopped, and nothing grows without end.
+        // A client that requests access from everyone is stopped, and memory stays bounded.
         for number in 0..<16 {
             #expect(
                 try ask(#"{"read":["heartRate"],"subject":"22222222-2222-4333-8444-5555555555\#(number + 10)"}"#).status == 200)
@@ -127,7 +127,7 @@ import Testing
         let counter = GuessCounter()
         let start = ContinuousClock.now
         for number in 1...100 { #expect(counter.add(at: start) == min(64, number)) }
-        // What is long ago counts no more, but in the sum.
+        // Old attempts no longer count, except in the sum.
         #expect(counter.add(at: start + .seconds(61)) == 1 && counter.count == 101)
     }
 
@@ -142,14 +142,14 @@ import Testing
         }
         #expect(eventually { served.service.wrongTokens == 21 })
         #expect(try served.get("/v1/samples").status == 200)
-        // No token is no guess, and who sends a body is slowed as well.
+        // A missing token is not a guess. A request with a body is slowed down as well.
         #expect(try served.client().get("/v1/samples")?.status == 401)
         let last = try served.client()
         last.send(
             "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer guessed\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n"
         )
         #expect(eventually { served.service.wrongTokens == 22 })
-        // When the service ends nobody waits for them.
+        // Stopping the service does not wait for them.
         served.service.stop()
         #expect(served.service.connections == 0)
         withExtendedLifetime(slowed) {}

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// A client that has come further is told what became readable, once, whatever the limit.
+    /// A client with a later anchor receives newly readable samples once, whatever the limit.
     @Test(arguments: [1, 2, 1000]) func anAnchorTellsWhatBecameReadable(limit: Int) throws {
         let served = try ServedStore()
         let noon = Instant(seconds: 1_790_000_000 + 3 * 60)
@@ -90,7 +90,7 @@ import Testing
         (values, anchor) = try all(after: anchor)
         #expect(values == [-1, -1, -1])
         #expect(try all(after: anchor).values.isEmpty)
-        // Whoever begins anew is told all of it once.
+        // A client that starts again receives all of them once.
         #expect(try all(after: "0").values == [63, 64, -1, -1, -1, 99, -1])
     }
 
@@ -108,7 +108,7 @@ import Testing
         let served = try ServedStore()
         try served.add([60])
         let (first, second) = (try changes(served, "").anchor, try changes(served, "").anchor)
-        // Of the same place, and nobody can tell.
+        // Two anchors for the same position, which cannot be recognized as such.
         #expect(first != second && first.count == second.count)
         try served.add([Int](60...160), from: 1_791_000_000)
         #expect(try changes(served, "").anchor.count == first.count)
@@ -134,7 +134,7 @@ import Testing
         let text = try #require(client.read(until: "\"value\":71.0"))
         #expect(text.contains("event: added\nid: ") && !text.contains("\"value\":60.0"))
         let anchor = try #require(text.split(separator: "\n").last { $0.hasPrefix("id: ") }?.dropFirst(4))
-        // What came while nobody listened is told first, then what comes.
+        // Changes that arrived without a listener are sent first, then the new ones.
         let uuids = try served.add([72, 73], from: 1_790_002_000)
         let again = try served.client()
         again.send(head + "Last-Event-ID: \(anchor)\r\n\r\n")
@@ -146,7 +146,7 @@ import Testing
         #expect(wrong.get("/v1/changes/stream", "Authorization: Bearer \(served.token)\r\nLast-Event-ID: x\r\n")?.status == 410)
     }
 
-    /// A store that is put back from a backup under an open stream: it is told so, and so is whoever comes again.
+    /// The store is restored from a backup under an open stream. The stream reports it, and so does a reconnection.
     @Test func aRestoredBackupIsTold() throws {
         let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
         try served.add([60])
@@ -172,7 +172,7 @@ import Testing
         let client = try served.client()
         client.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
         #expect(client.read(until: ": no news") != nil)
-        // Whoever may read no more gets no more.
+        // A client that loses read access receives nothing more.
         try served.revoke()
         #expect(eventually { client.read(until: "so long as it goes on, there is no end of it") == nil })
     }
@@ -195,7 +195,7 @@ import Testing
         let served = try ServedStore { settings in settings.following = { word in heard.withLock { $0.append(word) } } }
         var client: RawClient? = try served.client()
         client?.send("GET /v1/changes/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
-        // What the store wrote just before may ring as well.
+        // Earlier commits of the store may also ring.
         #expect(eventually { heard.withLock { $0.last } == true })
         let before = heard.withLock { $0.count }
         try served.add([60])

@@ -31,7 +31,7 @@ import Testing
         #"{"type":"bloodPressure","start":"2026-11-20T07:00:00+01:00","objects":["0195fb5a-0000-8000-8000-000000000001"]}"#,
     ]
 
-    /// What somebody careless or hostile puts in the place of a value.
+    /// Values that a careless or hostile sender may use.
     private static let strange = [
         "null", "true", "0", "-1", "1e400", "-1e308", "99999999999999999999", "\"\"", "\"x\"", "\"\\u0000\"", "[]", "[null]",
         "{}",
@@ -40,7 +40,7 @@ import Testing
         #""2999-01-01T00:00:00Z""#, "\"\(String(repeating: "é", count: 70_000))\"", "[" + String(repeating: "[", count: 200),
     ]
 
-    /// Positions of values: behind a colon, up to the comma or brace of the same depth.
+    /// Positions of values: after a colon, up to the comma or brace of the same depth.
     private static func values(of line: [UInt8]) -> [Range<Int>] {
         line.indices.filter { line[$0] == UInt8(ascii: ":") && line[$0 - 1] == UInt8(ascii: "\"") }.compactMap { colon in
             var (depth, isText) = (0, false)

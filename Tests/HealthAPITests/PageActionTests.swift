@@ -10,7 +10,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// What a person does on the page.
+/// Actions on the page.
 @Suite struct PageActionTests {
     let served: ServedStore
     let inbox: TemporaryFolder
@@ -61,7 +61,7 @@ import Testing
         #expect(page.contains("Charts &lt;b&gt;") && page.contains("value=\"read.heartRate\""))
         let bearer = "Authorization: Bearer \(token)\r\n"
         #expect(try get("/v1/latest", bearer).text == "{\"samples\":[]}\n")
-        // What is not marked is refused, and what was not asked for is not granted.
+        // An unmarked item is refused, and an item that was not requested is not granted.
         let body =
             "do=answer&asked=read.heartRate&asked=read.bodyMass&asked=write.bodyMass&asked=read.height&yes=read.heartRate&yes=read.height"
         #expect(try post("/page/clients/\(client.id)", body).headers["location"] == "/page/clients")
@@ -106,7 +106,7 @@ import Testing
         #expect(try get("/page/care?done=judged").text.contains("care.") == false)
     }
 
-    /// What is escaped on a page is what somebody wrote, never the page itself.
+    /// Only user text is escaped on a page, never the page itself.
     @Test func noPageShowsItsMarkup() throws {
         try served.add([61, 9000])
         _ = try served.store.addClient(named: "asker", purpose: "Charts", at: ServedStore.now)
@@ -137,7 +137,7 @@ import Testing
         let body = "do=adopt&address=C0%3A01%3A02%3A03%3A04%3A05&profile=sig-heart-rate&profile=--all&name=--delete"
         #expect(try post("/page/devices", body).status == 303)
         #expect(eventually { ran.words.withLock { $0.count } == 2 })
-        // What comes from outside is never an option.
+        // Text from outside is never used as an option.
         #expect(
             ran.words.withLock { $0.last } == [
                 "devices", "adopt", "C0:01:02:03:04:05", "--profile", "sig-heart-rate", "--name=--delete",
@@ -162,7 +162,7 @@ import Testing
         return try #require(client.answer()).status
     }
 
-    /// What the hub leaves alone in its inbox would never be read.
+    /// A file that the hub ignores in its inbox would never be read.
     @Test func aFileThatLooksUnfinishedIsReadOrRefused() throws {
         #expect(try send("a.csv.part", at: 0, "time,type", whole: true) == 200)
         #expect(try send("Thumbs.db", at: 0, "x", whole: true) == 422)

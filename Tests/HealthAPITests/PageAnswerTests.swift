@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// What the cards of the page answer. "Now" is 2027-01-15 08:00 UTC.
+/// Answers for the cards of the page. "Now" is 2027-01-15 08:00 UTC.
 @Suite struct PageAnswerTests {
     private let served: ServedStore
     private static let hour = 3600

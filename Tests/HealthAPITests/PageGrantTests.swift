@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// What a person grants on the page: from a day on, and clinical records one by one.
+/// Grants on the page: from a day on, and clinical records one by one.
 @Suite struct PageGrantTests {
     let served: ServedStore
     let cookie: String
@@ -31,7 +31,7 @@ import Testing
         try served.store.request(request, for: client, at: ServedStore.now)
     }
 
-    /// What the client reads of a type.
+    /// The samples of a type that the client can read.
     private func reads(_ type: String) throws -> String {
         try #require(try served.client().get("/v1/samples?types=\(type)&format=ndjson", bearer)).text
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
         try ask(ObjectType(.heartRate))
         #expect(try post("do=read&type=heartRate&from.heartRate=") == 400)
-        // Nor by somebody else.
+        // Nor by another person.
         #expect(try post("do=answer&asked=read.heartRate&yes=read.heartRate") == 303)
         #expect(try post("do=read&type=heartRate&from.heartRate=", PageTests.cookie(served, as: PageTests.other)) == 400)
     }
@@ -84,14 +84,14 @@ import Testing
         try ask(ObjectType(.heartRate), ObjectType(.bodyMass))
         #expect(try post("do=answer&asked=read.heartRate&asked=read.bodyMass") == 303)
         #expect(try reads("heartRate").isEmpty)
-        // What is asked for again is not open, and is listed as refused.
+        // A type that is requested again is not pending, and is listed as refused.
         try ask(ObjectType(.heartRate))
         #expect(try page().contains("Change your answer") && page().contains("value=\"read.heartRate\""))
         #expect(try post("do=answer&asked=read.heartRate&asked=read.bodyMass&yes=read.heartRate") == 303)
         #expect(try !reads("heartRate").isEmpty)
         #expect(try !page().contains("name=\"asked\" value=\"read.heartRate\""))
         #expect(try page().contains("name=\"asked\" value=\"read.bodyMass\""))
-        // What was withdrawn as well.
+        // The same for a withdrawn type.
         #expect(try post("do=withdraw&type=heartRate") == 303)
         #expect(try page().contains("name=\"asked\" value=\"read.heartRate\""))
     }
@@ -102,7 +102,7 @@ import Testing
         #expect(try page().contains("asker"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
-        // Nor does an answer to what it never asked make it known.
+        // An answer for a client that never asked does not reveal it either.
         #expect(try post("do=withdraw&type=heartRate", theirs) == 303)
         #expect(try post("do=answer&asked=read.heartRate&yes=read.heartRate", theirs) == 303)
         #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
@@ -125,7 +125,7 @@ import Testing
         #expect(
             try page().contains("value=\"\(flu.description)\" checked")
                 && !page().contains("value=\"\(mumps.description)\" checked"))
-        // One that comes later is not granted, unless the person said so.
+        // A later record is not granted, unless the person included future ones.
         try served.addRecord("Measles", at: 1_790_200_000)
         #expect(try !reads("immunizationRecord").contains("Measles"))
         #expect(
@@ -136,7 +136,7 @@ import Testing
         #expect(try !reads("immunizationRecord").contains("Measles"))
         let rubella = try served.addRecord("Rubella", at: 1_790_300_000)
         #expect(try reads("immunizationRecord").contains("Rubella"))
-        // What came while the form was open stays as it is.
+        // Records that arrived while the form was open stay as they are.
         #expect(try post("do=read&type=immunizationRecord&\(shown)") == 303)
         #expect(try reads("immunizationRecord").contains("Rubella") && !reads("immunizationRecord").contains("Mumps"))
         #expect(try page().contains("value=\"\(rubella.description)\" checked"))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// What a person repairs on the page: seen first, then done, then undone.
+/// Repairs on the page: preview, apply, undo.
 @Suite struct PageRepairTests {
     let served: ServedStore
     let cookie: String
@@ -24,7 +24,7 @@ import Testing
         try PageTests.post(served, target, body, cookie ?? self.cookie)
     }
 
-    /// What the form on a page sends.
+    /// The fields that the form on a page sends.
     private func form(_ page: String) throws -> String {
         let form = try #require(page.firstMatch(of: #/action="/page/care/repair">(.*?)<button>/#.dotMatchesNewlines())).output.1
         return form.matches(of: #/name="([a-z.]+)" value="([^"]*)"/#).map { match in
@@ -87,7 +87,7 @@ import Testing
         #expect(try starts() == before)
     }
 
-    /// What would make fewer readings is done as far as the plan said, and no further.
+    /// A repair that reduces the number of readings merges only as many as the plan announced.
     @Test func whatIsThereAlreadyIsMergedOnlyAsThePlanSaid() throws {
         try served.add([60], from: 1_790_000_000)
         try served.add([60], from: 1_790_003_600)

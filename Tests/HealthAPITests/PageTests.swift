@@ -26,7 +26,7 @@ import Testing
 
     static let form = "Content-Type: application/x-www-form-urlencoded\r\n"
 
-    /// What is answered to a form.
+    /// The response to a form.
     static func post(_ served: ServedStore, _ target: String, _ body: String, _ headers: String = "") throws -> RawClient.Answer {
         let length = "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
         let client = try served.client()
@@ -34,7 +34,7 @@ import Testing
         return try #require(client.answer())
     }
 
-    /// The header of a browser that was let in.
+    /// The header of a logged-in browser.
     static func cookie(_ served: ServedStore, as subject: String = ServedStore.person) throws -> String {
         let code = try served.store.makePageCode(for: subject, at: ServedStore.now)
         let answer = try post(served, "/page/login", "code=\(code)")
@@ -56,7 +56,7 @@ import Testing
         #expect(try get("/page/data/today", "").status == 401)
         #expect(try Self.post(served, "/page/login", "code=ABCD").status == 401)
         #expect(try Self.post(served, "/page/login", "").status == 401)
-        // As somebody types it.
+        // As a user types it.
         let typed = code.lowercased().replacing("-", with: "+")
         let opened = try Self.post(served, "/page/login", "code=\(typed)")
         #expect(opened.status == 303)
@@ -64,7 +64,7 @@ import Testing
         let cookie = "Cookie: a=b; \(try #require(opened.headers["set-cookie"]).prefix { $0 != ";" })\r\n"
         #expect(try get("/page/", cookie).status == 200)
         #expect(try get("/page/", "Cookie: vitalgate-page=guessed\r\n").status == 401)
-        // The API does not look at cookies, nor the page at tokens.
+        // The API ignores cookies, and the page ignores tokens.
         #expect(try get("/v1/samples", cookie).status == 401)
         #expect(try served.get("/page/").status == 401)
         #expect(try Self.post(served, "/page/logout", "", cookie).status == 303)
@@ -100,7 +100,7 @@ import Testing
         #expect(try !get("/page/type/heartRate?range=years", theirs).text.contains("62"))
         #expect(try get("/page/type/heartRate?range=years", mine).text.contains("<td>62</td>"))
         #expect(try get("/page/type/nothing", mine).status == 404)
-        // Heard of from somebody else's data.
+        // Known from another person's data.
         #expect(SampleType(category: "glowing") != nil)
         #expect(try get("/page/type/glowing", mine).text == get("/page/type/nothing", mine).text)
     }
@@ -127,7 +127,7 @@ import Testing
     @Test func whatSomebodyCalledSomethingIsNoMarkup() throws {
         let html: HTML = "<p title=\"\("\"a")\">\("<b>&'")</p>\(HTML("<i>"))"
         #expect(html.text == "<p title=\"&quot;a\">&lt;b&gt;&amp;&#39;</p><i>")
-        // Nor does a name turn around what stands beside it.
+        // A name does not change the direction of the text next to it.
         let turned: HTML = "<p>\("heart\u{202E}rate\u{2066}\u{1B}[2J\n")</p>"
         #expect(turned.text == "<p>heart\u{FFFD}rate\u{FFFD}\u{FFFD}[2J\n</p>")
     }
@@ -140,7 +140,7 @@ import Testing
         #expect(client.read(until: "retry: 2000") != nil)
         try served.add([75, 77], from: 1_790_100_000)
         let told = try #require(client.read(until: "\"value\":\"77\""))
-        // Only the latest of what came.
+        // Only the latest sample is sent.
         #expect(told.contains("event: latest") && !told.contains("\"value\":\"75\""))
         try served.store.endPageSessions()
         try served.add([78], from: 1_790_200_000)
@@ -148,13 +148,13 @@ import Testing
         #expect(!ended.contains("\"value\":\"78\""))
     }
 
-    /// The session ends while what is new was read and is about to be told.
+    /// The session ends after new samples were read and before they are sent.
     @Test func nothingIsToldOnceTheSessionHasEnded() throws {
         let files = try PageFiles(folder: Self.folder)
         let path = Mutex("")
         let served = try ServedStore { settings in
             settings.page = files
-            // It is asked for the unit of what was read.
+            // The unit is requested for the samples that were read.
             settings.units = { _ in
                 let path = path.withLock { $0 }
                 if !path.isEmpty { _ = try? SampleStore(path: path, access: .write).endPageSessions() }
@@ -170,7 +170,7 @@ import Testing
         #expect(!ended.contains("75"))
     }
 
-    /// The browser keeps the cookie back where it follows another site's link, and sends it when this site's page asks again.
+    /// The browser withholds the cookie when it follows another site's link, and sends it when this site's page repeats the request.
     @Test func anotherSitesLinkOpensThePage() throws {
         try served.add([61])
         let cookie = try Self.cookie(served)
@@ -181,7 +181,7 @@ import Testing
         let again = "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: navigate\r\nSec-Fetch-Dest: document\r\n"
         #expect(try get("/page/", again + cookie).text.contains("Heart Rate"))
         #expect(try get("/page/", again).status == 401)
-        // A browser that sends it at once is shown the page; what is no link is not.
+        // A browser that sends it at once gets the page. A request that is not a link does not.
         #expect(try get("/page/", link + cookie).text.contains("Heart Rate"))
         for (mode, place) in [("no-cors", "image"), ("cors", "empty"), ("navigate", "iframe")] {
             let other = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: \(mode)\r\nSec-Fetch-Dest: \(place)\r\n"
@@ -199,7 +199,7 @@ import Testing
         for path in ["type/heartRate", "care", "data/series?types=heartRate&from=0&to=1000"] {
             #expect(try get("/page/" + path, cookie).status == 200, "\(path)")
         }
-        // Nor do programs that ask for little wait for those that ask for much.
+        // Programs with small requests do not wait for those with large ones either.
         #expect(try served.get("/v1/latest").status == 200)
     }
 
@@ -211,7 +211,7 @@ import Testing
         #expect(PageValues.words("asleepCore") == "Asleep core")
     }
 
-    /// Each text that the page asks for stands in the file of texts, and each of those is asked for.
+    /// Each text that the page uses is in the file of texts, and each of those is used.
     @Test func theFileOfTextsIsWhole() throws {
         let root = String(Self.folder.dropLast("/WebPage".count))
         var sources = ""

@@ -6,7 +6,8 @@ import Testing
 
 @testable import HealthAPI
 
-/// Whatever a client asks, writes and deletes: what is hidden from it changes no octet of any answer. The questions are made of the routes' own declarations.
+/// Random requests, writes and deletions: hidden data never changes a byte of a response. The requests are generated from the declarations
+/// of the routes.
 @Suite struct RandomQuestionTests {
     private struct Asker {
         var random: SeededGenerator

@@ -5,9 +5,10 @@ import Testing
 
 @testable import HealthAPI
 
-/// A client is answered, octet by octet, as one that may read everything of a store in which there is only what the first one may read.
+/// A client gets the same bytes as a client with full access to a store that contains only what the first one may read.
 @Suite struct RefusedAnswerTests {
-    /// A store with much that is hidden, asked by a client that may read nothing or the body mass only; and one without it, asked by who may read all.
+    /// A store with much hidden data, read by a client without access or with access to the body mass. And a store without it, read by a
+    /// client with full access.
     struct Pair {
         let full: ServedStore
         let lesser: ServedStore
@@ -16,7 +17,7 @@ import Testing
 
         init(sharing isShared: Bool) throws {
             (full, lesser) = (try ServedStore(), try ServedStore())
-            // Dense enough to be summed up, with a day behind it.
+            // Dense enough to be summarized, followed by a day.
             hidden = try full.add(numerals: (0..<480).map { "\(50 + $0 % 40)" }, of: "heartRate", every: 5)
             try full.add([64, 9000], from: 1_790_200_000)
             #expect(try full.store.summarize())
@@ -83,7 +84,7 @@ import Testing
         let pair = try Pair(sharing: sharing)
         let (full, lesser) = (pair.full, pair.lesser)
         for path in pair.questions {
-            // Who may read it asks the same before, so that what is remembered of answers is theirs alone.
+            // A client with access sends the same request first, so that the cache contains only its answer.
             let granted = try full.get("/v1/" + path)
             let tag = granted.headers["etag"].map { "If-None-Match: \($0)\r\n" } ?? ""
             var own: String?
@@ -101,12 +102,12 @@ import Testing
                 }
             }
         }
-        // The questions are such that there would be something to tell.
+        // The requests are such that hidden data would change the answer.
         let differing = try pair.questions.filter { try full.get("/v1/" + $0).text != lesser.get("/v1/" + $0).text }
         #expect(differing.count > 25, "\(differing)")
     }
 
-    /// What the refused one was given with a tag is not made anew for it; what changes behind its back does not show.
+    /// An answer with a tag is not recomputed for the refused client. Hidden changes do not show.
     @Test func tagsAreOfWhatMayBeRead() throws {
         let pair = try Pair(sharing: true)
         let paths = ["latest?types=bodyMass,heartRate", "statistics?type=bodyMass&every=1d", "sources", "types", "devices"]
@@ -128,7 +129,7 @@ import Testing
         #expect(try zip(paths.map(tag), before).allSatisfy { $0 != $1 })
     }
 
-    /// Octet by octet, but for anchors, of which each is another one.
+    /// Byte by byte, except for anchors, which always differ.
     @Test func whatIsRefusedLooksLikeNothing() throws {
         let (full, empty) = (try ServedStore(), try ServedStore())
         let uuids = try full.add([60, 61, 62])
@@ -155,7 +156,7 @@ import Testing
                     return try #require(try store.client().get(path, headers, method: route.method))
                 }
                 let refused = try answer(full, full.otherToken)
-                // What it was asked for and whether it was answered is told to each of its own.
+                // A client sees its own requests and their status.
                 let isOwn = route.path.hasPrefix("/v1/authorization") || route.isWriting
                 let nothing = try answer(empty, isOwn ? empty.otherToken : empty.token)
                 #expect(refused.status == nothing.status, "\(path)")
@@ -167,8 +168,8 @@ import Testing
         }
     }
 
-    /// A category that this version does not know is heard of by the whole process, from anybody's data. No answer tells which ones those are, and none
-    /// that a client names becomes one.
+    /// An unknown category becomes known to the whole process through anyone's data. No answer reveals which ones those are, and a client
+    /// cannot create one by naming it.
     @Test func typesThatOnlySomebodysDataHasAreNotTold() throws {
         let served = try ServedStore()
         try served.grant("sleepAnalysis")
@@ -198,7 +199,7 @@ import Testing
         #expect(SampleType("glowingOfNobody") == nil)
     }
 
-    /// A stream as well: whatever is written, deleted and removed for good meanwhile.
+    /// The same for a stream, whatever is written, deleted and erased at the same time.
     @Test func aRefusedStreamLooksLikeNothing() throws {
         func told(_ isRefused: Bool, after anchor: String) throws -> String {
             let served = try ServedStore { $0.heartbeat = .milliseconds(100) }

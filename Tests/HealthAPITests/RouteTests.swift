@@ -60,7 +60,7 @@ import Testing
         #expect(try served.get("/v1/samples", "Accept: text/html, */*;q=0.1\r\n").status == 200)
     }
 
-    /// A spreadsheet would run what a cell begins with an equals sign.
+    /// A spreadsheet would run a cell that begins with an equals sign.
     @Test func noCellIsAFormula() throws {
         try served.grant("bodyMass", mayWrite: true)
         let line =
@@ -140,7 +140,7 @@ import Testing
         try served.add([200], from: 1_790_000_030)
         let second = try served.get(target).text
         #expect(second != first && second.contains("200.0"))
-        // To somebody else it is another question, and a grant that goes is a writing, too.
+        // For another client it is a different request, and a withdrawn grant counts as a write.
         let other = try #require(try served.client().get(target, "Authorization: Bearer \(served.otherToken)\r\n"))
         #expect(other.text.split(separator: "\r\n").count == 1)
         try served.store.set(
@@ -149,7 +149,7 @@ import Testing
         #expect(try served.get(target).text == other.text)
     }
 
-    /// Also what came out of memory counts as told.
+    /// Cached answers are recorded as well.
     @Test func whatIsRememberedIsInTheLedger() throws {
         for _ in 0..<3 { #expect(try served.get("/v1/statistics?type=heartRate&every=1d").status == 200) }
         served.service.stop()
@@ -176,7 +176,7 @@ import Testing
     }
 
     @Test func whatIsNotUnderstoodIsRefusedWithAReason() throws {
-        // What the document excludes, and what it cannot say.
+        // Values that the document excludes, and values that it cannot exclude.
         let malformed = [
             "/v1/samples?type=heartRate", "/v1/samples?types=heartbeats", "/v1/samples?limit=-1", "/v1/samples?limit=1e3",
             "/v1/samples?limit=1&limit=2", "/v1/samples?subject=Anna", "/v1/samples?format=xml", "/v1/samples?types=",
@@ -211,7 +211,7 @@ import Testing
         for route in RouteTable.all {
             #expect(answer.text.contains("\"\(route.path)\":{"))
             #expect(answer.text.contains("\"\(route.method.lowercased())\":{\"operationId\":\"\(route.name)\""))
-            // What is declared in the path stands in it, and nothing else does.
+            // The declared path parameters are exactly those in the path.
             let inPath = route.parts.filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
             #expect(route.parameters.filter(\.isInPath).map(\.name) == inPath)
         }

@@ -96,12 +96,12 @@ import Testing
             "/v1/samples", line + "\n" + pulse, type: "application/x-ndjson", token: served.otherToken)
         #expect(answer.status == 403 && answer.text.contains("may not write these types: heartRate.\""))
         #expect(try lines("/v1/samples").isEmpty)
-        // Nor of another person, whether there is such a person or not.
+        // Nor for another person, whether that person exists or not.
         for subject in ["22222222-2222-4333-8444-555555555555", "unassigned"] {
             let other = line.dropLast() + ",\"subject\":\"\(subject)\"}"
             #expect(try served.post("/v1/samples", String(other), token: served.otherToken).status == 403)
         }
-        // Who reads everything writes nothing.
+        // A client with full read access cannot write.
         #expect(try served.post("/v1/samples", line).status == 403)
         try served.store.remove(served.other)
         #expect(try served.post("/v1/samples", line, token: served.otherToken).status == 401)
@@ -124,7 +124,7 @@ import Testing
         #expect(try served.post("/v1/samples", line, long, token: served.otherToken).status == 400)
     }
 
-    /// Somebody else's reading of the same moment, which the client may not see, changes no answer of it.
+    /// Another source's reading at the same moment, which the client cannot see, does not change its answer.
     @Test func whatOthersToldChangesNothing() throws {
         let (full, empty) = (served, try ServedStore())
         try full.add([60, 61, 62])
@@ -177,7 +177,7 @@ import Testing
         #expect(try delete(own, "If-Match: \"x\", \(tag)\r\n").status == 204)
         #expect(try delete(own).body == unknown.body)
         #expect(try lines("/v1/samples").count == 1)
-        // What was deleted once stays deleted.
+        // A deleted sample stays deleted.
         #expect(try save(line).map(\.outcome) == ["known"])
         let again = try save(line.replacing("71.40", with: "71.5"))[0].uuid
         try served.grant("bodyMass", reading: .all, mayWrite: false)
@@ -227,7 +227,7 @@ import Testing
         #expect(answer.headers["content-disposition"] == "attachment")
         let tag = try #require(answer.headers["etag"])
         #expect(try raw(uuid, served.otherToken, "If-None-Match: \(tag)\r\n").status == 304)
-        // It is not given where it was not asked for.
+        // It is not included without a request for it.
         #expect(try !lines("/v1/samples").joined().contains("completed"))
         let unknown = try raw("11111111-2222-8333-8444-555555555555", served.token)
         #expect(unknown.status == 404)
@@ -237,12 +237,12 @@ import Testing
         #expect(try raw(uuid, served.otherToken).body == unknown.body)
     }
 
-    /// Whoever writes holds up nobody who reads.
+    /// A writer does not block readers.
     @Test func readersDoNotWaitForAWriter() throws {
         let client = try served.client()
         let ingest = try served.store.beginIngest(IngestDescription(kind: .import, received: 0))
         _ = try ingest.store([]) { _ in
-            // Nobody else can commit now.
+            // No other process can commit now.
             client.send(
                 "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.otherToken)\r\n"
                     + "Content-Type: application/json\r\nContent-Length: \(line.utf8.count)\r\n\r\n" + line)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// A store that is served, to whoever has a token of the tests.
+/// A served store with tokens for the tests.
 final class ServedStore {
     let folder: TemporaryFolder
     let store: SampleStore
@@ -48,7 +48,7 @@ final class ServedStore {
     /// Another service of the same store, which the test stops.
     func again() throws -> HealthService { try HealthService(settings) }
 
-    /// What a client with a token is answered to what it sends.
+    /// The response to a client's request with its token.
     func post(
         _ target: String, _ body: String, type: String = "application/json", _ headers: String = "", token: String? = nil
     ) throws -> RawClient.Answer {
@@ -63,7 +63,7 @@ final class ServedStore {
             Caller(client: watch, token: token))
     }
 
-    /// Has a client write, and read what others wrote, or not.
+    /// Grants a client write access, and read access to other sources' samples.
     func grant(_ name: String, reading: Grant.Reading = .none, mayWrite: Bool = true, to client: Client? = nil) throws {
         let type = try #require(ObjectType(name))
         try store.set(
@@ -149,7 +149,7 @@ final class ServedStore {
 
     func client() throws -> RawClient { try #require(RawClient(service.address)) }
 
-    /// What a client with a token is answered.
+    /// The response to a client with a token.
     func get(_ target: String, _ headers: String = "", method: String = "GET") throws -> RawClient.Answer {
         try #require(try client().get(target, "Authorization: Bearer \(token)\r\n" + headers, method: method))
     }

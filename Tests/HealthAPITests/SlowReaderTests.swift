@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthAPI
 
-/// Whoever follows changes and does not read is dropped with a word, costs little until then, and misses nothing.
+/// A client that follows changes without reading is disconnected with an event, costs little until then, and misses nothing.
 @Suite struct SlowReaderTests {
     private static let count = 2000
 
@@ -30,7 +30,7 @@ import Testing
         // It ends as an answer does.
         let answer = try #require(client.answer())
         #expect(answer.headers["content-encoding"] == (packing.isEmpty ? nil : "gzip"))
-        // What it left in the server's hands is bounded, however much there is.
+        // The unread data in the server is bounded, however many changes there are.
         #expect(answer.body.count < 200_000)
         guard packing.isEmpty else { return }
         let first = values(answer.text)
@@ -41,7 +41,7 @@ import Testing
         #expect(first + values(rest.text) == numerals.compactMap { Int($0) })
     }
 
-    /// One that reads is told everything at once.
+    /// A client that reads receives everything at once.
     @Test func whoReadsIsNotHeldBack() throws {
         let served = try ServedStore { $0.heartbeat = .milliseconds(50) }
         let numerals = (0..<Self.count).map { "\($0 + 100_000)" }

@@ -26,7 +26,7 @@ import Testing
             "POST /v1/samples HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.otherToken)\r\n\(key)"
                 + "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
         #expect(eventually { served.service.server.isAnswerAwaited(1) })
-        // The server has begun to stop by then: it waits for what was taken.
+        // The server has begun to stop by then and waits for accepted requests.
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(100)) { writing.resume() }
         served.service.stop()
         #expect(try count(served) == 1)

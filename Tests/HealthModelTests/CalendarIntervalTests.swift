@@ -54,7 +54,7 @@ import Testing
         #expect(havana.start(of: autumn + 1).description == "2026-11-02T05:00:00.000000Z")
     }
 
-    /// 30 December 2011 did not occur in Samoa: its interval is empty, and no instant lies in it.
+    /// 30 December 2011 did not occur in Samoa: its interval is empty and contains no instant.
     @Test func skippedDay() throws {
         let days = try Self.intervals("1d", "Pacific/Apia")
         let before = days.index(of: try Self.instant("2011-12-29T12:00:00-10:00"))
@@ -65,7 +65,7 @@ import Testing
         #expect(days.index(of: days.start(of: after)) == after)
     }
 
-    /// An anchor whose time of day falls inside the gap: the interval begins where the clocks went forward.
+    /// An anchor whose time of day is inside the gap: the interval begins when the clocks go forward.
     @Test func anchorsInTheGap() throws {
         let days = try Self.intervals("1d", anchor: "2026-03-27T02:30:00+01:00")
         #expect(days.start(of: 0).description == "2026-03-27T01:30:00.000000Z")
@@ -112,7 +112,7 @@ import Testing
                 == "2025-12-31T18:15:00.000000Z")
     }
 
-    /// Whatever the interval, zone and anchor: an instant lies in the interval that it is given, and starts never go back.
+    /// For any interval, zone and anchor, an instant is within its interval, and starts never go back.
     @Test(arguments: ["1m", "7h", "1d", "3d", "1w", "1mo", "5mo", "1y", "3y"])
     func everyInstantLiesInItsInterval(text: String) throws {
         var random = SeededGenerator(seed: 24)

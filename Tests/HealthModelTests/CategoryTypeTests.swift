@@ -2,7 +2,7 @@ import Testing
 
 @testable import HealthModel
 
-/// Category types and their values are as the facts say, row by row.
+/// Category types and their values match the facts, row by row.
 @Suite struct CategoryTypeTests {
     private static func facts() throws -> [[String: String]] { try TestFile.csv("Facts/category-types.csv") }
 
@@ -19,7 +19,7 @@ import Testing
             #expect(type.categoryValues?.value(of: name) == raw, "\(identifier) \(name)")
             #expect(type.categoryValues?.name(of: raw) != nil)
         }
-        // And nothing beside them.
+        // No other values exist.
         #expect(
             Set(SampleType.all.filter { $0.kind == .category }.map(\.healthKitIdentifier)) == Set(facts.map { $0["identifier"] }))
         for type in SampleType.all where type.kind == .category {
@@ -36,7 +36,7 @@ import Testing
         #expect(SampleType("menstrualFlow")?.categoryValues?.constant(of: 4) == "HKCategoryValueVaginalBleedingHeavy")
         #expect(SampleType("mindfulSession")?.categoryValues?.constant(of: 0) == "HKCategoryValueNotApplicable")
         #expect(sleep.constant(of: 6) == nil)
-        // What it writes it reads.
+        // Values can be read back after writing.
         for type in SampleType.all {
             for each in type.categoryValues?.cases ?? [] {
                 #expect(
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// One id is one type, whatever its kind: a series has no other name.
+    /// One id is one type, whatever its kind, because a series has no other name.
     @Test func idsAreOfOneKind() {
         #expect(Set(SampleType.all.map(\.id)).count == SampleType.all.count)
     }

@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    /// A stretch of time at its ends: a moment, what began before, what goes on behind.
+    /// The ends of an interval: an instantaneous sample, one that began before, and one that continues after it.
     @Test(arguments: [
         (100, 100, true, true, true), (199, 199, true, true, true), (200, 200, false, false, false),
         (99, 99, false, false, false),

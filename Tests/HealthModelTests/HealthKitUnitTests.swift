@@ -3,7 +3,7 @@ import Testing
 @testable import HealthModel
 
 @Suite struct HealthKitUnitTests {
-    /// HealthKit's string, our code, and the string that is written back where it is another.
+    /// HealthKit's string, our code, and the string that is written if it differs.
     @Test(arguments: [
         ("g", "g", nil), ("kg", "kg", nil), ("mg", "mg", nil), ("mcg", "ug", nil), ("oz", "[oz_av]", nil),
         ("lb", "[lb_av]", nil), ("st", "[stone_av]", nil), ("mol", "mol", nil), ("mmol", "mmol", nil), ("m", "m", nil),

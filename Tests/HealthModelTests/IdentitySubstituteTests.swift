@@ -1,7 +1,7 @@
 import HealthModel
 import Testing
 
-/// Ordinals in place of a timestamp that is not trusted are part of UUIDs, and stay what they are. Computed by another program: FNV-1a, 64 bits.
+/// The ordinals that replace an untrusted timestamp are part of UUIDs and must not change. Computed by another program: FNV-1a, 64 bits.
 @Suite struct IdentitySubstituteTests {
     @Test func vectors() {
         #expect(IdentitySubstitute.record(7).ordinal(0) == 1_319_590_833)

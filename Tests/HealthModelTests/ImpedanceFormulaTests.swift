@@ -27,7 +27,7 @@ import Testing
         #expect(values(.footToFoot2015, inputs(isMale: false)) == ["49.7", "41.7"])
     }
 
-    /// Of a body that it was not made after there is no estimate.
+    /// No estimate is made for people outside the formula's range.
     @Test func outsideOfItsPeople() {
         #expect(ImpedanceFormula.sun2003.estimate(inputs(age: 11)) == nil)
         #expect(ImpedanceFormula.footToFoot2015.estimate(inputs(age: 76)) == nil)

@@ -2,7 +2,8 @@ import Testing
 
 @testable import HealthModel
 
-/// Times as people write them, at a fixed now; the expected instants were computed with Python's `zoneinfo`, or stand in the tests' names.
+/// Times as people write them, at a fixed now. The expected instants were computed with Python's `zoneinfo` or follow from the tests'
+/// names.
 @Suite struct InstantWrittenTests {
     private static func instant(_ text: String) throws -> Instant { try #require(try Timestamp(iso8601: text).instant) }
 
@@ -10,7 +11,7 @@ import Testing
         Instant(written: text, now: try instant(now), zone: try TimeZoneRulesTests.zone(zone))?.description
     }
 
-    /// Monday, 2026-11-23; in Berlin midnight is at 23:00 UTC.
+    /// Monday, 2026-11-23. Midnight in Berlin is 23:00 UTC.
     @Test(arguments: [
         ("monday", "2026-11-22T23:00:00Z"), ("mon", "2026-11-22T23:00:00Z"), ("Monday", "2026-11-22T23:00:00Z"),
         ("sunday", "2026-11-21T23:00:00Z"), ("SUN", "2026-11-21T23:00:00Z"), ("saturday", "2026-11-20T23:00:00Z"),
@@ -77,7 +78,7 @@ import Testing
         #expect(try Self.read("2026-03-29T02:30:00", at: now, in: "Europe/Berlin") == nil)
     }
 
-    /// Where clocks go forward at midnight a day begins at 01:00, and where they go back at one o'clock it has two midnights.
+    /// If clocks go forward at midnight, a day begins at 01:00. If they go back at one o'clock, it has two midnights.
     @Test func daysWithoutMidnight() throws {
         let beirut = "2026-03-30T12:00:00+03:00"
         for text in ["yesterday", "sunday", "2026-03-29"] {

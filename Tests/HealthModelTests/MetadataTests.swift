@@ -19,7 +19,7 @@ import Testing
         ("HKMetadataKeySyncIdentifier", "a\"b\\c", "syncIdentifier", "\"a\\\"b\\\\c\""),
         ("HKMetadataKeySyncVersion", "3", "syncVersion", "3"),
         ("HKExternalUUID", "", "externalUUID", "\"\""),
-        // What is not known or does not parse is kept.
+        // Unknown and unparsable values are kept.
         ("Meal", "Breakfast", "Meal", "\"Breakfast\""),
         ("HKMetadataKeyTimeZone", "UTC", "HKMetadataKeyTimeZone", "\"UTC\""),
         ("HKWeatherTemperature", "54", "HKWeatherTemperature", "\"54\""),
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// What a file may say is read back, however long: the store's rows were written by us.
+    /// Any text from a file is read back, however long, because the store's rows were written by us.
     @Test func whatIsWrittenIsRead() throws {
         let long = Metadata((0..<3).map { ("key \($0)", .string(String(repeating: "\u{1}x", count: 15_000))) })
         #expect(long.json.utf8.count > 65_536)

@@ -3,7 +3,7 @@ import Testing
 @testable import HealthModel
 
 @Suite struct NumeralTests {
-    /// Text, what is kept of it, its canonical form and its value.
+    /// The text, the part of it that is kept, its canonical form and its value.
     @Test(arguments: [
         ("98.60", "98.60", "98.6", 98.6), ("98.6", "98.6", "98.6", 98.6), ("0", "0", "0", 0), ("-0", "-0", "0", 0),
         ("-0.00", "-0.00", "0", 0), ("0.0", "0.0", "0", 0), ("007", "007", "7", 7), ("+5", "+5", "5", 5),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HealthModel
 
-/// Conditions on what bodies tell.
+/// Conditions on the fields of bodies.
 @Suite struct ObjectPredicateTests {
     static func sample(
         _ type: String, _ body: (any Encodable)? = nil, number: Numeral = Numeral(coefficient: 0), start: Int64 = 1_790_000_000
@@ -118,17 +118,17 @@ import Testing
     func meets(condition: String, expected: String) throws {
         let predicate = try SamplePredicate(condition)
         let met = try Self.samples().filter { predicate.matches($0.value) }.map(\.key).sorted()
-        // What has no such field differs from everything.
+        // An object without the field differs from every value.
         let kinds = condition.contains("!=") ? met.filter { expected.contains($0) } : met
         #expect(kinds.joined(separator: " ") == expected)
-        // A store that reads what the condition reaches finds the same.
+        // A store that reads only the range of the condition finds the same.
         let read = try Self.samples().filter { PredicatePlanTests.finds($0.value, by: predicate) }
         #expect(read.map(\.key).sorted() == met)
         // No condition and its contrary at once.
         #expect(try Self.samples().values.allSatisfy { !(predicate.matches($0) && SamplePredicate.not(predicate).matches($0)) })
     }
 
-    /// What is equal to nothing differs from everything, also behind `not`.
+    /// A missing field equals nothing and differs from everything, also after `not`.
     @Test func whatASampleDoesNotHave() throws {
         let samples = try Self.samples()
         func names(_ condition: String) throws -> Set<String> {
@@ -139,15 +139,15 @@ import Testing
         #expect(try names("fhir.code.cvx != 94") == all.subtracting(["immunization"]))
         #expect(try names("not fhir.code.cvx = 94") == all.subtracting(["immunization"]))
         #expect(try names("label != calm") == all.subtracting(["mood"]))
-        // A time that is no date, and an amount that has no conversion, meet neither.
+        // A time that is not a date, and an amount that cannot be converted, match neither the condition nor its negation.
         #expect(try names("averageHeartRate > 1 or not averageHeartRate > 1") == all)
         #expect(try names("not dose > 1 mg").contains("dose") == false)
         #expect(try names("dose != 1 mg").contains("dose") == false)
-        // A body that cannot be read tells nothing.
+        // An unreadable body has no fields.
         #expect(try names("fhir.resourceType = Immunization").contains("broken") == false)
     }
 
-    /// The character at which what was written cannot be understood.
+    /// The position of the character that cannot be parsed.
     @Test(arguments: [
         ("fhir.code.xyz = 94", 1), ("fhir.code > 94", 13), ("date.occurrence >= may", 20), ("date.occurrence ~ 2012", 19),
         ("date.occurrence = 2012-13", 19), ("date.occurrence = 2012-02-30", 19), ("date.birthday = 2012", 1),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HealthModel
 
-/// Workouts, correlations and a day's rings: their types are as the facts say, and what they tell is written down and read back.
+/// Workouts, correlations and rings: their types match the facts, and their fields are written and read back.
 @Suite struct ObjectTypeTests {
     @Test func activitiesAreAsTheFactsSay() throws {
         let facts = try TestFile.csv("Facts/workout-activity-types.csv")
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// Pauses do not count; what is told twice counts once, and what is never taken up again ends with the workout.
+    /// Pauses are excluded. A repeated pause counts once, and a pause without an end lasts until the end of the workout.
     @Test(
         arguments: [
             ([], 100), ([("pause", 10), ("resume", 30)], 80), ([("pause", 10), ("pause", 20), ("resume", 30)], 80),
@@ -79,7 +79,7 @@ import Testing
         other.totalDistance = Amount(try Numeral("5.2"), try Unit(ucum: "km"))
         #expect(try SampleBody(encoding: other).digest != body.digest)
         #expect(throws: DecodingError.self) { try SampleBody(octets: Array("{".utf8)).decoded(as: Workout.self) }
-        // A mole of glucose is told from another one.
+        // A mole of glucose differs from a mole of another substance.
         let glucose = Amount(
             try Numeral("5"), try SampleType.bloodGlucose.molarMass.map { try Unit(ucum: "mmol/L").with(molarMass: $0) })
         #expect(try SampleBody(encoding: glucose).decoded(as: Amount.self) == glucose)

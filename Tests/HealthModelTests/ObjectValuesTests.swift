@@ -2,7 +2,7 @@ import Testing
 
 @testable import HealthModel
 
-/// The lists and identifiers of objects are as the facts say, row by row.
+/// The lists and identifiers of objects match the facts, row by row.
 @Suite struct ObjectValuesTests {
     private static let lists: [String: CategoryValues] = [
         "HKElectrocardiogramClassification": ObjectValues.electrocardiogramClassification,
@@ -40,7 +40,7 @@ import Testing
         named.formUnion(CharacteristicType.allCases.map(\.healthKitIdentifier))
         for row in try TestFile.csv("Facts/other-type-identifiers.csv") {
             let identifier = try #require(row["identifier"])
-            // No sample: what the person noted of a medication.
+            // Not a sample: a user's annotation of a medication.
             #expect(named.contains(identifier) || identifier == "HKDataTypeIdentifierUserAnnotatedMedicationConcept")
         }
         for row in try TestFile.csv("Facts/clinical-types.csv") {

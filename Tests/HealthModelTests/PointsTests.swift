@@ -3,7 +3,7 @@ import Testing
 
 @testable import HealthModel
 
-/// What a body carries packed comes back, digit by digit; what was changed does not.
+/// The packed content of a body is read back digit by digit. Changed content is rejected.
 @Suite struct PointsTests {
     private static func points(_ rows: [[Numeral?]], columns: Int) throws -> (Points, PackedContent) {
         var writer = PointsWriter(columns: (0..<columns).map { Points.Column("column\($0)") })
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// Half an hour of a run: as an export tells it, six digits behind each point.
+    /// Half an hour of a run as in an export, with six decimals.
     @Test func aRouteIsSmall() throws {
         var random = SeededGenerator(seed: 5)
         var (latitude, longitude, altitude, course, speed) = (51_440_000, -2_600_000, 25_500_000, 120_000_000, 3_100_000)
@@ -79,7 +79,7 @@ import Testing
         #expect(content.packedLength <= 40_000, "\(content.packedLength)")
     }
 
-    /// Thirty seconds of a heart: microvolts with three digits behind the point.
+    /// Thirty seconds of an ECG: microvolts with three decimals.
     @Test func anElectrocardiogramIsSmall() throws {
         var random = SeededGenerator(seed: 6)
         var (level, slope) = (0, 0)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    /// A stream that unpacks without end stops where its length says.
+    /// A stream that unpacks endlessly stops at its declared length.
     @Test func noContentIsLongerThanItSays() throws {
         var writer = ContentWriter()
         for _ in 0..<32 { try writer.append([UInt8](repeating: 0, count: 1 << 20)) }
@@ -122,7 +122,7 @@ import Testing
         let content = try PackedContent([UInt8](repeating: 7, count: 1 << 20))
         var stored: [UInt8] = []
         content.append(to: &stored)
-        // Its length, behind the digest.
+        // Its length, after the digest.
         stored[33] = 0x81
         #expect(throws: ContentError.damaged) { try #require(PackedContent(stored: stored[...])).octets() }
     }

@@ -2,7 +2,8 @@ import Testing
 
 @testable import HealthModel
 
-/// What a store reads for a condition: never less than what meets it, and as little more as a series' facts and starts tell.
+/// The ranges that a store reads for a condition: never less than the matching samples, and as little more as the properties and starts of
+/// a series allow.
 @Suite struct PredicatePlanTests {
     private static func at(_ microseconds: Int64) -> Instant { Instant(microseconds: microseconds) }
 
@@ -12,7 +13,7 @@ import Testing
         SamplePredicate.SeriesFacts(type: type, subject: subject, source: source, device: device, longest: longest)
     }
 
-    /// Whether a store that goes by the plan finds a sample.
+    /// Whether a store that follows the plan finds a sample.
     static func finds(_ sample: Sample, by predicate: SamplePredicate) -> Bool {
         let facts = SamplePredicate.SeriesFacts(
             type: sample.origin.type, subject: sample.origin.subject, source: sample.origin.source.id,
@@ -37,7 +38,7 @@ import Testing
         let predicate = SamplePredicate.and([.types([.heartRate]), .source("a"), .comparison(.zone, .equal, .text("Z"))])
         let plan = predicate.plan(for: Self.series())
         #expect(plan?.starts == .all)
-        // The source's id is the series' own; its name is each sample's.
+        // The source's id belongs to the series, its name to each sample.
         #expect(plan?.rest?.description == "zone = Z")
         #expect(
             predicate.plan(for: Self.series(source: "b"))?.rest?.description == "(source.id = a or source.name = a) and zone = Z")
@@ -58,7 +59,7 @@ import Testing
         #expect(SamplePredicate.everything.plan(for: Self.series())?.rest == nil)
     }
 
-    /// What a type's condition leaves of another type's stretch.
+    /// The range that one type's condition leaves of another type's.
     @Test func eachTypeHasItsOwnStretch() throws {
         let predicate = try SamplePredicate(
             "type = heartRate and start < 2026-11-20T06:30:00Z or type = bodyMass and not start < 2026-11-20T06:30:00Z")
@@ -125,8 +126,8 @@ import Testing
         #expect(many.stretches == [0...1990])
     }
 
-    /// Random trees over a coarse grid: what meets the whole lies where the plan looks, and there the rest is the same as the whole. Read
-    /// again from its own text, a condition is the same.
+    /// Random trees over a coarse grid: every match is within the plan's range, and there the rest matches the same samples as the whole
+    /// condition. A condition read back from its own text is the same.
     @Test func planAndTextAreTheWhole() throws {
         var random = SeededGenerator(seed: 11)
         let types: [SampleType] = [.heartRate, .bodyMass, .stepCount]

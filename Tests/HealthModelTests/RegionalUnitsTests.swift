@@ -12,7 +12,7 @@ import Testing
         "fluid-ounce-imperial": ["[foz_br]"],
     ]
 
-    /// Each region's unit is one that CLDR lists for it, or for the world where it lists none.
+    /// Each region's unit is one that CLDR lists for it, or for the world if it lists none.
     @Test(arguments: [
         ("mass", "person", "bodyMass"), ("length", "person", "waistCircumference"), ("length", "road", "distanceCycling"),
         ("speed", "default", "runningSpeed"), ("temperature", "default", "bodyTemperature"),

@@ -2,10 +2,10 @@ import Testing
 
 @testable import HealthModel
 
-/// The identity of a reading is the same for ever: these UUIDs must never change.
+/// The identity of a reading never changes, so these UUIDs must never change.
 ///
-/// They were computed by another program than ours: Python's `hashlib` for the series' key and SipHash-2-4 with 128 bits of output written
-/// anew from its paper, checked against the first two of its authors' own test vectors.
+/// They were computed by another program: Python's `hashlib` for the series' key, and an implementation of SipHash-2-4 with 128 bits of
+/// output from its paper, checked against the first two of its authors' test vectors.
 @Suite struct SampleIdentityTests {
     private static let series: [String: SeriesKey] = [
         "a": SeriesKey(
@@ -150,7 +150,7 @@ import Testing
         func identity(_ unit: Unit) -> SampleIdentity {
             SampleIdentity(series: key, start: 0, end: 0, numeral: Numeral(coefficient: 5), unit: unit, ordinal: 0)
         }
-        // A molar mass is what we know of the substance, not what was received.
+        // A molar mass is knowledge about the substance and not received data.
         #expect(identity(plain) == identity(plain.with(molarMass: 180.156)))
     }
 
@@ -196,7 +196,7 @@ import Testing
         let other = registry.origin(type: .heartRate, source: source, device: Device(key: "new", name: "Strap"))
         #expect(one === other)
         #expect(one.device?.key == "new")
-        // A new version of the source is another origin of the same series (story 30: what a device is called must not strand its readings).
+        // A new version of the source is another origin of the same series (story 30: a renamed device must keep its readings).
         let updated = registry.origin(
             type: .heartRate, source: SourceRevision(id: "s", name: "S", version: "2"), device: Device(key: "new"))
         #expect(updated !== one)

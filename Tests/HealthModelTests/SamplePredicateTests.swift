@@ -49,7 +49,7 @@ import Testing
         ("metadata.wasUserEntered = true", true),
         ("metadata.wasUserEntered = 1", true), ("metadata.syncVersion > 2", true), ("metadata.weatherTemperature = 10 Cel", true),
         ("metadata.weatherTemperature < 60", true), ("metadata.none = x", false), ("metadata.none != x", true),
-        // A number and its unit in one word or in quotes; what looks like a number is compared as it was written where it is a text.
+        // A number and its unit in one word or in quotes. A text that looks like a number is compared as written.
         ("value > 38Cel", true), ("value > '38 Cel'", true), ("value > '38.5'", true), ("duration > 1min", true),
         ("duration > 1h30min", false),
         ("duration < 91000 ms", true), ("device.serial = 07", false), ("device.serial = '7'", true),
@@ -58,7 +58,7 @@ import Testing
         ("original.unit = Cel", true), ("metadata.HKWasUserEntered = yes", true),
         ("metadata.bodyTemperatureSensorLocation = 3", true),
         ("metadata.syncVersion = '3.0'", true), ("metadata.weatherTemperature = 10Cel", true),
-        // What cannot be compared meets neither a condition nor its contrary.
+        // Values that cannot be compared match neither a condition nor its negation.
         ("value > 5 kg", false), ("not value > 5 kg", false), ("value != 5 kg", false),
         ("not (value > 5 kg and value > 38)", false),
         ("value > 5 kg or value > 38", true), ("not (value > 5 kg and value > 40)", true),

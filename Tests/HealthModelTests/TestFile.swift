@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Files that lie beside the tests.
+/// Files next to the tests.
 enum TestFile {
     static func data(_ path: String, testFile: String = #filePath) throws -> Data {
         let folder = URL(filePath: testFile).deletingLastPathComponent()
@@ -11,7 +11,7 @@ enum TestFile {
         try JSONDecoder().decode(type, from: data(path))
     }
 
-    /// The rows of a CSV file as dictionaries by the header's names; quoted cells hold no line breaks.
+    /// The rows of a CSV file as dictionaries by the header's names. Quoted cells contain no line breaks.
     static func csv(_ path: String) throws -> [[String: String]] {
         let lines = String(decoding: try data(path), as: UTF8.self).split(whereSeparator: \.isNewline).map(cells)
         guard let header = lines.first else { return [] }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HealthModel
 
-/// `Vectors/time_zones.json`: zone files of tzdata 2025b, some with all their transitions written out and some that lean on the rule in
-/// their last line, and what Python's `zoneinfo` says of them: offsets at instants around the transitions, far before the first and far
-/// behind the last; and which offsets a wall clock's time can have, found by asking `zoneinfo` for every offset the zone ever had.
+/// `Vectors/time_zones.json`: zone files of tzdata 2025b, some with all transitions and some that rely on the rule in their last line, and
+/// the results of Python's `zoneinfo`: offsets at instants around the transitions, long before the first and long after the last, and the
+/// possible offsets of a local time, found by asking `zoneinfo` for every offset that the zone ever had.
 @Suite struct TimeZoneRulesTests {
     struct Zone: Decodable {
         let zone: String
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// A period's ends are where the offset changes, and the periods follow one another without holes.
+    /// A period ends at a change of the offset, and periods follow each other without gaps.
     @Test func periodsMeet() throws {
         for zone in try Self.zones() {
             let rules = try zone.rules
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Times at the ends of what a microsecond count can say neither trap nor hang.
+    /// Times at the limits of a microsecond count neither trap nor hang.
     @Test func farTimes() throws {
         for zone in try Self.zones() {
             let rules = try zone.rules
@@ -120,14 +120,15 @@ import Testing
                         try TimeZoneRules(identifier: "cut", tzif: Array(bytes[..<count]))
                     }
                 } else {
-                    // In the last line what is left may be a rule of its own; it must only not trap.
+                    // The rest of the last line may itself be a rule. It must only not trap.
                     _ = try? TimeZoneRules(identifier: "cut", tzif: Array(bytes[..<count]))
                 }
             }
         }
     }
 
-    /// Every byte set to values that counts, offsets and times don't like: refused or read, and what was read answers.
+    /// Every byte is set to values that are bad for counts, offsets and times. The file is refused or read, and one that was read gives
+    /// results.
     @Test func damagedFilesDoNotTrap() throws {
         for zone in try Self.zones()
         where ["Asia/Kolkata", "Asia/Kathmandu", "Etc/GMT+5", "Pacific/Kiritimati"].contains(zone.zone) {
@@ -146,7 +147,7 @@ import Testing
         }
     }
 
-    /// The rule, and offsets at instants; each computed by Python's `zoneinfo` from a file with that last line.
+    /// The rule, and offsets at instants, each computed by Python's `zoneinfo` from a file with that last line.
     @Test(arguments: [
         ("CET-1CEST,M3.5.0,M10.5.0/3", "2050-03-27T01:00:00Z", 7200),
         ("CET-1CEST,M3.5.0,M10.5.0/3", "2050-03-27T00:59:59Z", 3600),
@@ -163,7 +164,7 @@ import Testing
         // A negative time: on the day before.
         ("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "2050-03-27T00:59:59Z", -7200),
         ("<-02>2<-01>,M3.5.0/-1,M10.5.0/0", "2050-03-27T01:00:00Z", -3600),
-        // More than a day, and daylight saving that is behind: Dublin's winter.
+        // More than a day, and daylight saving time that is behind standard time: Dublin's winter.
         ("EET-2EEST,M3.4.4/50,M10.4.4/50", "2050-03-25T23:59:59Z", 7200),
         ("EET-2EEST,M3.4.4/50,M10.4.4/50", "2050-03-26T00:00:00Z", 10800),
         ("IST-1GMT0,M10.5.0,M3.5.0/1", "2050-07-01T00:00:00Z", 3600), ("IST-1GMT0,M10.5.0,M3.5.0/1", "2050-12-01T00:00:00Z", 0),
@@ -201,7 +202,7 @@ import Testing
     @Test func bigBang() throws {
         let kathmandu = try #require(try Self.zones().first { $0.zone == "Asia/Kathmandu" })
         var bytes = Array(kathmandu.tzif)
-        // The second header's counts say where the 64-bit times begin.
+        // The second header's counts give the start of the 64-bit times.
         let second = try #require((44..<bytes.count - 4).first { Array(bytes[$0..<$0 + 4]) == Array("TZif".utf8) })
         bytes.replaceSubrange(second + 44..<second + 52, with: [0xF8, 0, 0, 0, 0, 0, 0, 0])
         let rules = try TimeZoneRules(identifier: "Asia/Kathmandu", tzif: bytes)

@@ -76,7 +76,7 @@ import Testing
         #expect(throws: UnitError.needsMolarMass(from: "mg/dL", to: "mmol/L")) {
             try convert("99", "mg/dL", "mmol/L", molarMass: .nan)
         }
-        // A molar mass is not asked for where it is not needed.
+        // A molar mass is not required if it is not needed.
         #expect(try convert("1", "g", "mg", molarMass: 180.156) == 1000)
     }
 

@@ -40,7 +40,7 @@ import Testing
         if let meant { _ = try Unit(ucum: meant) }
     }
 
-    /// Codes of UCUM's that mean something else than a person means by them; the person is asked, nothing is taken for another.
+    /// UCUM codes with another meaning than people expect. The user is asked, and nothing is substituted.
     @Test(arguments: [
         ("F", "Cel", "did you mean [degF]?"), ("Cel", "F", "did you mean [degF]?"), ("C", "[degF]", "did you mean Cel?"),
         ("[degF]", "C", "did you mean Cel?"), ("F", "C", "did you mean [degF] and Cel?"), ("m", "ft", "did you mean [ft_i]?"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HealthModel
 
-/// Conversions and refusals that independent programs agree on; each case names them.
+/// Conversions and refusals that independent programs agree on. Each case names them.
 @Suite struct UnitVectorTests {
     struct Conversion: Decodable {
         let value: Double

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HealthStore
 
-/// What came and went, once each and in order; and anchors that a store does not know.
+/// Additions and deletions, once each and in order. And anchors that a store does not know.
 @Suite(.timeLimit(.minutes(15))) struct AnchoredObjectTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
@@ -31,7 +31,7 @@ import Testing
         #expect(second.deletedObjects.map(\.uuid) == [saved[1].uuid])
         #expect(first.newAnchor < second.newAnchor)
         #expect(try await after(second.newAnchor).result(for: store).addedSamples.isEmpty)
-        // Who begins now hears of what is gone as gone.
+        // A reader that begins now receives deleted samples as deleted.
         let late = try await all.result(for: store)
         #expect(late.addedSamples.map(\.sample.value) == [1, 3, 4])
         #expect(late.deletedObjects.map(\.uuid) == [saved[1].uuid])
@@ -54,7 +54,7 @@ import Testing
         #expect(try await after(nil, limit: 2500).result(for: store).hasMore == false)
     }
 
-    /// What is of no interest is not looked through again and again.
+    /// Uninteresting changes are not read again and again.
     @Test func anAnchorGoesOnAlsoWhereNothingIsTold() async throws {
         let before = try await all.result(for: store).newAnchor
         try await store.save(try TestHealth.pulse(60, 9))
@@ -110,7 +110,7 @@ import Testing
 
     @Test func whoFollowsHearsOfEachCommit() async throws {
         var iterator = after(nil, limit: 2).results(for: store).makeAsyncIterator()
-        // The first comes also where there is nothing.
+        // The first result arrives even if it is empty.
         #expect(try await iterator.next()?.addedSamples.isEmpty == true)
         let writer = try test.another("other")
         let saved = try await writer.save([TestHealth.steps(1, 40), TestHealth.steps(2, 30), TestHealth.steps(3, 20)])
@@ -118,7 +118,7 @@ import Testing
         #expect(first?.addedSamples.map(\.sample.value) == [1, 2])
         #expect(first?.hasMore == true)
         #expect(try await iterator.next()?.addedSamples.map(\.sample.value) == [3])
-        // Asked for before it is there.
+        // Requested before it exists.
         let waiting = Task { [iterator] in
             var iterator = iterator
             return try await iterator.next()?.deletedObjects.map(\.uuid)
@@ -135,7 +135,7 @@ import Testing
             for try await _ in AnchoredObjectQueryDescriptor(predicate: .everything).results(for: store) { count += 1 }
             return count
         }
-        // The first result is given at once; then it waits.
+        // The first result is returned at once. The next one waits.
         while await store.commits.waitingCount < 1 { await Task.yield() }
         waiting.cancel()
         #expect(try await waiting.value == 1)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthStore
 
-/// Told at least once, acknowledged, gone on with after a restart, and never given up.
+/// Delivered at least once, acknowledged, continued after a restart, and never given up.
 @Suite(.timeLimit(.minutes(15))) struct BackgroundDeliveryTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
@@ -16,7 +16,7 @@ import Testing
 
     init() throws { test = try TestHealth() }
 
-    /// Appends what it is told to a file, and acknowledges it as long as there is no file `deaf`.
+    /// Appends received messages to a file, and acknowledges them while there is no file `deaf`.
     private var listener: BackgroundDelivery.Receiver {
         .command(["/bin/sh", "-c", "cat >> '\(heard)'; ! test -e '\(test.folder.file("deaf"))'"])
     }
@@ -26,7 +26,7 @@ import Testing
         return try lines.map { try JSONDecoder().decode(BackgroundDelivery.Message.self, from: Data($0)) }
     }
 
-    /// Runs a delivery until so many deliveries were made or failed.
+    /// Runs a delivery until a number of deliveries succeeded or failed.
     private func run(
         _ delivery: BackgroundDelivery, until count: Int, _ store: HealthStore? = nil,
         then act: @escaping @Sendable (Int) async throws -> Void = { _ in }
@@ -46,7 +46,7 @@ import Testing
         return told
     }
 
-    /// A delivery that was begun, so that it knows where it stands.
+    /// Starts a delivery, so that it has a position.
     private func begin(_ delivery: BackgroundDelivery) async throws {
         try ProgressFile(store: test.path, name: delivery.name)
             .write(DeliveryProgress(anchor: try await store.currentAnchor()))
@@ -64,11 +64,11 @@ import Testing
         let told = try messages()
         #expect(events == told.map { .delivered($0) })
         #expect(told.map(\.types) == [["stepCount"], ["stepCount"]])
-        // It may have been looked at before the steps came, and then is behind the pulse.
+        // It may have read the changes before the steps arrived, and then has a position after the pulse.
         #expect(try #require(told.first).after >= before)
         #expect(told.last?.after == told.first?.anchor)
         #expect(told.last?.anchor == (try await store.currentAnchor()))
-        // What it names is what an anchored query finds.
+        // An anchored query finds the types that it names.
         let found = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: told.last?.after)
             .result(for: store)
         #expect(found.addedSamples.map(\.sample.value) == [3])
@@ -98,7 +98,7 @@ import Testing
         #expect(last.anchor == (try await store.currentAnchor()))
     }
 
-    /// A process that was killed goes on where its receiver is, not where it was itself.
+    /// A killed process continues at the receiver's position, not at its own.
     @Test func aRestartGoesOn() async throws {
         try test.folder.write([], to: "deaf")
         var delivery = try BackgroundDelivery(name: "again", receiver: listener)
@@ -112,7 +112,7 @@ import Testing
         let told = try messages()
         #expect(told.map(\.types) == [["stepCount"], ["heartRate", "stepCount"]])
         #expect(Set(told.map(\.after)).count == 1)
-        // Nothing is left: the next hears of what is new alone.
+        // Nothing is pending: the next delivery contains only new changes.
         try await store.save(TestHealth.steps(2, 30))
         _ = try await run(delivery, until: 1)
         #expect(try messages().last?.types == ["stepCount"])
@@ -127,7 +127,7 @@ import Testing
             var delivery = try BackgroundDelivery(name: frequency.rawValue, frequency: frequency, receiver: listener)
             delivery.sleep = { pause in
                 waits.withLock { $0.append(pause) }
-                // What comes while it waits is told with the rest.
+                // Changes that arrive during the wait are delivered with the others.
                 try await writer.save(.quantity(.bodyMass, try Amount(Double(period / 100), "kg"), from: TestHealth.time(1)))
                 clock.withLock { $0.microseconds += pause.components.seconds * 1_000_000 }
             }
@@ -149,7 +149,7 @@ import Testing
         #expect(await BackgroundDelivery.Receiver.command(["/bin/true"]).take(line, within: .seconds(600)) == nil)
     }
 
-    /// What is kept beside a delivery's progress is no other delivery's progress.
+    /// Files beside a delivery's progress are not another delivery's progress.
     @Test func namesThatLookLikeWorkingFiles() throws {
         let names = ["x", "x.lock", "x.new", "x-lock", "x.lock.new"]
         let files = try names.map { try ProgressFile(store: test.path, name: $0) }
@@ -196,7 +196,7 @@ import Testing
         }
         #expect(first.contains("something else"))
         #expect(second.contains("not acknowledged"))
-        // Nobody listens any more.
+        // Nothing listens any more.
         #expect(await BackgroundDelivery.Receiver.socket(path: path + "/no").take([], within: .seconds(1)) != nil)
         let long = BackgroundDelivery.Receiver.socket(path: String(repeating: "x", count: 200))
         #expect(await long.take([], within: .seconds(1))?.contains("longer") == true)
@@ -217,7 +217,7 @@ import Testing
         #expect(await BackgroundDelivery.Receiver.command(["true"]).take([10], within: .seconds(5)) == nil)
     }
 
-    /// A receiver of a store that was put back from a backup is told to begin again.
+    /// A receiver is told to begin again if the store was restored from a backup.
     @Test func aRestoredStoreIsToldOf() async throws {
         let delivery = try BackgroundDelivery(name: "restored", receiver: listener)
         try await store.save(TestHealth.steps(1, 60))

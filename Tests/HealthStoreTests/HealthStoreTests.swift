@@ -6,7 +6,7 @@ import Testing
 
 @testable import HealthStore
 
-/// Opening, and what is so of the store's person.
+/// Opening a store, and the properties of its person.
 @Suite struct HealthStoreTests {
     @Test func aMissingStoreIsMadeOnlyWhereThatIsAsked() async throws {
         let folder = try TemporaryFolder()

@@ -25,7 +25,7 @@ import Testing
         #expect(try await Query(limit: 1).result(for: store) == [old])
         let other = "00000000-0000-4000-8000-000000000001"
         #expect(try await Query(person: other).result(for: store).isEmpty)
-        // The same name again is what is said now, of this person.
+        // The same name again replaces the medication of this person.
         var archived = insulin
         archived.isArchived = true
         try await store.save(archived)

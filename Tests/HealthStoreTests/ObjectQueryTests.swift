@@ -63,7 +63,7 @@ import Testing
         _ = try ingest.finish(at: TestHealth.now.microseconds)
     }
 
-    /// A cuff's frame has two pressures under one group, and is a correlation that nobody stored.
+    /// A cuff's frame has two pressures in one group, and is a correlation that is not stored.
     @Test func aFramesPressuresAreACorrelation() async throws {
         try keep(try cuffsFrame(30))
         var query = CorrelationQueryDescriptor(type: .bloodPressure)
@@ -73,7 +73,7 @@ import Testing
         #expect(try await query.result(for: store).isEmpty)
     }
 
-    /// What the cuff told first are the objects of the correlation that an app saves of the same measurement.
+    /// The cuff's earlier samples are the objects of the correlation that an app saves for the same measurement.
     @Test func aCorrelationHasWhatAnotherPathToldFirst() async throws {
         try keep(try cuffsFrame(30))
         try await store.save(try pressure(121, 80, 30))
@@ -84,7 +84,7 @@ import Testing
         #expect(found.first?.objects.map(\.sample.origin.device?.key) == ["cuff", "cuff"])
     }
 
-    /// A correlation that was saved is no frame: deleted, it does not come back as a derived one.
+    /// A saved correlation is not a frame. If it is deleted, it does not return as a derived one.
     @Test func aDeletedCorrelationStaysDeleted() async throws {
         let saved = try await store.save(try pressure(121, 80, 30))
         try await store.delete([saved.uuid])
@@ -142,7 +142,7 @@ import Testing
         for (index, object) in wrong.enumerated() {
             let error = await thrown(HealthStoreError.self) { try await store.save(object) }
             guard case .refused(0, _)? = error else {
-                // A classification that nobody knows is held, as an unknown case of a category is.
+                // An unknown classification is quarantined, like an unknown case of a category.
                 #expect(index == 0 && error == nil)
                 continue
             }
@@ -177,7 +177,7 @@ import Testing
         try await store.save(.quantity(.bodyMass, try Amount(80, "kg"), from: TestHealth.time(1)))
         try await store.save(TestHealth.steps(500, 24 * 60))
         #expect(try await summaries.next()?.map(\.date) == ["2026-11-19", "2026-11-20"])
-        // Rings follow also from what is said of the person, and from the order of sources, and from nothing else.
+        // Rings also depend on the person's characteristics and on the order of sources, and on nothing else.
         let rings = ActivityQuery(zone: store.zone, subject: store.person)
         try await store.readers.read { [person = store.person, path = test.path] reader in
             let known = try reader.activityState(of: rings, after: nil).state

@@ -21,7 +21,7 @@ import Testing
         try await writer.save(.quantity(.bodyMass, try Amount(80, "kg"), from: TestHealth.time(1)))
         #expect(try await all.next()?.types == [.stepCount, .heartRate, .bodyMass])
         #expect(try await steps.next()?.types == [.stepCount])
-        // What went is told as well; what is no change is not.
+        // Deletions are reported as well. A commit without a change is not.
         try await writer.save(TestHealth.steps(2, 30))
         try await writer.delete([saved[0].uuid])
         #expect(try await all.next()?.types == [.heartRate])
@@ -39,7 +39,7 @@ import Testing
         #expect(try await updates.next()?.types == [.stepCount])
     }
 
-    /// Each hears of each commit, however many there are; none of them asks again by itself.
+    /// Each observer receives each commit, however many there are, and none of them polls.
     @Test func manyObserversShareOneWatch() async throws {
         let store = store
         let counts = try await withThrowingTaskGroup(of: Int.self) { group in

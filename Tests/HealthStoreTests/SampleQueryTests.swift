@@ -41,7 +41,7 @@ import Testing
         #expect(streamed == found.map(\.uuid))
     }
 
-    /// All of them, sorted by a value: the walk ends behind the last, though its last part is not full.
+    /// All samples, sorted by a value: the iteration ends after the last one, although its last part is not full.
     @Test func sortedWithoutALimitItEnds() async throws {
         try await saveSteps(300)
         let query = SampleQueryDescriptor(predicate: steps, sortDescriptors: [SampleOrder(.value, descending: true)])
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// The walk sees the store as it was when it began; what it was left with is read on, whatever is deleted meanwhile.
+    /// The iteration sees the store as it was at the start. The rest is still read, whatever is deleted in the meantime.
     @Test func aStreamIsOfOneState() async throws {
         try await saveSteps(1000)
         var iterator = SampleQueryDescriptor(predicate: steps).results(for: store).makeAsyncIterator()
@@ -84,7 +84,7 @@ import Testing
                 break
             }
         }
-        // Each walk ends in a task of its own; a reader that is used again has ended it.
+        // Each iteration ends in its own task. A reader that is reused has ended it.
         while await store.readers.idleCount < 1 { await Task.yield() }
         #expect(await store.readers.idleCount <= 4)
     }
@@ -109,7 +109,7 @@ import Testing
         await #expect(throws: CancellationError.self) { try await whole.value }
     }
 
-    /// Nothing is read ahead of a reader but what is at hand: each batch is asked for.
+    /// Nothing is read ahead except the current batch: each batch is requested.
     @Test func aSlowReaderHoldsTheStoreBack() async throws {
         try await saveSteps(2000)
         var iterator = SampleQueryDescriptor(predicate: steps).results(for: store).makeAsyncIterator()
@@ -137,7 +137,7 @@ import Testing
         #expect(try await sources(.types([.bodyMass])) == [])
     }
 
-    /// As many at once as there are, beside one who writes.
+    /// As many readers as possible during a write.
     @Test func readersBesideAWriter() async throws {
         try await saveSteps(100)
         let store = store
@@ -153,7 +153,7 @@ import Testing
                 }
             }
             group.addTask {
-                // Two in each change: nobody ever sees one of them.
+                // Two samples in each change. A reader never sees only one of them.
                 for minute in 1...20 {
                     try await store.save([
                         TestHealth.steps(1, Int64(600 + minute * 2)), TestHealth.steps(1, Int64(601 + minute * 2)),

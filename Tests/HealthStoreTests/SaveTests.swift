@@ -4,7 +4,7 @@ import Testing
 
 @testable import HealthStore
 
-/// What a program saves is kept as any reading is, and what cannot be is refused as a whole.
+/// Saved objects are stored like any reading, and an invalid request is refused as a whole.
 @Suite struct SaveTests {
     private let test: TestHealth
     private var store: HealthStore { test.store }
@@ -149,7 +149,7 @@ import Testing
         }
         #expect(reason.contains("earliest"))
         #expect(try await test.values(.stepCount) == [2])
-        // Who had read it hears of it; who had not begins again.
+        // A reader that had read it is notified. One that had not starts again.
         let told = try await AnchoredObjectQueryDescriptor(predicate: .types([.stepCount]), anchor: before).result(for: store)
         #expect(told.prunings.map(\.before) == [date])
         #expect(told.addedSamples.isEmpty && told.deletedObjects.isEmpty)

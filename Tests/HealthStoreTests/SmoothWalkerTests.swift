@@ -7,16 +7,16 @@ import Testing
 
 @testable import HealthStore
 
-/// The example package: built as somebody else's, and run as a person runs it, beside another process that writes.
+/// The example package, built like another developer's package and run as a user runs it, while another process writes.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct SmoothWalkerTests {
     private static let repository = #filePath.components(separatedBy: "/Tests/HealthStoreTests/")[0]
 
-    /// It is built in a folder of its own, which is kept: only what changed is built the next time. Just the library's part of the package is, and
-    /// without what a debugger wants.
+    /// It is built in a folder that is kept, so only changes are built the next time. The folder contains only the library's part of the
+    /// package, and no debug information.
     private static func program() async throws -> String {
         let folder = "\(repository)/.build/examples"
         if try await build(folder).status != 0 {
-            // What was kept may be of other files than there are now.
+            // The kept folder may contain old files.
             try? FileManager.default.removeItem(atPath: folder)
             let built = try await build(folder)
             try #require(built.status == 0, "\(built.output)")
@@ -79,7 +79,7 @@ import Testing
     }
 }
 
-/// A program that runs beside the tests, with a pipe for its input; its output goes into a file.
+/// A program that runs during the tests, with a pipe as its input. Its output goes into a file.
 final class Command {
     private let process: pid_t
     private let folder: TemporaryFolder
@@ -91,7 +91,7 @@ final class Command {
 
     init(_ program: String, _ arguments: [String]) throws {
         folder = try TemporaryFolder()
-        // No other program that is started meanwhile keeps it open.
+        // Prevents other child processes from keeping it open.
         input = mkfifo(folder.file("input"), 0o600) == 0 ? open(folder.file("input"), O_RDWR | O_CLOEXEC) : -1
         guard input >= 0 else { throw Failure(code: errno) }
         var actions = posix_spawn_file_actions_t()
@@ -123,7 +123,7 @@ final class Command {
 
     private var output: String { String(decoding: (try? folder.read("output")) ?? [], as: UTF8.self) }
 
-    /// What it printed, once there are so many lines, or it has ended.
+    /// Its output, once it has this many lines or has ended.
     func lines(_ count: Int) async throws -> [String] {
         while true {
             let hasEnded = try ended()

@@ -74,7 +74,7 @@ import Testing
             let query = StatisticsQueryDescriptor(type: .stepCount, options: options, priority: priority)
             return try await query.resultsBySource(for: store).map { $0.sum?.value(in: .one) }
         }
-        // Of the phone's 20 minutes the last ten are told by nobody else.
+        // Only the phone reports the last ten of its 20 minutes.
         #expect(try await sums(.cumulativeSum) == [120])
         #expect(try await sums(.cumulativeSum, ["phone"]) == [40])
         #expect(try await sums([.cumulativeSum, .separateBySource]) == [100, 40])
@@ -113,7 +113,7 @@ import Testing
         #expect(collection.statistics(at: utc(24, 12)).map(\.count) == [0])
     }
 
-    /// Each case of a category has figures of its own, and none of them stands for the others.
+    /// Each case of a category has its own figures, independent of the others.
     @Test func aCategoryHasOneForEachCase() async throws {
         let sleep = try #require(SampleType("sleepAnalysis"))
         let core = try #require(sleep.categoryValues?.value(of: "asleepCore"))
@@ -130,7 +130,7 @@ import Testing
         #expect(days.statistics(at: TestHealth.time(250)).map(\.duration) == [600, 6000])
     }
 
-    /// A day that the zone left out, which the sample's own clock showed all the same, begins where the next one does.
+    /// A day that the zone skipped, but the sample's own clock showed, begins with the next day.
     @Test func aSkippedDayOfItsOwnZone() throws {
         let zone = try TimeZoneRules(rule: "<-10>10<+14>-14,M3.5.0/0,M10.5.0/0", identifier: "Apia")
         let intervals = CalendarIntervals(.day, zone: zone)
@@ -170,7 +170,7 @@ import Testing
         #expect(last.collection.statistics.isEmpty)
     }
 
-    /// What a follower has is what a fresh query tells, whatever came, went and overlapped.
+    /// A follower has the same result as a new query, whatever was added, deleted and overlapped.
     @Test(arguments: 0..<20) func aFollowerIsNeverBehind(seed: Int) async throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let phone = try test.another("phone")

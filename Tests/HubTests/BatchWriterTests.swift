@@ -25,7 +25,7 @@ import Testing
         #expect(kept == (0..<1000).map { "\($0)" })
     }
 
-    /// Where a batch cannot be kept, none behind it is: what was read first is stored first, or nothing of it.
+    /// If a batch cannot be stored, no later one is: readings are stored in order, or not at all.
     @Test func nothingBehindAFailure() throws {
         var kept: [String] = []
         let writer = BatchWriter { batch in

@@ -7,7 +7,7 @@ import Testing
 @testable import Hub
 @testable import Ingestion
 
-/// What is estimated of a weighing's impedance, and what is not.
+/// Which estimates are made from a weighing's impedance, and which are not.
 @Suite struct BodyEstimatesTests {
     private static let zone = TimeZoneRules(fixed: .utc)
     private static let rows = [
@@ -51,7 +51,7 @@ import Testing
             #expect(metadata[key] != nil, "\(key)")
         }
         #expect(try story.samples(type("bodyFatPercentage")).map(\.numeral.description) == ["26.7"])
-        // Once is enough, and what was taken back does not come again by itself.
+        // An estimate is made once, and does not return after it was undone.
         #expect(try make(story).known == 1)
         #expect(try story.samples(type("fatFreeMass")).count == 1)
         // Another formula is another source.
@@ -60,7 +60,7 @@ import Testing
         #expect(try story.store.check() == [])
     }
 
-    /// A height that was told later is that of a grown person's earlier days.
+    /// A later height also applies to an adult's earlier days.
     @Test(arguments: BodyEstimates.Missing.allCases) func nothingIsMadeUp(missing: BodyEstimates.Missing) throws {
         let story = try FileStoryTests()
         try story.load(Self.rows)
@@ -97,7 +97,7 @@ import Testing
                 == .quantity(Numeral(coefficient: 1630, exponent: -3), try type("height").canonicalUnit))
     }
 
-    /// A file that tells fat beside the impedance, and names no device, wants no estimate.
+    /// A file with fat and impedance but without a device needs no estimate.
     @Test func whatAFileTellsIsNotEstimated() throws {
         let story = try FileStoryTests()
         try story.load(Self.rows + ["2026-11-06T07:00:00Z,bodyFatPercentage,21.5,%"])
@@ -155,7 +155,7 @@ import Testing
         bench.pass(.seconds(2))
     }
 
-    /// Nobody asked: nothing is computed.
+    /// Without the setting, nothing is computed.
     @Test func offUnlessSwitchedOn() throws {
         let bench = try RadioBench()
         try weigh(bench)
@@ -176,7 +176,7 @@ import Testing
         #expect(bench.loop.load.timers == 0, "idle means idle")
     }
 
-    /// What is missing is said once, and no sample is made.
+    /// A missing input is reported once, and no sample is made.
     @Test func whatIsMissingIsSaidOnce() throws {
         let bench = try RadioBench()
         bench.estimates = [bench.store.subject: [.sun2003]]

@@ -40,7 +40,7 @@ import Testing
         try bench.stop()
         #expect(try bench.samples().count == 2)
         #expect(try bench.store.check() == [])
-        // And taken back, they are held as before.
+        // After the undo, they are quarantined as before.
         let release = try #require(try bench.store.accounts().first { $0.kind == .release })
         try bench.store.undo(release.id, forget: false, description: IngestDescription(kind: .undo, received: 0))
         #expect(try bench.samples().isEmpty)
@@ -72,7 +72,7 @@ import Testing
         #expect(try bench.store.check() == [])
     }
 
-    /// A thermometer that lets nobody read its clock: 36.5 °C at a time on its wall clock.
+    /// A thermometer without a readable clock: 36.5 °C with a local time.
     private static func temperature(
         _ bench: RadioBench, _ year: Int, _ day: UInt8, _ hour: UInt8, _ minute: UInt8, after delay: Duration = .zero
     ) {
@@ -80,8 +80,8 @@ import Testing
         bench.hear("gatt:2A1C", [0x02, 0x6D, 0x01, 0x00, 0xFF] + stamp, after: delay)
     }
 
-    /// The first arrives at 07:31 in Berlin. A clock that is ahead, one that was never set, one that is days off: no reading is stored at a
-    /// wrong time, none is refused behind its confirmation, and three that agree show the clock.
+    /// The first reading arrives at 07:31 in Berlin. The clock is ahead, was never set, or is days off: no reading is stored at a wrong
+    /// time, none is refused after its acknowledgement, and three that agree reveal the clock.
     @Test(arguments: [(2026, 20, 8), (2000, 20, 7), (2026, 23, 7), (1970, 20, 7)] as [(Int, UInt8, UInt8)])
     func aClockThatNobodyReads(year: Int, day: UInt8, hour: UInt8) throws {
         let bench = try RadioBench()
@@ -106,8 +106,8 @@ import Testing
         #expect(try bench.store.check() == [])
     }
 
-    /// Its owner sets the clock, and later it loses its battery: what was learned of it before is forgotten with the first stamp that says
-    /// otherwise.
+    /// The owner sets the clock, and later it loses its battery. The learned offset is forgotten with the first timestamp that contradicts
+    /// it.
     @Test func aClockThatIsSetAfterItWasLearned() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
@@ -122,8 +122,8 @@ import Testing
         try bench.stop()
     }
 
-    /// What three stamps showed outlives the hub, as long as the next ones say so: a clock that was set meanwhile is right, and one that lost
-    /// its battery meanwhile is not known again.
+    /// An offset learned from three timestamps survives a restart of the hub, as long as the next ones confirm it. If the clock was set in
+    /// the meantime, it is right. If it lost its battery, it is unknown.
     @Test func aClockThatWasLearnedBeforeARestart() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
@@ -146,8 +146,8 @@ import Testing
         #expect(try bench.store.check() == [])
     }
 
-    /// Measurements of before breakfast that are sent late, one of them twice, and one of a day to come, which stays held whatever comes
-    /// afterwards: a stamp of just now says nothing of it.
+    /// Measurements from before breakfast that are sent late, one of them twice, and one with a future date, which stays quarantined
+    /// whatever arrives later. A current timestamp proves nothing about it.
     @Test func lateReadingsOfARightClock() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
@@ -218,7 +218,7 @@ import Testing
         let before = { try Self.starts(bench) }
         try bench.travel(to: TimeZoneRules(fixed: ZoneOffset(seconds: -18_000)))
         let stored = try before()
-        // At home the clock was right; here it is six hours ahead.
+        // At home the clock was right. Here it is six hours ahead.
         bench.compareClocks(ahead: 21_600, zoneHours: -5)
         for number in 1...6 { Self.glucose(bench, UInt16(number), minute: UInt8(number)) }
         try bench.stop()
@@ -249,7 +249,7 @@ import Testing
         try bench.adopt("sig-glucose", "sig-heart-rate")
         let right = bench.clock.now
         bench.clock.now = Instant(seconds: 60)
-        // What it shows beside ours says nothing.
+        // The difference from our clock proves nothing.
         bench.compareClocks()
         Self.glucose(bench, 1)
         bench.hear("gatt:2A37", [0x00, 60])
@@ -258,7 +258,7 @@ import Testing
         bench.pass(.seconds(2))
         #expect(try bench.samples().map(\.sample.value) == [61])
         #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown", "clock-unknown"])
-        // The record is released when the clocks can be compared; when the pulse of the strap came, nobody knows.
+        // The record is released when the clocks can be compared. The time of the strap's pulse stays unknown.
         bench.compareClocks()
         bench.pass(.seconds(2))
         #expect(try bench.samples().count == 2)

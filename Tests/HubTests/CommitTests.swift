@@ -8,7 +8,7 @@ import Testing
 @testable import Ingestion
 @testable import SampleStore
 
-/// When what came becomes durable: streams together every half minute, all else within a second.
+/// When readings become durable: streams together every half minute, all others within a second.
 @Suite struct CommitTests {
     private static let thermometer = BluetoothAddress("C0:01:02:03:04:02") ?? { preconditionFailure("an address") }()
     /// 36.6 °C of a Temperature Measurement without a time.
@@ -41,7 +41,7 @@ import Testing
         try bench.stop()
     }
 
-    /// What a source kept for its device's description has waited already: a power cut takes no more than half a minute of a stream.
+    /// Readings that waited for the device's description have waited already, so a power cut loses at most half a minute of a stream.
     @Test func whatWasHeldHasWaited() throws {
         let bench = try bench()
         let octets: [UInt8] = [0x00, 61]
@@ -73,7 +73,7 @@ import Testing
         try bench.stop()
     }
 
-    /// What a device is told is safe takes along what waits, at once.
+    /// Acknowledging a record also commits all waiting readings at once.
     @Test func aConfirmedRecordIsDurableAtOnce() throws {
         let bench = try bench()
         try bench.adopt("sig-glucose", at: Self.thermometer)
@@ -86,7 +86,7 @@ import Testing
         try bench.stop()
     }
 
-    /// Who follows is told of what waits at once, and then each second.
+    /// A follower receives waiting readings at once, and then every second.
     @Test func inAHurryStreamsAreCommittedEachSecond() throws {
         let bench = try bench()
         beat(bench, 5)
@@ -101,7 +101,7 @@ import Testing
         try bench.stop()
     }
 
-    /// A shorter time that is set meanwhile holds for what waits, too; a longer one from the next commit on.
+    /// A shorter interval also applies to waiting readings. A longer one applies from the next commit on.
     @Test func theSettingIsTakenWithAReload() throws {
         let bench = try bench()
         var settings = try bench.settings()
@@ -119,7 +119,7 @@ import Testing
         try bench.stop()
     }
 
-    /// A device that keeps its readings, and tells how often it measures, waits for no other.
+    /// A device that stores its readings and has an expected interval does not wait for others.
     @Test func whatKeepsReadingsIsNoStream() throws {
         let bench = try bench()
         try bench.adopt("sig-glucose", at: Self.thermometer)
@@ -132,7 +132,7 @@ import Testing
         try bench.stop()
     }
 
-    /// What comes meanwhile does not have a full disk written to each second.
+    /// New readings do not cause a write to a full disk every second.
     @Test func aStoreThatFailsIsTriedAgainInItsOwnTime() throws {
         let bench = try bench()
         try bench.adopt("sig-health-thermometer", at: Self.thermometer)
@@ -158,7 +158,7 @@ import Testing
         #expect(try bench.samples().count == 21)
     }
 
-    /// Frames without end are no stream to wait for: what waits stays small.
+    /// Endless frames are not a stream to wait for, so the waiting readings stay few.
     @Test func aFloodIsCommittedEachSecond() throws {
         let bench = try bench()
         for _ in 0..<5000 { bench.hear("gatt:2A37", [0x00, 60], after: .microseconds(100)) }

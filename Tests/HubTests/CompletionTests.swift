@@ -7,7 +7,7 @@ import Testing
 @testable import BlueZSource
 @testable import SampleStore
 
-/// A meter's record came without its context, and is told whole later.
+/// A meter's record arrived without its context, and is completed later.
 @Suite struct CompletionTests {
     /// Of the record 7: after the meal.
     static let context: [UInt8] = [0x02, 7, 0, 2]
@@ -40,7 +40,7 @@ import Testing
             #expect((after.value, after.start, after.received) == (before.value, before.start, before.received))
             #expect(after.identity != before.identity)
         }
-        // Once, as a repair that can be taken back, and is not made again then.
+        // Once, as a repair that can be undone and is not repeated afterwards.
         let migration = try #require(try bench.store.migrations().first)
         #expect(try bench.store.migrations().count == 1 && migration.repair == "complete metadata" && migration.repaired == 1)
         _ = try bench.store.undoMigration(migration.id, at: bench.clock.now)
@@ -65,7 +65,7 @@ import Testing
         #expect((account.stored, account.duplicate) == (1, 1))
     }
 
-    /// What a person deleted stays deleted, however much is known of it later.
+    /// A deleted reading stays deleted, even if more is known about it later.
     @Test func whatWasDeletedStaysSo() throws {
         let bench = try bench()
         bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
@@ -79,7 +79,8 @@ import Testing
         try bench.stop()
     }
 
-    /// What came before the services were known, and may be another's, is held with its octets; what nothing can be made of is refused with them.
+    /// A value that arrived before the services were known, and may belong to another characteristic, is quarantined with its bytes. A
+    /// value that no profile can read is refused with them.
     @Test func whatCannotBeAttributed() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-heart-rate")

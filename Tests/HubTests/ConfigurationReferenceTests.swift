@@ -6,12 +6,13 @@ import Testing
 @testable import Hub
 @testable import Pipeline
 
-/// `docs/configuration.md` lists the keys that the program accepts, and no others.
+/// `docs/reference/configuration.md` lists the keys that the program accepts, and no others.
 @Suite struct ConfigurationReferenceTests {
     private let page: [Substring]
 
     init() throws {
-        let text = String(decoding: try Data(contentsOf: URL(filePath: Checkout.root + "/docs/configuration.md")), as: UTF8.self)
+        let path = Checkout.root + "/docs/reference/configuration.md"
+        let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         page = text.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
@@ -42,7 +43,7 @@ import Testing
         }
     }
 
-    /// As it stands there, and with the settings that it has as comments.
+    /// As written, and with the settings that are comments.
     @Test func theExampleIsAcceptedAndHasEveryKey() throws {
         let example = self.example
         let whole = example.map(Self.uncommented)

@@ -5,7 +5,7 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// What a person may settle, and what the machine says where he does not.
+/// The user's settings, and the machine's defaults.
 @Suite struct ConfigurationTests {
     let folder: TemporaryFolder
 
@@ -81,7 +81,7 @@ import Testing
         #expect(try read("{ hub: {} }").hub.readingsPerSecond == 10)
     }
 
-    /// `{über: 1}` in Latin-1, on which Foundation's decoder ends the process; and a text of brackets only.
+    /// `{über: 1}` in Latin-1, on which Foundation's decoder ends the process, and a text of brackets only.
     @Test(arguments: [[0x7B, 0xFC, 0x62, 0x65, 0x72, 0x3A, 0x20, 0x31, 0x7D], [UInt8](repeating: 0x5B, count: 100_000)])
     func refusesOctetsThatAreNoText(octets: [UInt8]) throws {
         try Data(octets).write(to: URL(filePath: folder.file("octets.json5")))
@@ -126,7 +126,7 @@ import Testing
         #expect(try machine.zone(machine.zoneName).offset(at: summer).seconds == 7200)
     }
 
-    /// Offsets of a POSIX rule count westwards. Without dates summer time has glibc's, and the identifier says so.
+    /// Offsets in a POSIX rule count westwards. Without dates, daylight saving time has glibc's, and the identifier contains them.
     @Test(arguments: [
         ("CET-1CEST,M3.5.0,M10.5.0/3", "CET-1CEST,M3.5.0,M10.5.0/3", 7200), ("CET-1CEST", "CET-1CEST,M3.2.0,M11.1.0", 7200),
         ("<+0545>-5:45", "<+0545>-5:45", 20_700), ("UTC0", "UTC0", 0),
@@ -137,7 +137,7 @@ import Testing
         #expect(zone.identifier == identifier)
         let summer = try #require(Timestamp(iso8601: "2026-07-01T00:00:00Z").instant)
         #expect(zone.offset(at: summer).seconds == offset)
-        // `UTC+3` east of Greenwich is what a person means and the opposite of what POSIX does: only TZ is read so.
+        // For a user, `UTC+3` is east of Greenwich, the opposite of POSIX. Only TZ is read in POSIX's way.
         #expect(throws: ConfigurationError.self) { try machine.zone(ZoneName(variable, from: .option)) }
     }
 
@@ -235,12 +235,12 @@ import Testing
         }
     }
 
-    /// A profile that is broken is told and left out; the others' files are read. The later folder's profile counts.
+    /// A broken profile is reported and left out, and the other files are read. The later folder overrides the earlier ones.
     @Test func loadsProfilesFolderByFolder() throws {
         try folder.write(Array("{ id: 'broken' ".utf8), to: "broken.json5")
         var configuration = try read("{}")
         configuration.profiles = [Checkout.profiles, folder.path]
-        // The configuration itself lies there too and is no profile.
+        // The configuration is in the same folder and is not a profile.
         let (library, problems) = ProfileFolders(configuration: configuration, executable: "/nowhere/vitalgate").load()
         #expect(library["generic-csv"] != nil)
         #expect(library["broken"] == nil)

@@ -8,7 +8,8 @@ import Profiles
 import SampleStore
 import Testing
 
-/// An upload breaks at any byte, the cut file is imported, then the whole one is sent: what is stored is what the whole file alone brings.
+/// An upload breaks at any byte, the truncated file is imported, then the complete one is sent. The store then contains the same as after
+/// the complete file alone.
 @Suite struct CutFileTests {
     private let received = FixedClock().now
     private let folder: TemporaryFolder
@@ -21,7 +22,7 @@ import Testing
             creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
     }
 
-    /// Imports octets as a file of this name; `nil` where nothing can read them.
+    /// Imports bytes as a file with this name. `nil` if no format matches.
     @discardableResult
     private func add(
         _ octets: [UInt8], as name: String, to store: SampleStore, trusting: Bool = false
@@ -41,7 +42,7 @@ import Testing
         ).run(reading, received: received)
     }
 
-    /// What a store has, but for when and by which import it came.
+    /// The content of a store without the times and numbers of imports.
     private func content(_ store: SampleStore) throws -> [String] {
         var found: [String] = []
         let cursor = try store.samples(matching: SampleQuery())
@@ -65,7 +66,7 @@ import Testing
             try folder.copy("empty.db", to: "cut-\(length).db")
             let cut = try SampleStore(path: folder.file("cut-\(length).db"), access: .write)
             let first = try add(Array(octets[..<length]), as: name, to: cut)
-            // What is not certain is not stored: all that is there stays.
+            // Uncertain readings are not stored. All stored ones stay.
             let early = try content(cut)
             if !grows { #expect(Set(early).isSubset(of: whole), "\(name) cut at \(length)") }
             if let account = first?.account {
@@ -183,7 +184,7 @@ import Testing
         #expect(told.account.stored == 1 && !told.account.isCut)
     }
 
-    /// A last cell that no part of can stand for is whole, and so is one that no rule reads.
+    /// A last cell is complete if no part of it would be valid, or if no rule reads it.
     @Test(arguments: [
         ("time,type,value,unit", "2026-11-20T06:31:00Z,bodyMass,69.25,kg", true),
         ("time,type,value,unit,note", "2026-11-20T06:31:00Z,bodyMass,69.25,kg,af", true),
@@ -196,7 +197,7 @@ import Testing
         #expect(outcome.account.isCut == !isWhole)
     }
 
-    /// Undoing the whole file holds the cut row again; steps are never counted twice.
+    /// Undoing the complete file quarantines the truncated row again. Steps are never counted twice.
     @Test func undoneAgain() throws {
         let store = try store("undone.db")
         let head = "time,type,unit,value\n2026-11-20T06:31:00Z,stepCount,1,"

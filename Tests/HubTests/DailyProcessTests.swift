@@ -4,7 +4,7 @@ import Ingestion
 import PipelineTesting
 import Testing
 
-/// What runs once a day beside the hub.
+/// Processes that run once a day next to the hub.
 @Suite struct DailyProcessTests {
     @Test func itRunsOnceADayAndOnlyByARightClock() throws {
         let folder = try TemporaryFolder()
@@ -15,7 +15,7 @@ import Testing
         var notices: [String] = []
         let daily = DailyProcess("prune", loop: loop) { isRight }
         daily.onNotice = { notices.append("\($0)") }
-        // Runs until its end is heard of: the line is written before.
+        // Runs until the end is reported, because the line is written before.
         func runs(after hours: Int, expecting count: Int) throws -> Int {
             clock.uptime += .seconds(hours * 3600 + 600)
             var written = 0

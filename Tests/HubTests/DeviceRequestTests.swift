@@ -7,7 +7,7 @@ import Testing
 @testable import BlueZSource
 @testable import Ingestion
 
-/// The report on a device that nobody reads: what it holds, and what it does not.
+/// The report on an unsupported device: what it contains, and what it does not.
 @Suite struct DeviceRequestTests {
     private static let address = BluetoothAddress("C0:01:02:03:04:09")
 
@@ -39,7 +39,7 @@ import Testing
         #expect(text.contains("AA00000000000000"), "a frame keeps its length")
         #expect(text.contains("FFE0/FFE4 notify"))
         #expect(text.contains(DeviceRequest.sentence))
-        // The name is octets of a frame as well.
+        // The name is in the bytes of a frame as well.
         #expect(text.contains(String(repeating: "78", count: 11) + "55"))
     }
 
@@ -59,7 +59,7 @@ import Testing
         #expect(frames.channels["advert:manufacturer:0157"]?.count == 4)
         let draft = FrameSuggestion(id: "new-scale", name: frames.name, channels: frames.channels).json5
         #expect(draft.contains("advert:manufacturer:0157") && draft.contains("AA"))
-        // And nobody takes it for readings: no profile reads it.
+        // The report is not read as readings, because no profile reads it.
         let lines = request.lines
         #expect(lines.count == 7)
     }

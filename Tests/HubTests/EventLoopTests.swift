@@ -3,8 +3,8 @@ import Glibc
 import Testing
 
 @Suite struct EventLoopTests {
-    /// A card that stalls for seconds holds the loop up; what was said meanwhile comes before the timer that takes silence for a fault,
-    /// and would close the socket with it.
+    /// A card that stalls for seconds delays the loop. Data that arrived in the meantime is read before the timer that would interpret
+    /// silence as a fault and close the socket.
     @Test func whatCameDuringADelayIsHeardBeforeTimers() throws {
         let clock = RadioBench.Clock()
         let loop = EventLoop(clock: clock)

@@ -60,7 +60,7 @@ import Testing
         #expect(try store.quarantined().isEmpty)
     }
 
-    /// A comparison of the clock now says nothing of what was recorded before it was set.
+    /// A comparison of the clock now proves nothing about records from before it was set.
     @Test func recordsOfAClockThatWasNotSet() throws {
         let account = try replay("memory-before-clock-was-set")
         #expect((account.stored, account.duplicate, account.quarantined) == (15, 0, 9))

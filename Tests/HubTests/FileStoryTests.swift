@@ -8,7 +8,7 @@ import Profiles
 import SampleStore
 import Testing
 
-/// Stories from the field that files tell.
+/// Reports from users that involve files.
 @Suite struct FileStoryTests {
     let folder: TemporaryFolder
     let store: SampleStore
@@ -61,13 +61,13 @@ import Testing
         #expect((account.stored, account.quarantined) == (1, 0))
         #expect(try samples(.bodyMass).map(\.origin.subject).filter { $0 == Origin.unassigned }.count == 1)
         #expect(try load(child).duplicate == 1)
-        // Pounds taken for kilograms are no other person: they are the repair's.
+        // Pounds stored as kilograms are not another person. They are a case for a repair.
         try load([Self.header, "2026-11-07T07:00:00Z,bodyMass,222.7,kg"])
         #expect(try samples(.bodyMass).last?.origin.subject == store.subject)
         #expect(try store.check() == [])
     }
 
-    /// What was stored before there was a history stays whose it is, and is not stored once more as nobody's.
+    /// Samples from before the history stay with their person, and are not stored again as unassigned.
     @Test func whatIsStoredStaysTheirs() throws {
         let child = [Self.header, "2026-11-06T07:00:00Z,bodyMass,15.2,kg"]
         try load(child)

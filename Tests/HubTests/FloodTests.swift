@@ -35,7 +35,7 @@ import Testing
         #expect(account.skipped == ["flood": 5000 - samples])
     }
 
-    /// As many as are settled, for however long, are no flood; and a connection is none.
+    /// A number of readings up to the limit is not a flood, for any length of time. A connection never is.
     @Test func noFlood() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2", "sig-heart-rate")
@@ -46,8 +46,8 @@ import Testing
         #expect(bench.notices.isEmpty)
     }
 
-    /// Packets that somebody sealed with another key are refused, and each costs a line of the account: they are counted as well, and take
-    /// nothing of what the device itself may send.
+    /// Packets encrypted with another key are refused, and each is a line in the ledger. They are counted as well, and do not reduce the
+    /// limit of the real device.
     @Test func aFloodOfForgedPackets() throws {
         let bench = try RadioBench()
         let address = DeviceAssembly.storedAddress(RadioBench.address)

@@ -9,7 +9,7 @@ import Testing
 @testable import Ingestion
 @testable import SampleStore
 
-/// Captures that are damaged, cut, or made by somebody who wishes no good.
+/// Captures that are damaged, truncated, or malicious.
 @Suite struct ForgedCaptureTests {
     private let folder: TemporaryFolder
     private let lines: [String]
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: SourceError.self) { try CaptureReader(path: folder.file("nothing")) }
     }
 
-    /// What is at the edge of what may be is taken, and nothing traps.
+    /// Values at the limits are accepted, and nothing traps.
     @Test func theLargestNumbers() throws {
         let latest = "253402300799999999"
         let forged = [
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// A hub that lost its power left half a line. All in front of it counts, and the half is refused with its place.
+    /// A hub lost power and left an incomplete line. All lines before it are replayed, and the incomplete one is refused with its place.
     @Test func cutAtEachOctet() throws {
         let bytes = try folder.read("good.ndjson")
         let head = try #require(bytes.firstIndex(of: 0x0A)) + 1

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What one frame of a device says of the readings of another.
+/// Frames of a device that describe readings in other frames.
 @Suite struct FrameJoinTests {
     private func metadata(_ bench: RadioBench) throws -> [String?] {
         try bench.samples().map { $0.sample.metadata?.json }
@@ -19,7 +19,7 @@ import Testing
         bench.hear("gatt:2A37", [0x10, 61, 0x00, 0x04], after: .seconds(1))
         bench.hear("gatt:2A38", [2], after: .seconds(1))
         bench.hear("gatt:2A37", [0x00, 62], after: .seconds(1))
-        // A place of the future is none.
+        // A location that is reserved for future use is ignored.
         bench.hear("gatt:2A38", [200], after: .seconds(1))
         bench.hear("gatt:2A37", [0x00, 63], after: .seconds(1))
         try bench.stop()
@@ -31,7 +31,7 @@ import Testing
             ])
     }
 
-    /// What the measurement itself says counts.
+    /// The measurement's own location takes precedence.
     @Test func whereAThermometerSits() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")
@@ -45,12 +45,12 @@ import Testing
             ])
     }
 
-    /// A context goes with the measurement of its record, and with no other.
+    /// A context belongs to the measurement of its record only.
     @Test func mealsOfGlucose() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-glucose")
         bench.compareClocks()
-        // Before a meal, taken in a laboratory; 12 g for lunch has no key.
+        // Before a meal, in a laboratory. 12 g for lunch has no key.
         bench.hear("gatt:2A34", [0x07, 7, 0, 3, 0x0C, 0xD0, 1, 0x53])
         bench.hear("gatt:2A18", RadioBench.glucose(number: 7), continues: true)
         // Fasting is neither before nor after a meal.
@@ -61,7 +61,7 @@ import Testing
         try bench.stop()
         let samples = try bench.samples().map(\.sample)
         #expect(try bench.store.account(of: 1)?.skipped == ["glucose-context": 3])
-        // The three are one measurement, as its time and value say: what was stored first stays.
+        // The three are one measurement by time and value. The first stored one stays.
         #expect(samples.count == 1)
         #expect(samples[0].metadata?["bloodGlucoseMealTime"] == .string("preprandial"))
         #expect(samples[0].metadata?["wasTakenInLab"] == .boolean(true))
@@ -83,7 +83,7 @@ import Testing
         // 07:30 in Berlin: a minute before it arrives.
         bench.hear("gatt:2A9C", [0x06, 0x10, 0xF5, 0x00, 0xEA, 0x07, 11, 20, 7, 30, 0, 2])
         bench.hear("gatt:2A9C", [0x00, 0x14, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
-        // Whole ones are what they say.
+        // Complete ones keep their meaning.
         bench.hear("gatt:2A9C", [0x00, 0x04, 0xFF, 0xFF, 0xB0, 0x36], after: .seconds(1))
         try bench.stop()
         let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
@@ -94,8 +94,8 @@ import Testing
         #expect(samples[2].timeOrigin == .receipt)
     }
 
-    /// Beurer's scales tell time and user with the weight alone, and what they measured through the body right behind it. What comes later, or
-    /// without a weight, is measured when it comes.
+    /// Beurer's scales send time and user with the weight only, and the body composition right after it. A frame that arrives later, or
+    /// without a weight, has the time of receipt.
     @Test func whatFollowsAWeight() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-body-composition", "sig-user-data", "sig-weight-scale")
@@ -107,7 +107,7 @@ import Testing
         bench.hear("gatt:2A9C", composition, after: .seconds(1))
         bench.hear("gatt:2A9D", weight, after: .seconds(60))
         bench.hear("gatt:2A9C", composition, after: .seconds(11))
-        // The scale says it all again: the same samples.
+        // The scale sends everything again: the same samples.
         bench.hear("gatt:2A9D", weight, after: .seconds(60))
         bench.hear("gatt:2A9C", composition, after: .seconds(2))
         try bench.stop()
@@ -118,11 +118,11 @@ import Testing
         #expect(
             together.map(\.origin.type.id).sorted() == ["bodyFatPercentage", "bodyImpedance", "bodyMass", "musclePercentage"])
         #expect(together.allSatisfy { $0.metadata?.json == #"{"userIndex":2}"# && $0.timeOrigin == .device })
-        // Two that stood alone.
+        // Two samples without partners.
         #expect(samples.count == 4 + 2 * 3)
     }
 
-    /// A sensor that keeps its packet's number has measured nothing new, however long it says so; another number is another measurement.
+    /// A sensor that repeats a packet number has not measured again, for any length of time. Another number is another measurement.
     @Test func packetsOfAdvertisements() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
@@ -134,15 +134,15 @@ import Testing
         hear(2, 0xC4, after: .seconds(1))
         // Round once, after a night out of range.
         hear(2, 0xC4, after: .seconds(30_000))
-        // The number of the last, and something else: a device that began anew.
+        // The number of the last packet with other content: the device started over.
         hear(2, 0xC5, after: .seconds(1))
         try bench.stop()
         #expect(try bench.samples().count == 4)
         #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 10])
     }
 
-    /// A thermometer that tells temperature and humidity by turns, each with a number of its own: what says the same within the profile's
-    /// seconds is one measurement, and what the other said in between changes nothing.
+    /// A thermometer that sends temperature and humidity alternately, each with its own number. An equal value within the profile's
+    /// interval is the same measurement, and the other value in between changes nothing.
     @Test func readingsToldByTurns() throws {
         let bench = try RadioBench()
         try bench.adopt("xiaomi-mibeacon")
@@ -157,7 +157,7 @@ import Testing
         for object in [humid, warm, humid, warmer, humid] { hear(object, after: .seconds(5)) }
         hear(warmer, after: .seconds(15))
         hear(warmer, after: .seconds(15))
-        // A frame without objects is no reading.
+        // A frame without objects is not a reading.
         bench.hear("advert:FE95", [0x00, 0x20, 0xAA, 0x01, 99], after: .seconds(1))
         try bench.stop()
         let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
@@ -165,7 +165,7 @@ import Testing
         #expect(try bench.store.account(of: 1)?.skipped == ["no-value": 1, "repeated": 4])
     }
 
-    /// A scale's weight counts once it is stable, and once while its adverts say it again.
+    /// A scale's weight counts once it is stable, and once while its advertisements repeat it.
     @Test func aWeightCountsWhenItIsStable() throws {
         let bench = try RadioBench()
         try bench.adopt("qn-broadcast")
@@ -178,7 +178,7 @@ import Testing
         hear(true, 8125, after: .seconds(1))
         for _ in 0..<5 { hear(true, 8125, after: .seconds(2)) }
         hear(false, 0, after: .seconds(5))
-        // Somebody else, or once more.
+        // Another person, or another weighing.
         hear(true, 8125, after: .seconds(60))
         try bench.stop()
         #expect(try bench.samples().map(\.sample.value) == [81.25, 81.25])
@@ -199,7 +199,7 @@ import Testing
         #expect(try bench.store.account(of: 1)?.refused == 1)
     }
 
-    /// A start that arrives broken tells nothing but that there is another one: what came before it holds no more.
+    /// A broken session start only shows that there is a new session. The earlier start no longer applies.
     @Test(arguments: [(UInt8(0x01), 2), (0x00, 1)]) func aSessionsStartThatIsBroken(check: UInt8, count: Int) throws {
         let bench = try RadioBench()
         try bench.adopt("sig-continuous-glucose")

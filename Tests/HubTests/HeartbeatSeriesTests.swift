@@ -44,7 +44,7 @@ import Testing
         return beats
     }
 
-    /// The intervals of all series, in microseconds: what stands before a gap, or in another series, is none.
+    /// The intervals of all series, in microseconds. The time before a gap or in another series is not an interval.
     private func intervals(_ bench: RadioBench) throws -> [Int64] {
         var intervals: [Int64] = []
         for series in try series(bench) {
@@ -54,7 +54,7 @@ import Testing
         return intervals
     }
 
-    /// A packet that the link cut told one beat too few: the next one has a gap before it.
+    /// A packet cut by the link contains one beat less, so the next beat has a gap before it.
     @Test func aPacketThatWasCutOff() throws {
         let bench = try bench()
         for _ in 0..<5 { hear(bench, [1024]) }
@@ -97,7 +97,7 @@ import Testing
         #expect(all.allSatisfy { $0.sample.timeOrigin == .receipt })
         #expect(try bench.samples().count { $0.sample.origin.type.id == "heartbeatInterval" } == 0)
         #expect(try bench.samples().count { $0.sample.origin.type == .heartRate } == 200)
-        // What came in and what is accounted for agreed, or the stop had failed.
+        // The counts of input and output agreed, otherwise the stop would have failed.
         let account = try #require(try bench.store.accounts().first { $0.kind == .live })
         #expect(account.read == 200 + all.count)
     }
@@ -189,11 +189,11 @@ import Testing
         }
         let live = try series(bench).map { "\($0.sample.identity)" }
         #expect(live.count > 4)
-        // The first is what was gathered before the recording began.
+        // The first series was collected before the recording began.
         #expect(replayed == Array(live.dropFirst()))
     }
 
-    /// Two hours of a strap, both ways: octets that the store's pages take for each beat.
+    /// Two hours of a strap in both forms: bytes of the store's pages for each beat.
     @Test func seriesTakeFewOctetsABeat() throws {
         var octets: [Bool: Double] = [:]
         for gathering in [false, true] {

@@ -34,7 +34,7 @@ import Testing
         try bench.adopt("sig-heart-rate", "sig-glucose")
     }
 
-    /// The clock is set to where it belongs: so many seconds after the test began.
+    /// Sets the clock to the correct time: this many seconds after the test began.
     private func sync(after seconds: Int64) throws {
         bench.clock.now = Instant(microseconds: right.microseconds + seconds * 1_000_000)
         ntp.isSynchronised = true
@@ -67,7 +67,7 @@ import Testing
         }
         #expect(try bench.reader().quarantined().isEmpty)
         let samples = try bench.samples()
-        // Whose identity is what was received.
+        // Their identity is that of the received data.
         #expect(Set(held.map(\.stored.uuid)).isSubset(of: Set(samples.map(\.uuid))))
         #expect(samples.map(\.sample.timeOrigin) == Array(repeating: .deviceCorrected, count: 6) + [.receipt])
         #expect(samples.allSatisfy { $0.sample.received == $0.sample.start })
@@ -95,14 +95,14 @@ import Testing
             if case .added = change { changes.append(true) } else { changes.append(false) }
         }
         #expect(changes == [false, true, false, true, false, true])
-        // What comes from now on has its time, and nothing is corrected again.
+        // Later readings have the correct time, and nothing is corrected again.
         bench.hear("gatt:2A37", [0x00, 63], after: .seconds(1))
         bench.pass(.seconds(2))
         try HubClock(hub: bench.hub, questions: ntp.questions).start()
         #expect(try beats().map { $0.seconds.rounded() } == [1, 2, 3, 6])
         try bench.stop()
         #expect(try bench.store.check() == [])
-        // And the correction can be taken back as any other.
+        // The correction can be undone like any other.
         let migration = try #require(try bench.store.migrations().last)
         _ = try bench.store.undoMigration(migration.id, at: right, owner: nil)
         #expect(Set(try bench.samples().map(\.uuid)).isSuperset(of: before.map(\.uuid)))
@@ -156,7 +156,7 @@ import Testing
         try bench.stop()
         #expect(try bench.store.check() == [])
     }
-    /// What was received before the machine was switched on had its time from a clock that was right.
+    /// Data received before the machine was switched on has its time from a correct clock.
     @Test("what somebody repairs or restores meanwhile stays where it was") func repairedMeanwhile() throws {
         for beat: UInt8 in 50..<52 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         bench.pass(.seconds(2))

@@ -6,7 +6,8 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// What a file tells of the person: taken by the time at which the file was made, told by names alone, and taken back with its import.
+/// Characteristics in a file: they apply from the time at which the file was made, are reported by name only, and are undone with the
+/// import.
 @Suite struct ImportCharacteristicsTests {
     let folder: TemporaryFolder
     let store: SampleStore
@@ -19,7 +20,7 @@ import Testing
             creation: .init(subject: OneReadingTests.subject, time: received.microseconds))
     }
 
-    /// Imports a file that tells this, a row each, made so many days before it is imported.
+    /// Imports a file with these rows, made this many days before its import.
     private func take(
         _ told: [(CharacteristicType, String)], daysBefore: Int64?, subject: String? = nil, failure: SourceError? = nil
     ) throws -> ImportService.Outcome {
@@ -47,13 +48,13 @@ import Testing
         #expect(first.account.notes == ["characteristics set: dateOfBirth, bloodType"])
         #expect(first.account.read == 0 && first.account.skipped.isEmpty)
         #expect(try now(.dateOfBirth) == "1985-04-02" && now(.bloodType) == "aPositive" && now(.biologicalSex) == nil)
-        // The same told again says nothing.
+        // The same values again are not reported.
         #expect(try take([(.bloodType, "aPositive")], daysBefore: 1).account.notes.isEmpty)
         let undone = try store.undo(
             first.account.id, forget: false, description: IngestDescription(kind: .undo, received: received.microseconds))
         #expect(undone.ingest > 0)
         #expect(try store.touchesCharacteristics(first.account.id) && store.touchesCharacteristics(undone.ingest))
-        // The second export told one of both, too.
+        // The second export also contained one of them.
         #expect(try now(.dateOfBirth) == nil && now(.bloodType) == "aPositive")
         #expect(try store.check(deep: true).isEmpty)
     }
@@ -72,7 +73,7 @@ import Testing
         #expect(try now(.wheelchairUse) == "no")
     }
 
-    /// A file that breaks off has told what it told; of one that tells a thing twice the last counts.
+    /// A truncated file keeps the values before the cut. If a file contains a value twice, the last one counts.
     @Test func ofAFileThatBreaksOff() throws {
         let outcome = try take(
             [(.bloodType, "aPositive"), (.bloodType, "bNegative"), (.bloodType, "notSet")], daysBefore: 1,

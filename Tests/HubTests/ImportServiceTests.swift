@@ -50,7 +50,7 @@ import Testing
         #expect(!outcome.isInterrupted && outcome.failure == nil)
     }
 
-    /// Asked to stop: what was read so far is kept and accounted for.
+    /// After a stop request, the readings so far are stored and counted.
     @Test func stopsWhenAsked() throws {
         var calls = 0
         let outcome = try run(Self.rows(50_000)) {
@@ -90,12 +90,12 @@ import Testing
         let refusal = try #require(try store.refusals(of: outcome.account.id).first)
         #expect(refusal.placeKind == "line")
         #expect(refusal.place >= 4)
-        // What stands is whole, and the account says that more was to come.
+        // The stored part is complete, and the report shows that more was to come.
         #expect(
             outcome.account.notes == ["it was not read to its end: the readings before line 4 are complete and were imported"])
     }
 
-    /// Nothing in a table says whether it was cut: the readings of a last line without a line break are held.
+    /// Nothing in a table shows whether it was truncated, so the readings of a last line without a line break are quarantined.
     @Test func holdsALineWithoutALineBreak() throws {
         #expect(try run(Self.rows(3)).account.notes.isEmpty)
         // The last cell is a number, of which more may follow.
@@ -104,7 +104,7 @@ import Testing
         #expect(outcome.account.notes == ["line 2, the last, \(IngestAccount.openEnd)"])
     }
 
-    /// In the ledger a file has its name, and not where it lay.
+    /// The ledger contains the name of a file, not its folder.
     @Test func keepsFoldersToItself() throws {
         #expect(try run(Self.rows(1)).account.name == "file.csv")
     }

@@ -25,7 +25,7 @@ import Testing
 
     private func told(_ bench: RadioBench) -> [SourceNotice] { bench.notices.filter { $0.subject == "store" } }
 
-    /// Somebody repairs the readings of ten years meanwhile: they wait, are tried again each second, and are there once.
+    /// A repair of ten years of readings runs in between. New readings wait, are tried again every second, and are stored once.
     @Test func anotherProgramInTheMiddleOfAChange() throws {
         let bench = try bench()
         let other = try locked(bench)
@@ -45,7 +45,7 @@ import Testing
         try bench.stop()
     }
 
-    /// A lock that is gone soon is spoken of by nobody.
+    /// A short lock is not reported.
     @Test func anImportMeanwhile() throws {
         let bench = try bench()
         let other = try locked(bench)
@@ -58,7 +58,7 @@ import Testing
         #expect(try bench.samples().count == 1)
     }
 
-    /// What the kernel does with a file system that has errors: starting the hub again may help.
+    /// The kernel remounts a damaged file system read-only. Restarting the hub may help.
     @Test func aStoreThatCannotBeWritten() throws {
         let bench = try bench()
         try bench.store.connection.execute("PRAGMA query_only = 1")

@@ -9,20 +9,20 @@ import Profiles
 import SampleStore
 import Testing
 
-/// Read this first. One reading goes the whole way, and each stage shows what it makes of it:
+/// Read this first. One reading passes through all stages, and each stage shows its result:
 ///
 ///     bytes ─▶ FrameSource ─ RawFrame ─▶ FrameInterpreter ─ Reading ─▶ Normaliser ─ Sample ─▶ Gate ─▶ SampleStore ─▶ a line
 ///
-/// A stage knows its neighbours only by the types that pass between them (Sources/Pipeline); `Hub` puts them together.
+/// A stage knows its neighbors only by the types that pass between them (Sources/Pipeline). `Hub` connects them.
 @Suite struct OneReadingTests {
-    /// What a person writes by hand: somebody's temperature, in the unit of the thermometer, by the clock on the wall.
+    /// A file written by hand: a temperature in the unit of the thermometer, with a local time.
     static let file = """
         time,type,value,unit
         2026-11-20T07:31:00,bodyTemperature,98.60,[degF]
 
         """
 
-    /// Whose reading it is: part of a sample's identity, so the test says it.
+    /// The person of the reading. It is part of a sample's identity, so the test sets it.
     static let subject = "11111111-2222-4333-8444-555555555555"
 
     @Test func fromBytesToALine() throws {
@@ -39,11 +39,11 @@ import Testing
         #expect(match.profile.id == "generic-csv")
         #expect(match.form == .delimited(UInt8(ascii: ",")))
 
-        // 1. The source cuts bytes into frames, here rows of text with the line they stand on. It knows no temperatures.
+        // 1. The source splits bytes into frames, here rows of text with their line numbers. It knows nothing about temperatures.
         let source = DelimitedFileSource(path: path, delimiter: UInt8(ascii: ","), received: received)
 
-        // 2. The interpreter knows what the row means: a numeral as it was written, a unit, a type, a time; nothing is converted yet.
-        //    The registry hands out one description of the origin (whose, what, from where) for all readings that share it.
+        // 2. The interpreter knows the meaning of the row: a numeral as written, a unit, a type, a time. Nothing is converted yet.
+        //    The registry returns one description of the origin (person, type, source) for all readings that share it.
         let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: Self.subject))
         var readings: [Reading] = []
         var outcomes: [FrameOutcome] = []
@@ -62,7 +62,7 @@ import Testing
         #expect(wall.description == "2026-11-20T07:31:00.000000")
 
         // 3. The normaliser makes a sample of it: the instant (07:31 in Berlin in November is 06:31 UTC), the canonical unit, and the
-        //    identity, which is computed from what was received and from nothing made of it: not from the zone, not from 37.
+        //    identity, which is computed from the received data only: not from the zone, not from 37.
         let normaliser = Normaliser(zone: zone, received: received)
         var output = Normaliser.Output()
         normaliser.normalise(readings, into: &output)
@@ -75,7 +75,7 @@ import Testing
         #expect(sample.numeral.text == "98.60")
         #expect(sample.nominalStart == wall.microseconds)
 
-        // 4. The gate holds back what no body can have. This one may pass.
+        // 4. The gate quarantines values that no body can have. This one passes.
         Gate().judge(&output.samples)
         #expect(output.samples[0].rule == nil)
 
@@ -91,7 +91,7 @@ import Testing
         let account = try ingest.finish(at: received.microseconds)
         #expect((account.read, account.stored, account.duplicate) == (2, 1, 1))
 
-        // 6. A question, and an answer: the sample comes back as it went in …
+        // 6. A query and its result: the sample is returned as it was stored …
         let stored = try #require(try store.samples(matching: SampleQuery(types: [sample.origin.type])).next())
         #expect(stored.sample.identity == sample.identity)
         #expect(stored.sample.value == 37)
@@ -114,7 +114,7 @@ import Testing
 
         """
 
-    /// What the steps above do one by one, `ImportService` does for whole files: this is all that `vitalgate import` calls.
+    /// `ImportService` runs all of the steps above for whole files. `vitalgate import` calls only this.
     @Test func theSameInOneCall() throws {
         let folder = try TemporaryFolder()
         try folder.write(Array(Self.file.utf8), to: "temperature.csv")

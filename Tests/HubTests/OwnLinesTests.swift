@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    /// Whatever single octet is another: the line is refused, or names a sample whose UUID follows from it.
+    /// If any single byte is changed, the line is refused, or it names a sample whose UUID follows from it.
     @Test func aLineThatWasChanged() throws {
         var generator = SeededGenerator(seed: 5)
         for sample in try samples(11, 30) {
@@ -203,10 +203,10 @@ import Testing
                 var changed = octets
                 changed[Int.random(in: 0..<changed.count, using: &generator)] = UInt8.random(in: 0x20...0x7E, using: &generator)
                 guard let reading = try? read(changed) else { continue }
-                // In the year 9026 it is refused behind the line.
+                // In the year 9026 it is refused after the line was read.
                 let made = try? ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: Self.now)
                 guard let back = made?.first?.sample, back.origin.subject == sample.origin.subject else { continue }
-                // What names a sample is as it was.
+                // The identity of a sample does not change.
                 #expect(
                     back.identity == sample.identity
                         || !String(decoding: changed, as: UTF8.self).contains("\"uuid\":\"\(sample.identity)\""))
@@ -257,7 +257,7 @@ import Testing
         #expect(throws: Refusal.self) { try read(many.utf8) }
     }
 
-    /// Another kind of object in a first line is none of ours.
+    /// A first line with another kind of object is not ours.
     @Test(arguments: [
         ("{\"uuid\":\"x\",\"kind\":\"quantity\",\"type\":\"heartRate\",\"start\":\"2026\"", true),
         ("{\"type\":\"gad7\",\"start\":\"2026-11-20T08:00:00Z\",\"answers\":[", true),

@@ -17,7 +17,7 @@ import Testing
         return "\(date.year)-\(two(date.month))-\(two(date.day))T07:\(two(minute)):00Z,bodyMass,\(weight),kg"
     }
 
-    /// Weights by whose they are. Each row is a file of its own, or all are one.
+    /// Weights by person. Each row is a separate file, or all are one.
     private func weights(_ rows: [String], isOneFile: Bool) throws -> (own: [Double], nobodys: [Double]) {
         if isOneFile {
             try story.load([FileStoryTests.header] + rows)
@@ -39,7 +39,7 @@ import Testing
         #expect(found.nobodys.count == 8)
     }
 
-    /// The child stood on the scale first: what was the person's is nobody's once the parent stands on it, which can be undone.
+    /// The child stood on the scale first. The child's weights become unassigned when the parent uses the scale, which can be undone.
     @Test(arguments: [false, true]) func theChildComesFirst(isOneFile: Bool) throws {
         let found = try weights(
             [row(0, 0, "15.1"), row(0, 1, "72.1"), row(1, 0, "15.2"), row(1, 1, "72.2")], isOneFile: isOneFile)
@@ -48,7 +48,7 @@ import Testing
         let repair = try #require(try story.store.migrations().last)
         #expect(repair.source == "weights" && repair.repaired == 1)
         try story.store.undoMigration(repair.id, at: story.received)
-        // What a person gave back stays.
+        // Samples that a user assigned back stay.
         try story.load([FileStoryTests.header, row(2, 0, "72.3")])
         #expect(try story.samples(.bodyMass).filter { $0.origin.subject != Origin.unassigned }.map(\.value).contains(15.1))
     }
@@ -65,7 +65,7 @@ import Testing
         #expect(found.nobodys.isEmpty && found.own.count == days.count)
     }
 
-    /// Pounds under the name of kilograms are no other person.
+    /// Pounds labeled as kilograms are not another person.
     @Test func anotherUnit() throws {
         let found = try weights([row(0, 0, "72.0"), row(1, 0, "158.7"), row(2, 0, "72.1")], isOneFile: false)
         #expect(found.nobodys.isEmpty)

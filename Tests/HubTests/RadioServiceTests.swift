@@ -36,7 +36,7 @@ import Testing
         }
         try bench.hub.start()
         bench.source.hasAdapter = false
-        // Without a Bluetooth device nobody has looked for one.
+        // Without a Bluetooth device, no adapter was requested.
         #expect(try radio().state == "running")
         try bench.adopt("sig-heart-rate")
         #expect(try radio().state == "waiting")
@@ -72,7 +72,7 @@ import Testing
         var stored: [Int] = []
         var cursor: AdoptedDevice.LastRecord?
         bench.source.onConfirm = { _ in
-            // Another connection sees only what is committed.
+            // Another connection sees only committed samples.
             stored.append((try? bench.samples().count) ?? -1)
             cursor = (try? bench.reader().adoptedDevices().first?.lastRecord) ?? nil
         }
@@ -123,7 +123,7 @@ import Testing
             for: RadioBench.address)
         right.compareClocks()
         for bench in [slow, right] {
-            // A record of this morning, older than what the slow clock shows now.
+            // A record from this morning, before the time that the slow clock shows now.
             bench.hear("gatt:2A18", RadioBench.glucose(number: 7, hour: 5))
             try bench.stop()
         }
@@ -167,7 +167,7 @@ import Testing
         #expect(try bench.store.adoptedDevices().isEmpty, "what is forgotten stays so")
     }
 
-    /// Story 30: a device that came back under another key (paired anew, repaired) goes on as it was.
+    /// Story 30: a device that returns under another key (paired again, repaired) continues as before.
     @Test func aNewKeyGoesByTheOldOne() throws {
         let bench = try RadioBench()
         try bench.store.merge(device: RadioBench.device.key, into: "old")
@@ -186,7 +186,7 @@ import Testing
             adverts: adverts, isBonded: false, isConnected: false, adapter: "hci0")
     }
 
-    /// What `scan` says of a device that is not adopted.
+    /// The output of `scan` for a device that is not adopted.
     @Test func whatToDo() throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let adopt = "vitalgate devices adopt C0:01:02:03:04:01"
@@ -225,7 +225,7 @@ import Testing
         #expect(description.clock?.isSet == false)
     }
 
-    /// It has the services and counts 0.05 kg where they say 0.005 (ble-scale-sync, scales/renpho.ts).
+    /// It has the services but counts in 0.05 kg where they define 0.005 (ble-scale-sync, scales/renpho.ts).
     @Test(arguments: ["Renpho-Scale", "RENPHO ES-WBE28", "renpho"]) func aScaleThatCountsOtherwiseIsLeftOut(name: String) throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         let profiles = assembly.profiles(for: near(services: [0x180F, 0x181B, 0x181C, 0x181D], name: name)).map(\.id)
@@ -243,7 +243,7 @@ import Testing
         #expect((description.presence, description.adverts) == (.adverts, [data]))
     }
 
-    /// A company's number alone is many devices': the profile has to be able to read what was heard. A name is believed.
+    /// Many devices share a company number, so the profile must be able to read the received data. A name is sufficient.
     @Test func whatWasHeardDecidesAmongMany() throws {
         let assembly = DeviceAssembly(library: try Checkout.library)
         func profiles(_ data: [AdvertisedData: [UInt8]], name: String? = nil, services: [UInt16] = []) -> [String] {
@@ -258,7 +258,7 @@ import Testing
         #expect(profiles([govee: [1, 2, 3]], name: "GVH5075_2762") == ["govee-h5075"])
         #expect(profiles([.manufacturer(0x0001): [1, 1, 0x0E, 0xD1, 0x32, 0x98]]).isEmpty, "many devices send under 0001")
         #expect(profiles([.manufacturer(0x0001): [1, 1, 0x0E, 0xD1, 0x32, 0x98]], name: "GVH5106_4E05") == ["govee-h5106"])
-        // A phone's iBeacon is no thermometer.
+        // A phone's iBeacon is not a thermometer.
         #expect(profiles([.manufacturer(0x004C): [0x02, 0x15, 1, 2, 3]]).isEmpty)
         // Its own address inside is proof enough, under whatever company's number.
         let address = RadioBench.address.description.split(separator: ":").compactMap { UInt8($0, radix: 16) }
@@ -268,7 +268,7 @@ import Testing
         #expect(profiles([.manufacturer(company): rest]) == ["yunmai-x"])
         rest[0] ^= 1
         #expect(profiles([.manufacturer(company): rest]).isEmpty)
-        // Both have to fit where either alone says too little.
+        // Both must match, because either alone is ambiguous.
         #expect(profiles([:], name: "OXIMETER", services: [0xFFE0]) == ["guangdong-jks50f"])
         #expect(profiles([:], services: [0xFFE0]).isEmpty)
     }

@@ -5,18 +5,18 @@ import Testing
 
 /// What went wrong elsewhere with devices on the radio, from their frames to the store.
 @Suite struct RadioStoriesTests {
-    /// Story 9: a scale stops after the first half of a weighing. What it said is kept, and what it did not say is not zero.
+    /// Story 9: a scale stops after the first half of a weighing. The received part is kept, and missing values are not zero.
     @Test func onlyTheFirstHalfOfAWeighing() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-body-composition")
-        // Fat 24.5 %; muscle and weight are announced, and stubs.
+        // Fat 24.5 %. Muscle and weight are announced but empty.
         bench.hear("gatt:2A9C", [0x20, 0x14, 0xF5, 0x00, 0, 0, 0, 0])
         bench.pass(.seconds(60))
         try bench.stop()
         #expect(try bench.samples().map(\.sample.origin.type.id) == ["bodyFatPercentage"])
     }
 
-    /// Story 13: a value that a device says again, or that somebody hears again, is not a new one.
+    /// Story 13: a repeated value is not a new one.
     @Test func aStaleValue() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
@@ -27,7 +27,7 @@ import Testing
         #expect(try bench.samples().count == 1)
     }
 
-    /// Story 14: a cuff's error frame, in which every number is the one that stands for none.
+    /// Story 14: a cuff's error frame, in which every number means that there is no value.
     @Test func theCuffsErrorFrame() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-blood-pressure")

@@ -4,17 +4,18 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// One weighing is told many times, and bit by bit: the weight first, then what was measured through the body. Each counts once.
+/// One weighing is sent many times and in parts: the weight first, then the body composition. Each value counts once.
 @Suite struct RepeatedReadingsTests {
-    /// A scale that has no clock and tells what it knows so far.
+    /// A scale without a clock that sends the values known so far.
     struct Scale: Sendable, CustomTestStringConvertible {
         var profile: String
         var channel: String
-        /// In seconds, as the profile says it.
+        /// In seconds, as in the profile.
         var interval: Int
         /// The types of the values, in the order in which they become known.
         var types: [String]
-        /// A frame of so many of the values, the rest not known yet; of none: nothing is settled. The counter is the frame's own, where it has one.
+        /// A frame with this many of the values, the others not known yet. With none, nothing is stable. The counter is the frame's own, if
+        /// it has one.
         var frame: @Sendable (_ known: Int, _ weight: UInt16, _ counter: UInt8) -> [UInt8]
         var testDescription: String { profile }
     }
@@ -79,7 +80,7 @@ import Testing
         try bench.samples().map(\.sample.origin.type.id).sorted()
     }
 
-    /// The weight, then the same with what was measured through the body, as each of these scales does it.
+    /// The weight, then the same with the body composition, as each of these scales sends them.
     @Test(arguments: scales) func theWeightComesFirst(_ scale: Scale) throws {
         let bench = try RadioBench()
         try bench.adopt(scale.profile)
@@ -94,8 +95,8 @@ import Testing
         #expect(try bench.samples().first { $0.sample.origin.type.id == "bodyMass" }?.sample.value == 72.5)
     }
 
-    /// Whatever the order in which the frames of one weighing come, and however often: each type counts once. Somebody of the same weight,
-    /// later than the profile's interval, counts again.
+    /// Whatever the order of a weighing's frames, and however often they arrive, each type counts once. A person with the same weight after
+    /// the profile's interval counts again.
     @Test(arguments: scales) func anyOrderAndRepetition(_ scale: Scale) throws {
         for seed in 0..<20 {
             var random = SeededGenerator(seed: UInt64(seed))
@@ -135,7 +136,7 @@ import Testing
         #expect(try bench.samples().map(\.sample.value).sorted() == [72.5, 72.6])
     }
 
-    /// What is left of a frame whose weight had come already is the same person's, as if it had come with the weight.
+    /// If the weight of a frame is already stored, its other values belong to the same person, as if they had arrived with the weight.
     @Test func theRestIsTheSamePersons() throws {
         let bench = try RadioBench()
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
@@ -149,7 +150,7 @@ import Testing
         bench.hear(scale.channel, scale.frame(1, 7250, 1))
         bench.hear(scale.channel, scale.frame(2, 7250, 2), after: .seconds(5))
         bench.hear(scale.channel, scale.frame(3, 7250, 3), after: .seconds(5))
-        // Nobody's weight, and so nobody's impedance.
+        // The weight is unassigned, and so is the impedance.
         bench.hear(scale.channel, scale.frame(1, 2000, 4), after: .seconds(60))
         bench.hear(scale.channel, scale.frame(2, 2000, 5), after: .seconds(5))
         try bench.stop()
@@ -160,7 +161,7 @@ import Testing
             ])
     }
 
-    /// The hub's clock is set by a day while a weighing is told: it stays one.
+    /// The hub's clock is set by a day during a weighing, which stays one weighing.
     @Test(arguments: [Int64(86_400), -86_400]) func theHubsClockIsSet(by seconds: Int64) throws {
         let bench = try RadioBench()
         let scale = Self.scales[4]

@@ -11,7 +11,7 @@ import Testing
 @testable import Ingestion
 @testable import SampleStore
 
-/// What a hub heard, written down and sent down the same way again, elsewhere.
+/// Frames that a hub received, recorded and processed again elsewhere.
 @Suite struct ReplayTests {
     private let folder: TemporaryFolder
     private var file: String { folder.file("field.ndjson") }
@@ -45,7 +45,7 @@ import Testing
         try SampleStore(path: folder.file(name), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
     }
 
-    /// All that a store holds: its samples, and what is held back, as lines.
+    /// The content of a store as lines: its samples and quarantined readings.
     private func contents(_ store: SampleStore) throws -> [String] {
         let line = SampleLine(me: store.subject)
         var bytes: [UInt8] = []
@@ -153,7 +153,7 @@ import Testing
         try expectTheSame(as: bench, keys: [DeviceAssembly.storedAddress(RadioBench.address): SealedAdvertTests.key])
     }
 
-    /// What is in front of a device's key is refused, and said.
+    /// Advertisements before the device's key are refused, and reported.
     @Test func aSealedDeviceNeedsItsKey() throws {
         let bench = try RadioBench()
         try household(bench)
@@ -169,7 +169,7 @@ import Testing
         #expect(account.refused == 5)
     }
 
-    /// The hub's own clock is set while it runs: what waits is moved, and what is stored is replaced.
+    /// The hub's own clock is set while it runs. Waiting readings are moved, and stored ones are replaced.
     @Test func theHubsOwnClock() throws {
         for start in [Instant(seconds: 60), Instant(seconds: 1_760_000_000)] {
             unlink(file)
@@ -220,7 +220,7 @@ import Testing
         try household(bench)
         let writer = try capture(bench, limit: 64 << 10)
         try live(bench)
-        // Until one part is full; what the first taught is needed in the second.
+        // Until one part is full. The second part needs information from the first.
         var beats = 0
         while access(file + ".1", F_OK) != 0 {
             beats += 1
@@ -232,7 +232,7 @@ import Testing
         try expectTheSame(as: bench, keys: [DeviceAssembly.storedAddress(RadioBench.address): SealedAdvertTests.key])
     }
 
-    /// However long it runs, two parts are there, and no more octets than were asked for; the last part stands for itself.
+    /// However long it runs, there are two parts with at most the requested number of bytes, and the last part is complete.
     @Test func itNeverGrowsPastItsBound() throws {
         let bench = try RadioBench()
         try household(bench)
@@ -261,7 +261,7 @@ import Testing
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    // MARK: Files that are no captures
+    // MARK: Files that are not captures
 
     @Test func aFullDiskEndsTheCaptureAndNotTheHub() throws {
         let bench = try RadioBench()

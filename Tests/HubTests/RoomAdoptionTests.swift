@@ -5,7 +5,7 @@ import PipelineTesting
 import Profiles
 import Testing
 
-/// Whose what a device tells is, by what was heard of it when it was adopted.
+/// The person of a device's readings follows from the data that was received at its adoption.
 @Suite struct RoomAdoptionTests {
     private func device(_ service: UInt16, _ octets: [UInt8], address: String = "C0:01:02:03:04:01") throws -> NearbyDevice {
         let data = AdvertisedData.service(BluetoothUUID(service))
@@ -46,7 +46,7 @@ import Testing
             let isRoom = DeviceAssembly(library: library).tellsOnlyOfRoom(device, profiles: [profile.id], bindKey: key)
             #expect(isRoom == types.allSatisfy { SampleType($0)?.isOfRoom == true }, "\(vector.source)")
             if isRoom { rooms += 1 } else { persons += 1 }
-            // Nobody can tell what is encrypted.
+            // Encrypted data cannot be recognized.
             if key != nil {
                 #expect(!DeviceAssembly(library: library).tellsOnlyOfRoom(device, profiles: [profile.id], bindKey: nil))
             }

@@ -5,8 +5,8 @@ import PipelineTesting
 import SampleStore
 import Testing
 
-/// What hubs heard in the machine of `scripts/bluez-vm`, with the real bluetoothd: it makes, without a machine, the very samples that were in
-/// their stores. `Captures/README.md` says how they were made.
+/// Frames that hubs received in the machine of `scripts/bluez-vm`, with the real bluetoothd. Replaying them gives exactly the samples in
+/// their stores. `Captures/README.md` describes how they were made.
 @Suite struct ScenarioCaptureTests {
     private static let folder = Checkout.root + "/Tests/HubTests/Captures/"
     private static let samples = ".samples.txt"

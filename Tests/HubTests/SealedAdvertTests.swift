@@ -7,7 +7,7 @@ import Testing
 @testable import BlueZSource
 @testable import SampleStore
 
-/// A device whose advertisements are encrypted: only what it sealed itself counts, and each packet once.
+/// A device with encrypted advertisements: only its own encrypted packets count, and each packet once.
 @Suite struct SealedAdvertTests {
     static let key = "231d39c1d7cc1ab1aee224cd096db932"
     /// 20.01, 20.02, … °C, sealed with the counters 5, 6 and 7.
@@ -48,7 +48,7 @@ import Testing
         try bench.store.accounts().reduce(into: [:]) { $0.merge($1.skipped, uniquingKeysWith: +) }
     }
 
-    /// Anybody may send under its address what is not encrypted, whole or not.
+    /// Anyone can send unencrypted data under its address, complete or not.
     @Test func plainAdverts() throws {
         let bench = try Self.bench()
         bench.hear("advert:FCD2", Self.packets[0])
@@ -62,7 +62,7 @@ import Testing
         #expect(try bench.store.account(of: 1)?.refused == 0)
     }
 
-    /// One without a key is read as ever.
+    /// A device without a key is read as before.
     @Test func plainAdvertsOfAPlainDevice() throws {
         let bench = try RadioBench()
         try bench.adopt("bthome-v2")
@@ -72,7 +72,7 @@ import Testing
         #expect(try skipped(bench) == [:])
     }
 
-    /// A packet that was taken is no reading again, whenever it is sent, and whichever run of the hub hears it.
+    /// A packet that was accepted is never a reading again, at any time and in any run of the hub.
     @Test func anOldPacketSentAgain() throws {
         let bench = try Self.bench()
         bench.hear("advert:FCD2", Self.packets[0])
@@ -91,7 +91,7 @@ import Testing
         #expect(try skipped(bench) == ["repeated-advert": 1, "replayed": 8])
     }
 
-    /// With another battery it counts from the beginning: a person is told once, and adopts it again.
+    /// With a new battery the counter starts over. The user is notified once and adopts the device again.
     @Test func anotherBattery() throws {
         let bench = try Self.bench()
         bench.hear("advert:FCD2", Self.packets[0])
@@ -112,7 +112,7 @@ import Testing
         #expect(try bench.store.adoptedDevices().map(\.counter) == [4])
     }
 
-    /// Two adverts by turns are no new count.
+    /// Two alternating advertisements are not a new counter.
     @Test func twoByTurns() throws {
         let bench = try Self.bench()
         for _ in 0..<20 {
@@ -123,7 +123,7 @@ import Testing
         #expect(bench.notices.isEmpty)
     }
 
-    /// Another name, given while a reading is not durable, does not let its packet in again.
+    /// Renaming the device while a reading is not durable does not accept its packet again.
     @Test func theCountOutlivesAnotherName() throws {
         let bench = try Self.bench()
         bench.hear("advert:FCD2", Self.packets[1])

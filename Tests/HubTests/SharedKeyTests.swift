@@ -7,16 +7,16 @@ import Testing
 
 @testable import BlueZSource
 
-/// Two devices of one make that say the same of themselves, serial number and all: told, and parted by a person.
+/// Two devices of one make that report the same identity, including the serial number. This is reported, and the user separates them.
 @Suite struct SharedKeyTests {
     static let common = "Maker/Meter/42"
 
     private static func other() throws -> BluetoothAddress { try #require(BluetoothAddress("C0:01:02:03:04:02")) }
 
-    /// Two straps that have said what they are.
+    /// Two straps that have identified themselves.
     private static func bench() throws -> RadioBench {
         let bench = try RadioBench()
-        // Whoever looks at each second wants each second committed.
+        // A follower requires a commit every second.
         bench.live.isHurried = true
         try bench.adopt("sig-heart-rate")
         try bench.adopt("sig-heart-rate", at: other())
@@ -52,7 +52,7 @@ import Testing
         let keys = try Self.keys(bench)
         #expect(keys[70] == Self.common && keys[170] == key)
         #expect(Set(before).isSubset(of: Set(try bench.samples().map(\.uuid))), "what is stored stays")
-        // It says again what it is, in another run too: that parts it no less.
+        // It reports its identity again, also in another run, and stays separate.
         var memory = DeviceMemory()
         memory.device = RadioBench.device
         bench.service.remember(memory, for: other)
@@ -61,7 +61,7 @@ import Testing
         #expect(bench.notices.filter { $0.weight == .action }.count == told.count)
     }
 
-    /// The sensor came back under another address, and the earlier one is not there: it is one device, as it says.
+    /// The sensor returns under another address, and the earlier one is absent. By its identity it is the same device.
     @Test func oneThatCameBackIsNotTold() throws {
         let bench = try Self.bench()
         bench.source.away = [RadioBench.address]
@@ -90,7 +90,7 @@ import Testing
         for address in [other, DeviceAssembly.storedAddress(RadioBench.address)] {
             #expect(throws: StoreError.self, "they are parted already") { try bench.store.part(device: address) }
         }
-        // Adopting it again, as with another profile, is no other device.
+        // Adopting it again, such as with another profile, does not make it another device.
         var device = try #require(try bench.store.adoptedDevices().last)
         device.profiles = ["sig-heart-rate", "sig-battery"]
         try bench.store.save(device)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import Ingestion
 
-/// When the timestamps of a clock are believed that nobody reads, and when the order of a memory contradicts them.
+/// When the timestamps of an unreadable clock are trusted, and when the order of a memory contradicts them.
 @Suite struct StampTrustTests {
     private static let now: Int64 = 1_795_683_000_000_000
     private static let hour: Int64 = 3_600_000_000
 
-    /// Judges a timestamp that is so late when it arrives so long after the start.
+    /// Judges a timestamp that is this late and arrives this long after the start.
     private func judge(_ trust: inout StampTrust, late: Int64, at passed: Int64, content: UInt64 = 1) -> StampTrust.Verdict {
         let received = Instant(microseconds: Self.now + passed)
         return trust.judge(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Hub
 
-/// What `status` makes of octets that come when the other end likes.
+/// How `status` reads bytes that arrive at any time.
 @Suite struct StatusClientTests {
     /// The other end of a client's connection.
     private final class Server {
@@ -55,7 +55,7 @@ import Testing
         #expect(throws: StatusClient.Failure.ended) { try server.client.read() }
     }
 
-    /// One who says nothing, and one who stops in the midst of a line, is given up after a while.
+    /// A client gives up after a while if the other end is silent or stops within a line.
     @Test(arguments: [0, 1, 20]) func halfALine(_ count: Int) throws {
         let server = Server(patience: .milliseconds(1))
         server.say(try line(1).prefix(count))
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// An octet now and then does not make it wait longer.
+    /// A byte now and then does not extend the time limit.
     @Test func anOctetNowAndThen() throws {
         let server = Server(patience: .milliseconds(20))
         var failure: StatusClient.Failure?

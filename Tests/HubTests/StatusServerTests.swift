@@ -8,7 +8,7 @@ import Testing
 
 @testable import Hub
 
-/// The status socket, on the hub's side: who asks gets an answer, who follows is told, and nobody holds the hub up.
+/// The status socket on the hub's side: a request is answered, a follower is notified, and no client blocks the hub.
 @Suite struct StatusServerTests {
     let bench: StatusBench
 
@@ -117,14 +117,14 @@ import Testing
         let reader = try bench.ask(StatusBench.follow)
         let watches = bench.loop.load.watches
         var told = 0
-        // What is sent in these minutes fills any socket's buffer many times.
+        // The data of these minutes fills any socket's buffer many times.
         for number in 0..<25 {
             try bench.crowd("\(number)")
             told += reader.statuses().count
         }
         #expect(told >= 25)
         #expect(bench.loop.load.watches == watches - 1, "the sleeper is gone")
-        // What it has been sent is there, whole lines but for the last one, and then the end.
+        // The data that was sent is readable, in complete lines except the last one, and then the end.
         let text = try #require(sleeper.read())
         #expect(text.utf8.count < 1 << 20)
         #expect(sleeper.read() == nil)
@@ -206,7 +206,7 @@ import Testing
         for _ in 0..<StatusServer.maximumFollowers { followers.append(try bench.ask(StatusBench.follow)) }
         let more = try bench.ask(StatusBench.follow)
         #expect(more.read()?.contains(#""kind":"busy""#) == true)
-        // Asking once is no following.
+        // A single request is not a subscription.
         #expect(try bench.ask(StatusBench.status).statuses().count == 1)
         // Those who only connect are bounded, too, and give their place to who asks.
         var idle: [StatusBench.Asker] = []
@@ -217,7 +217,7 @@ import Testing
         #expect(followers[0].statuses().isEmpty == false)
     }
 
-    /// Half lines, endless ones, numbers that none is, and what is no JSON at all: answered or dropped, and nothing is left of them.
+    /// Incomplete lines, endless lines, invalid numbers, and invalid JSON are answered or dropped, and leave nothing behind.
     @Test(arguments: [
         "{", "\u{0}\u{0}\n", "[[[[[[[[\n", #"{"vitalgate":99999999999999999999999,"ask":"status"}"# + "\n",
         #"{"vitalgate":-1}"# + "\n",

@@ -56,7 +56,7 @@ import Testing
         let descriptor = try StatusSocket.listen(path)
         defer { close(descriptor) }
         close(try StatusSocket.connected(to: path, patience: 60))
-        // One that is alive is nobody's to take.
+        // The socket of a running hub is never replaced.
         #expect(throws: SystemFailure.self) { try StatusSocket.listen(path) }
     }
 
@@ -66,7 +66,7 @@ import Testing
         #expect(try folder.read("store.db.sock") == [1])
     }
 
-    /// unix(7): 108 octets hold a path, with its end.
+    /// unix(7): a path has at most 108 bytes, including its end.
     @Test func aFolderMayHaveALongName() throws {
         var path = folder.path
         for _ in 0..<4 {

@@ -15,7 +15,7 @@ import Testing
     ])
     func areLeftAlone(name: String) { #expect(TemporaryName.isOne(name)) }
 
-    /// A whole file of such a name is read under another, which says as much of what it is.
+    /// A complete file with such a name can be read under another name that describes it as well.
     @Test(
         arguments: [
             ("weight.csv.part", "weight.csv"), ("weight.csv.TMP", "weight.csv"), ("weight.csv~", "weight.csv"),

@@ -6,9 +6,9 @@ import Testing
 @testable import Hub
 @testable import SampleStore
 
-/// What a hub notices while readings come.
+/// What a hub notices while readings arrive.
 @Suite struct UnitWatchTests {
-    /// A Temperature Measurement of 2A1C without a time, in tenths; the first bit of the flags says °F.
+    /// A Temperature Measurement of 2A1C without a time, in tenths. The first bit of the flags means °F.
     private func temperature(_ tenths: UInt16, isFahrenheit: Bool) -> [UInt8] {
         [isFahrenheit ? 1 : 0, UInt8(tenths & 0xFF), UInt8(tenths >> 8), 0x00, 0xFF]
     }
@@ -51,7 +51,7 @@ import Testing
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
         #expect(try #require(try bench.store.account(of: 1)).notes == [told], "the ledger remembers it")
-        // What was told is what is suggested, and nothing was changed.
+        // The reported suspicion is also suggested as a repair, and nothing was changed.
         #expect(try bench.store.suspicions().map(\.stretch.fits.code) == ["[degF]"])
         #expect(try bench.samples().allSatisfy { $0.sample.unit.code == "Cel" })
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(try bench.store.suspicions().isEmpty)
     }
 
-    /// Others of the same person's devices tell the level; what they had wrong before the hub started is not told by it.
+    /// Other devices of the same person show the level. Wrong readings from before the hub's start are not reported.
     @Test func onlyWhatCameSinceTheStart() throws {
         let bench = try RadioBench()
         try bench.adopt("sig-health-thermometer")

@@ -8,13 +8,14 @@ import Testing
 @testable import BlueZSource
 @testable import Ingestion
 
-/// Devices whose clocks begin anew, jump, or show a default date, made at random on coarse grids, with the hub restarted at each point.
+/// Random clocks that start over, jump, or show a default date, on coarse grids, with a restart of the hub at each point.
 ///
-/// Counted from outside: each measurement is in the store or in quarantine exactly once, with all of its values, and a restart changes nothing.
+/// Checked from outside: each measurement is in the store or in quarantine exactly once, with all of its values, and a restart changes
+/// nothing.
 @Suite struct UntrustedClockModelTests {
     /// Something that reaches the hub.
     private enum Event {
-        /// So much later, a cuff sends a measurement; it may send it again.
+        /// After this time, a cuff sends a measurement. It may send it again.
         case measurement(after: Int64, shown: Int64, values: [UInt8], isAgain: Bool)
         /// So much later, a meter sends records of its memory, from number 0 on.
         case memory(after: Int64, records: [(shown: Int64, value: UInt8)], isCompared: Bool)
@@ -44,7 +45,7 @@ import Testing
 
     private static let defaults = [wall(2021, 1, 1), wall(2026, 1, 1), wall(2026, 6, 15, hour: 8), wall(2000, 1, 1)]
 
-    /// What the devices of a seed do, and how many measurements they make by type.
+    /// The events of a seed, and the number of measurements by type.
     private static func events(_ seed: UInt64) -> (events: [Event], cuff: Int, meter: Int) {
         var random = SeededGenerator(seed: seed)
         var events: [Event] = []
@@ -55,7 +56,7 @@ import Testing
         var (cuff, records) = (0, [(shown: Int64, value: UInt8)]())
         var meterOffset: Int64 = 0
         for _ in 0..<14 {
-            // Measurements are ten minutes apart at least, the clock's errors are no multiples of that.
+            // Measurements are at least ten minutes apart. The clock's errors are not multiples of that.
             let pause = [10, 20, 60, 1440].randomElement(using: &random).map { Int64($0) * minute } ?? minute
             now += pause
             switch Int.random(in: 0..<10, using: &random) {
@@ -122,7 +123,7 @@ import Testing
         }
     }
 
-    /// What is stored and held in the end, as lines.
+    /// The stored and quarantined readings at the end, as lines.
     private static func outcome(_ events: [Event], restartsBefore restarts: Set<Int>) throws -> [String] {
         let bench = try RadioBench()
         try bench.adopt("sig-blood-pressure")

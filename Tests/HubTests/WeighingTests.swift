@@ -16,7 +16,7 @@ import Testing
         return "20\(10 + index / 40_320)-03-\(two(day))T\(two(minute / 60)):\(two(minute % 60)):00Z,bodyMass,\(weight),kg"
     }
 
-    /// A file in either order, over several batches: only what came earlier counts, and the child is nobody's once.
+    /// A file in either order, over several batches: only earlier weights count, and the child's weight is unassigned once.
     @Test(arguments: [false, true]) func aLifeOfWeighings(isReversed: Bool) throws {
         let story = try FileStoryTests()
         var rows = (0..<70_000).map { row($0, "80.\($0 % 10)") }
@@ -56,8 +56,8 @@ import Testing
         #expect(try cursor.next() == nil)
     }
 
-    /// One weighing of one scale: it advertises the weight, tells it over its connection, and the maker's file has it too. It is one sample; the next weighing is
-    /// another.
+    /// One weighing on one scale: it advertises the weight and sends it over its connection, and the maker's file contains it too. It is
+    /// one sample. The next weighing is another one.
     @Test func theSameWeighingOverAdvertConnectionAndFile() throws {
         let bench = try RadioBench()
         defer { #expect(throws: Never.self) { try bench.stop() } }
@@ -68,7 +68,7 @@ import Testing
         bench.hear("gatt:2A9D", [0x00, 0x80, 0x3E], after: .seconds(1))
         let weighed = bench.clock.now
         bench.pass(.seconds(5))
-        // The maker's file tells local times, to the minute.
+        // The maker's file contains local times, to the minute.
         let berlin = try TimeZoneRules.berlin
         let wall = weighed.wallTime(at: berlin.offset(at: weighed)).description.prefix(16)
         let folder = try TemporaryFolder()
@@ -88,8 +88,8 @@ import Testing
         #expect(try bench.samples().count { $0.sample.origin.type == .bodyMass } == 2)
     }
 
-    /// The number that a scale gives its user counts before any range, and what follows the weight is the same person's. A number that is nobody's, and
-    /// a guest's, go by the range.
+    /// A scale's user number takes precedence over any range, and later values belong to the same person. An unassigned number, and a
+    /// guest's, use the range.
     @Test func theScalesOwnWord() throws {
         let bench = try RadioBench()
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
@@ -109,12 +109,12 @@ import Testing
         let samples = try bench.samples().map(\.sample).sorted { ($0.start, $0.origin.type.id) < ($1.start, $1.origin.type.id) }
         #expect(samples.filter { $0.origin.type == .bodyMass }.map(\.origin.subject) == [anna, ben, ben, ben])
         #expect(samples.filter { $0.origin.type.id == "bodyImpedance" }.map(\.origin.subject) == [anna, ben, ben, ben])
-        // One person's again: what the numbers were is forgotten.
+        // The scale belongs to one person again, and the numbers are forgotten.
         try bench.store.assign(device: address, to: anna)
         #expect(try bench.store.adoptedDevices().first?.users == [])
     }
 
-    /// A scale that tells the room's temperature, too: the weight is somebody's, the room has no body.
+    /// A scale that also sends the room temperature. The weight belongs to a person, the room temperature does not.
     @Test func theRoomOfAScale() throws {
         let bench = try RadioBench()
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// Local times in a zone other than UTC stand elsewhere than they were told, and are found all the same.
+    /// Local times in a zone other than UTC are stored at other instants, and are found anyway.
     @Test func whyLocalDuplicatesAreNotSeen() throws {
         let story = try FileStoryTests()
         let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg"]

@@ -11,7 +11,7 @@ import Testing
 
 @testable import InfluxExport
 
-/// Against Debian's InfluxDB: what it has is what the store has.
+/// Tests against Debian's InfluxDB: it contains the same as the store.
 @Suite struct InfluxExporterTests {
     private let test: ExportedStore
     private let server: InfluxServer
@@ -157,7 +157,7 @@ import Testing
         #expect(checked > 20)
     }
 
-    /// Names as they may come from a device or a file: what is written is found again, to be deleted.
+    /// Any names from devices and files: a written point is found again, to be deleted.
     @Test(arguments: ["a b,c=d", "x\\", "it's \"quoted\"", "tab\tand more", "ü ✓", "trailing \\ \\"]) func whateverANameHolds(
         name: String
     ) throws {
@@ -200,7 +200,8 @@ import Testing
         #expect(words == ["HTTP 400: field type conflict"])
     }
 
-    /// A server that keeps a week: old readings are set aside, however many, and live ones go on. Both come in one batch and by turns.
+    /// A server that keeps a week: old readings are set aside, however many, and live ones are delivered. Both arrive in one batch and
+    /// alternately.
     @Test func olderThanTheServerKeeps() throws {
         _ = try server.query("CREATE DATABASE \(database)w WITH DURATION 168h")
         var time = timespec()
@@ -223,7 +224,7 @@ import Testing
         #expect(try test.store.setAside(by: "other").count == 212)
     }
 
-    /// A database that is dropped and made again is not taken for the one that was filled, also in the middle of a run.
+    /// A database that is dropped and created again is not the one that was filled, also in the middle of a run.
     @Test func aDatabaseThatIsMadeAgain() throws {
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
         let run = try test.run(exporter())
@@ -241,7 +242,7 @@ import Testing
         #expect(try held() == test.contents())
     }
 
-    /// A point that somebody has written over is found by its value.
+    /// A point that another program has overwritten is found by its value.
     @Test func aPointThatSomebodyHasChanged() throws {
         let sample = try test.sample(60, at: 0)
         try test.add([sample, try test.sample(61, at: 1)])
@@ -306,7 +307,7 @@ import Testing
         #expect(try locked.query("SELECT count(value) FROM heartRate", in: database, HTTPRequest.basic("a", "b")).contains(",1]"))
     }
 
-    /// The connection breaks at any octet, to or fro.
+    /// The connection breaks at any byte, in either direction.
     @Test(arguments: 0..<8 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
@@ -327,7 +328,7 @@ import Testing
         #expect(held == contents)
     }
 
-    /// Each answer comes a few octets at a time.
+    /// Each answer arrives a few bytes at a time.
     @Test func answersSlowly() throws {
         var random = SeededGenerator(seed: 3)
         let relay = CuttingRelay(.tcp(0), server: .tcp(server.port))
@@ -363,7 +364,7 @@ import Testing
         var id = "0123456789abcdef"
     }
 
-    /// What version 2 is asked, which Debian has not: the requests as its documentation has them.
+    /// Requests to version 2, which Debian does not include, as documented.
     @Test func requestsOfVersion2() throws {
         nonisolated(unsafe) var asked: [HTTPStub.Request] = []
         let bucket = Bucket()

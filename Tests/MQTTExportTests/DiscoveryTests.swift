@@ -7,7 +7,7 @@ import Testing
 
 @testable import MQTTExport
 
-/// What Home Assistant is told: of every type there is.
+/// Discovery messages for Home Assistant, for every type.
 @Suite struct DiscoveryTests {
     private static let facts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Facts")
     private static let snapshots = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots")
@@ -55,7 +55,7 @@ import Testing
             let unit = try #require(kind.unit)
             #expect(expected.units.contains(unit.text), "\(type.id)")
             #expect(expected.states.contains(kind.stateClass.rawValue), "\(type.id): \(name)")
-            // And it means what it says: the type's own unit converts to it.
+            // The unit is right: the type's own unit converts to it.
             _ = try type.canonicalUnit.conversion(to: Unit(ucum: unit.code), molarMass: type.molarMass)
             known += 1
         }
@@ -78,7 +78,7 @@ import Testing
         #expect(try SensorKind(dust, context(), #require(HomeAssistantVersion("2025.4.4"))).unit?.text == "\u{B5}g/m³")
     }
 
-    /// Names are for people: what a device goes by in Home Assistant stays.
+    /// Names are for people. The id of a device in Home Assistant does not change.
     @Test func namesAreNoIds() throws {
         func shown(_ name: String, firmware: String, person: String? = nil, subject: String? = nil) throws -> RetainedMessages {
             let device = Device(key: "A&D/UA-651BLE/Ä 5", name: "x", manufacturer: "A&D", model: "UA-651BLE", firmware: firmware)
@@ -120,7 +120,7 @@ import Testing
                 .sample)
     }
 
-    /// On during a stage of sleep and a quarter of an hour behind it, by the clock: 1,790,000,000.
+    /// On during a stage of sleep and for a quarter of an hour after it, by the clock: 1,790,000,000.
     @Test(
         arguments: [
             (3, -600...0, "ON", 900), (4, -1800...(-899), "ON", 1), (5, -1800...(-900), "OFF", 85_500),
@@ -165,7 +165,7 @@ import Testing
         #expect(try RetainedMessages(present, MQTTSettings(), context()).devices.count == 1000)
     }
 
-    /// What is recorded here, Home Assistant's own schemas take: `scripts/check-home-assistant`.
+    /// Home Assistant's own schemas accept these recorded messages: `scripts/check-home-assistant`.
     @Test(arguments: ["2025.4", "2026.11"]) func asRecorded(version: String) throws {
         var settings = MQTTSettings()
         settings.homeAssistant = try #require(HomeAssistantVersion(version))
@@ -192,7 +192,7 @@ import Testing
         return try RetainedMessages(present, MQTTSettings(), context)
     }
 
-    /// What adds up is the day's total since midnight, begins at zero, and is told anew at the next midnight.
+    /// Cumulative values are the day's total since midnight. It begins at zero and starts again at the next midnight.
     @Test func aDaysTotal() throws {
         let steps = try #require(SampleType("stepCount"))
         let midnight = Instant(seconds: 1_789_948_800)
@@ -234,7 +234,7 @@ import Testing
         #expect(batteries.count == 1)
         #expect(shown.devices.count == (persons == 1 ? 1 : persons + 1))
         #expect(batteries.first?.name == (persons == 1 ? "Scale (P0)" : "Scale"))
-        // What a scale says stays.
+        // A scale's value stays.
         #expect(!shown.payloads.keys.contains { $0.hasSuffix("/bodyMass/availability") })
     }
 }

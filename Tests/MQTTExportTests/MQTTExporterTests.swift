@@ -10,13 +10,13 @@ import Testing
 
 @testable import MQTTExport
 
-/// Against Debian's Mosquitto, heard by its own client.
+/// Tests against Debian's Mosquitto, received by its own client.
 @Suite struct MQTTExporterTests {
     private let test: ExportedStore
     private let settings = TargetSettings(name: "home", batchSize: 7)
     private let clock = Clock()
 
-    /// What the exporter takes for the time.
+    /// The exporter's clock.
     private final class Clock {
         var time = Instant(seconds: 1_790_000_100)
     }
@@ -46,7 +46,7 @@ import Testing
         var value: Double?
     }
 
-    /// What a receiver has that applies lines as they come, by UUID.
+    /// The content of a receiver that applies lines by UUID as they arrive.
     private func copied(_ listener: Listener) throws -> [SampleIdentity: Double] {
         var copy: [SampleIdentity: Double] = [:]
         for message in try listener.heard() where message.topic == root + "/changes" {
@@ -90,7 +90,7 @@ import Testing
         let discovery = told.filter { $0.key.hasPrefix("homeassistant/device/vitalgate_") }
         #expect(discovery.count == 1)
         #expect(discovery.values.first?.contains(#""unit_of_measurement":"bpm","state_class":"measurement""#) == true)
-        // What is back-dated is told, and shown nowhere.
+        // A back-dated sample is published as a change, and not shown as a state.
         let count = try listener.heard().count
         try test.add([try test.sample(99, at: -3_000_000)])
         try test.finish(run)
@@ -102,7 +102,7 @@ import Testing
         told = try listener.last()
         #expect(try states(told) == [try #require(try last())])
         #expect(try states(told).first?.uuid == samples[48].sample.identity.description)
-        // No reading is left: nothing is.
+        // Without readings, nothing is shown.
         _ = try test.store.delete(try test.contents().keys.map { $0 }, description: test.description(.delete))
         try test.finish(run)
         #expect(try copied(listener).isEmpty)
@@ -124,7 +124,8 @@ import Testing
         #expect(counts == [10_000, 10_000, 10_000, 9000, 0])
     }
 
-    /// Whatever comes and goes, and wherever the connection breaks: who applies the lines has what the store has, and what is shown is the last.
+    /// Whatever is added and deleted, and wherever the connection breaks, a receiver of the lines has the content of the store, and the
+    /// state is the latest sample.
     @Test(arguments: 0..<6 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         let broker = try Broker()
         let listener = try Listener(broker)
@@ -142,7 +143,7 @@ import Testing
         #expect(try states(listener.last()) == (try last().map { [$0] } ?? []))
     }
 
-    /// Each answer comes an octet at a time.
+    /// Each answer arrives one byte at a time.
     @Test func answersSlowly() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
@@ -158,7 +159,7 @@ import Testing
         #expect(try states(listener.last()) == (try last().map { [$0] } ?? []))
     }
 
-    /// Broken, and connected again by itself: meanwhile nobody takes the readings for those of now.
+    /// After a lost connection the exporter reconnects. In the meantime, the readings are not shown as current.
     @Test func availabilityTellsTheTruth() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
@@ -169,7 +170,7 @@ import Testing
         let run = try test.run(exporter, settings)
         try test.finish(run)
         relay.cut(.toServer, after: 0)
-        // What it says next breaks the connection.
+        // The next message breaks the connection.
         try test.add([try test.sample(61, at: 1)])
         #expect(try run.step() == .wait(.zero) || run.target.state == .waiting)
         func told() throws -> [String] {
@@ -202,7 +203,7 @@ import Testing
         withExtendedLifetime(exporter) {}
     }
 
-    /// A process that starts finds all as it is to be, tells nothing, and has to tell it all the same where the broker forgets it later.
+    /// A new process finds all messages in place and sends nothing. It must send them if the broker loses them later.
     @Test func aBrokerThatForgetsWhatWasToldBefore() throws {
         let broker = try Broker()
         try test.add([try test.sample(60, at: 0)])
@@ -255,7 +256,7 @@ import Testing
         #expect(try availability() == "online")
     }
 
-    /// What an earlier process has left is cleared, what others have is not touched.
+    /// Messages of an earlier process are cleared, and those of others are not changed.
     @Test func leftovers() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
@@ -270,7 +271,7 @@ import Testing
         try exporter.finish()
         var told = try listener.last()
         #expect(told[device] == nil && told[foreign] == "{}" && told[root + "/0011223344556677/bodyMass"] == nil)
-        // A sensor that a device has no more is said to be gone before it is left out.
+        // If a device loses a sensor, the sensor is first marked as removed and then left out.
         let topic = try #require(told.keys.first { $0.contains("/device/vitalgate_") })
         let more = try #require(told[topic]).replacing(
             #""components":{"#, with: #""components":{"bodyMass":{"platform":"sensor"},"#)
@@ -356,7 +357,8 @@ import Testing
         #expect(run.target.words == "Connection refused")
     }
 
-    /// Four hours of steps in one file are one state, which Home Assistant adds up to what the store has: it has seen zero before.
+    /// Four hours of steps in one file are one state, which Home Assistant adds up to the store's total, because it has received zero
+    /// before.
     @Test func hoursInOneFile() throws {
         let broker = try Broker()
         let listener = try Listener(broker)
@@ -413,7 +415,7 @@ import Testing
         #expect(last?.hasPrefix(#"{"value":40.0,"#) == true)
     }
 
-    /// A copy of the store at the same broker is stopped, says both names, and does not put the first one out.
+    /// A copy of the store at the same broker is stopped with a message that names both, and does not disconnect the first one.
     @Test func aCopyOfTheStore() throws {
         let broker = try Broker()
         let listener = try Listener(broker)

@@ -10,7 +10,7 @@ import Testing
         let plain = try Settings.read(MQTTSettings.self, #"{"url": "mqtt://homeassistant.local"}"#)
         #expect(plain.host == "homeassistant.local" && plain.port == 1883 && !plain.isEncrypted && plain.topic == "vitalgate")
         #expect(plain.staleAfter(.heartRate) == 86_400)
-        // What a scale says stays until the next time.
+        // A scale's value stays until the next one.
         for name in ["bodyMass", "height", "bodyFatPercentage", "boneMass"] {
             #expect(plain.staleAfter(try #require(SampleType(name))) == nil, "\(name)")
         }

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// A sink that keeps samples in memory, under the promises of the store: one UUID once, what is held back apart.
+/// A sink that keeps samples in memory with the guarantees of the store: each UUID once, and quarantined samples separate.
 public final class MemorySink: SampleSink {
     public struct Failure: Error, Hashable, Sendable {
         public init() {}
@@ -9,7 +9,7 @@ public final class MemorySink: SampleSink {
 
     public private(set) var samples: [SampleIdentity: Sample] = [:]
     public private(set) var held: [SampleIdentity: Sample] = [:]
-    /// Every batch and what became of it, in order; a batch that failed has no outcomes.
+    /// Every batch and its outcomes, in order. A failed batch has no outcomes.
     public private(set) var batches: [(samples: [GatedSample], outcomes: [SampleOutcome]?)] = []
     /// Which batches fail, counted from 0.
     public var failing: Set<Int> = []

@@ -1,7 +1,7 @@
 import Glibc
 
 extension [UInt8] {
-    /// Whether other octets stand somewhere among these.
+    /// Whether these bytes contain other bytes.
     public func holds(_ needle: [UInt8]) -> Bool {
         guard let first = needle.first else { return true }
         return withUnsafeBytes { all in

@@ -1,11 +1,11 @@
 import Glibc
 
-/// A process of its own for a test that counts what belongs to a process (descriptors, memory), since other tests run in this one.
+/// A separate process for a test that counts the resources of a process (descriptors, memory), because other tests share this one.
 public enum OwnProcess {
     private static let variable = "VITALGATE_TEST_ALONE"
 
-    /// Runs the test of this name alone; its status, 0 where it passed. Where this process is that one, runs `body` here.
-    /// - Throws: what `body` throws, or `Failure` where no process could be made.
+    /// Runs only the test of this name, in a new process, and returns its status, 0 if it passed. In that process, runs `body`.
+    /// - Throws: the errors of `body`, or `Failure` if no process could be started.
     public static func run(_ test: String, _ body: () throws -> Void) throws -> Int32 {
         if getenv(variable) != nil {
             try body()

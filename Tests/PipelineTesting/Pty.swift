@@ -16,7 +16,7 @@ public final class Pty {
         }
         path = "/dev/pts/\(slave)"
         _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
-        // Without this, what is written before the hub sets the line up would come back as an echo.
+        // Without this, data that is written before the hub configures the line would return as an echo.
         var line = termios()
         tcgetattr(number, &line)
         cfmakeraw(&line)
@@ -47,14 +47,14 @@ public final class Pty {
 
     public func write(_ text: String) { write(text.utf8) }
 
-    /// What the hub has written, waiting for it at most so long; nothing where it has closed the line or says nothing.
+    /// The data that the hub has written. Waits for it at most this long. Empty if the hub has closed the line or writes nothing.
     public func read(waiting milliseconds: Int32 = 0) -> [UInt8] {
         var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         guard number >= 0, poll(&entry, 1, milliseconds) > 0 else { return [] }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = Glibc.read(number, &buffer, buffer.count)
         if count < 0, milliseconds > 0 {
-            // Nobody has the line open, which poll(2) calls an event.
+            // The line is not open, which poll(2) reports as an event.
             usleep(1000)
         }
         return count > 0 ? Array(buffer[..<count]) : []

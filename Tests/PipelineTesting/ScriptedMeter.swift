@@ -11,9 +11,9 @@ public final class ScriptedMeter {
     public var clock: String
     /// So many commands are not answered.
     public var ignores = 0
-    /// How many records it says that it has; none for as many as there are.
+    /// The number of records that it reports. `nil` for the actual number.
     public var told: Int?
-    /// What happens to an answer before it is sent; the number of the answer, from 1.
+    /// Changes an answer before it is sent. The first argument is the number of the answer, from 1.
     public var damage: (Int, [UInt8]) -> [UInt8] = { $1 }
     public private(set) var commands: [String] = []
     private var answers = 0
@@ -32,10 +32,10 @@ public final class ScriptedMeter {
         "P \"MON\",\"\(date)\",\"\(time)   \",\"\(control ? "C" : " ") \(value) \",\"N\",\"00\", 00"
     }
 
-    /// A line as it is sent, with its sum and end.
+    /// A line as it is sent, with its checksum and end.
     public static func oneTouchLine(_ text: String) -> [UInt8] { withSum(text) }
 
-    /// Answers what it has been asked by now; waits for the next question at most so long.
+    /// Answers the received requests. Waits for the next one at most this long.
     public func serve(waiting milliseconds: Int32 = 0) {
         heard += pty.read(waiting: milliseconds)
         while let end = heard.firstIndex(of: kind == .oneTouchUltra2 ? 0x0D : 0x0A) {

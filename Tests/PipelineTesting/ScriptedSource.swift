@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// A source that delivers the frames it was given, and fails behind them where it was told to.
+/// A source that delivers the given frames, then fails if it has an error.
 public struct ScriptedSource: FrameSource {
     public enum Payload: Sendable {
         case bytes([UInt8])
@@ -48,7 +48,7 @@ public struct ScriptedSource: FrameSource {
     }
 }
 
-/// An interpreter that looks up what a frame means by its place.
+/// An interpreter that looks up the result of a frame by its place.
 public final class ScriptedInterpreter: FrameInterpreter {
     public enum Answer: Sendable {
         case readings([Reading])
@@ -59,12 +59,12 @@ public final class ScriptedInterpreter: FrameInterpreter {
     }
 
     private let answers: [Place: Answer]
-    /// The places asked for, in order.
+    /// The requested places, in order.
     public private(set) var asked: [Place] = []
 
     public let written: Instant?
 
-    /// - Parameter written: when what is read was written down.
+    /// - Parameter written: the time at which the input was written.
     public init(_ answers: [Place: Answer], written: Instant? = nil) { (self.answers, self.written) = (answers, written) }
 
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {

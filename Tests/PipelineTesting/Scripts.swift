@@ -2,9 +2,9 @@ import HealthModel
 import Pipeline
 
 extension TimeZoneRules {
-    /// A zone that goes by one yearly rule (POSIX TZ) for ever, read from a zone file that holds nothing else.
+    /// A zone that follows one yearly rule (POSIX TZ) forever, read from a zone file with only this rule.
     public init(rule: String, identifier: String) throws {
-        // Twice the same: for readers of 32-bit times, and for those of 64-bit times, who read on to the rule.
+        // The same content twice: for readers of 32-bit times, and for readers of 64-bit times, who continue to the rule.
         let header = Array("TZif2".utf8) + [UInt8](repeating: 0, count: 15 + 19) + [1, 0, 0, 0, 4]
         let body: [UInt8] = [0, 0, 0, 0, 0, 0] + Array("LMT\0".utf8)
         try self.init(identifier: identifier, tzif: header + body + header + body + Array("\n\(rule)\n".utf8))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of its own for one test, removed with all that is in it when the last reference goes.
+/// A folder for one test, removed with its content when the last reference is released.
 public final class TemporaryFolder: Sendable {
     public let path: String
 
@@ -40,7 +40,7 @@ public final class TemporaryFolder: Sendable {
 
     public func copy(_ name: String, to other: String) throws { try write(try read(name), to: other) }
 
-    /// Who may read and write a file of it; nil where there is none.
+    /// The permissions of a file. `nil` if it does not exist.
     public func mode(_ name: String) -> mode_t? {
         var status = stat()
         return stat(file(name), &status) == 0 ? status.st_mode & 0o777 : nil

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// What independent readers found in a vendor's file, as `<file>.expected.json` tells it.
+/// The result of independent readers for a vendor's file, from `<file>.expected.json`.
 public struct VendorExpectation: Decodable, Sendable {
     /// A reading. Its value and unit are the file's, its times are those of the wall.
     public struct Sample: Decodable, Sendable {
-        /// The row, or the record, that it stands in.
+        /// The number of its row or record.
         public var row: Int
         public var code: String
         public var value: Double
@@ -22,17 +22,17 @@ public struct VendorExpectation: Decodable, Sendable {
         public var userEntered: Bool?
         public var panel: String?
 
-        /// The type's name in HealthKit's words; nil for a code that is not known.
+        /// The type's name in HealthKit's terms. `nil` for an unknown code.
         public var type: String? { VendorExpectation.types[code] }
         /// How glucose was measured, as metadata has it.
         public var glucoseMethod: String? { code == "glucose" ? method.map { VendorExpectation.methods[$0] ?? $0 } : nil }
-        /// The metadata key of a value at the end of what the device measures.
+        /// The metadata key of a value at the limit of the device's range.
         public var clampedTo: String? {
             comparator.map { $0 == "<" ? "quantityClampedToLowerBound" : "quantityClampedToUpperBound" }
         }
     }
 
-    /// A row that gives no reading.
+    /// A row without a reading.
     public struct Skip: Decodable, Sendable {
         public var row: Int
         public var reason: String

@@ -5,7 +5,7 @@ import Testing
 @Suite struct LearnedClockTests {
     private static let second: Int64 = 1_000_000
 
-    /// A clock compared at our seconds `at`, when it was so many seconds ahead.
+    /// A clock that was compared at our seconds `at`, when it was this many seconds ahead.
     private static func clock(_ comparisons: (at: Int64, ahead: Int64)...) -> LearnedClock {
         var clock = shown(comparisons[0])
         for comparison in comparisons.dropFirst() {

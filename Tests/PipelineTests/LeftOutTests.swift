@@ -13,7 +13,7 @@ import Testing
         var kinds: Set<SkipKind> = []
         for number in 0..<1000 { kinds.insert(names.kind("n\(number)")) }
         #expect(kinds.count <= SkipNames.maximum && kinds.contains(SkipNames.other))
-        // What has a name keeps it.
+        // A named kind keeps its name.
         #expect(names.kind("record.temperature").name == "record.temperature")
     }
 

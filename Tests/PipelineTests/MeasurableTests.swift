@@ -3,7 +3,7 @@ import Testing
 
 @testable import Pipeline
 
-/// A value that no instrument delivers is held back, whatever its type, so that no sum becomes infinite.
+/// A value that no instrument can measure is quarantined, whatever its type, so that no sum becomes infinite.
 @Suite struct MeasurableTests {
     @Test(arguments: ["distanceWalkingRunning", "stepCount", "activeEnergyBurned", "bodyMass", "dietaryEnergyConsumed"])
     func aValueThatNoInstrumentDeliversIsHeld(id: String) throws {

@@ -99,7 +99,7 @@ import Testing
         #expect(output.refusals.count == 1)
         #expect(output.refusals[0].place == Place(.line, 2))
         #expect(output.refusals[0].reason.hasPrefix("bodyTemperature: "))
-        // No value in the reason.
+        // The reason contains no value.
         #expect(!output.refusals[0].reason.contains("80"))
     }
 
@@ -125,7 +125,7 @@ import Testing
         #expect(try group(["36.1"], .frame) == [nil])
         #expect(try group(["36.1", "36.2"], .none) == [nil, nil])
         #expect(try group(["36.1"], .shared(77)) == [77])
-        // Only those that say so.
+        // Only those with a number.
         let mixed = [
             try Self.reading("36.1", "Cel", time, group: .frame), try Self.reading("36.2", "Cel", time, group: .frame),
             try Self.reading("36.3", "Cel", time),

@@ -6,7 +6,7 @@ import Testing
 
 /// Local times of a file: which instants they are, in the order of the file.
 @Suite struct WallClockTests {
-    /// Rows are `HH:MM` on 25 October 2026, when clocks in Berlin go back from 03:00 to 02:00, or whole times; `=36.7` is the value.
+    /// Rows are `HH:MM` on 25 October 2026, when clocks in Berlin go back from 03:00 to 02:00, or complete times. `=36.7` is the value.
     private static func readings(_ rows: [String], ticks: [Int64]? = nil) throws -> [Reading] {
         try rows.enumerated().map { index, row in
             let parts = row.split(separator: "=").map(String.init)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Instants of the rows as `HH:MM` in UTC, `-` where the row was refused; and the whole output.
+    /// Instants of the rows as `HH:MM` in UTC, `-` for a refused row, and the whole output.
     private static func settle(
         _ rows: [String], ticks: [Int64]? = nil, zone: TimeZoneRules? = nil
     ) throws -> (times: [String], output: Normaliser.Output) {
@@ -56,11 +56,11 @@ import Testing
             try Self.settle(["02:10", "02:00", "02:40", "02:30", "02:20"]).times == ["01:10", "01:00", "00:40", "00:30", "00:20"])
     }
 
-    /// Nothing tells: refused, never guessed. The rows around it are kept.
+    /// Nothing resolves the time, so the row is refused and not guessed. The rows around it are kept.
     @Test(arguments: [
         ["02:30"], ["02:30", "02:40"], ["01:30", "02:30", "03:30"], ["03:30", "02:30", "01:30"],
         ["01:30", "02:10", "02:20", "03:30"],
-        // Twice back is neither one pass nor two.
+        // Two steps back match neither one pass nor two.
         ["01:30", "02:30", "02:10", "02:40", "02:20", "03:30"], ["02:30", "02:10"],
     ])
     func withoutEvidence(rows: [String]) throws {
@@ -76,7 +76,7 @@ import Testing
         #expect(output.refusals.allSatisfy { $0.reason.contains("does not exist in Europe/Berlin") })
     }
 
-    /// What follows each other across years and back again is right without any memory of what came before.
+    /// A sequence across years and back is right without a memory of earlier rows.
     @Test func jumpsBetweenSeasons() throws {
         let rows = [
             "2026-07-01T12:00:00", "2026-01-01T12:00:00", "2025-07-01T12:00:00", "2026-10-25T01:59:00", "2026-10-25T03:00:00",
@@ -94,7 +94,7 @@ import Testing
         #expect(try Self.settle(rows).times == ["00:30", "01:10", "00:30", "01:10", "03:00"])
     }
 
-    /// A zone that has no daylight saving, or none any more, is as good as a fixed offset; the ends of time are far.
+    /// A zone without daylight saving is equivalent to a fixed offset. So is one that abolished it. Times near the limits are covered.
     @Test(arguments: [("IST-5:30", "06:30"), ("<-05>5", "17:00"), ("UTC0", "12:00"), ("<+14>-14", "22:00"), ("<-12>12", "00:00")])
     func zonesWithoutDaylightSaving(rule: String, expected: String) throws {
         let zone = try TimeZoneRules(rule: rule, identifier: "Zone")
@@ -107,7 +107,7 @@ import Testing
         #expect(times == ["01:30", "01:30", "01:10"])
     }
 
-    /// A counter that goes on tells the passes apart, even where the order of the rows does not.
+    /// A counter that continues distinguishes the two passes, even if the order of the rows does not.
     @Test func ticksSettle() throws {
         // Half-hourly from 01:30 on: the clock goes back between the third and the fourth.
         let rows = ["01:30", "02:00", "02:30", "02:00", "02:30", "03:00"]
@@ -120,7 +120,7 @@ import Testing
         #expect(try Self.settle(["01:30", "02:30", "03:30"], ticks: [0, 7200, 10_800]).times == ["23:30", "01:30", "02:30"])
     }
 
-    /// A receiver whose clock nobody changed goes on in summer time; its counter says so.
+    /// A receiver whose clock was not changed continues in daylight saving time, as its counter shows.
     @Test func ticksOfAClockThatWasNotChanged() throws {
         let rows = ["01:30", "02:30", "03:30", "04:30"]
         #expect(try Self.settle(rows, ticks: [0, 3600, 7200, 10_800]).times == ["23:30", "00:30", "01:30", "02:30"])
@@ -128,7 +128,7 @@ import Testing
         #expect(try Self.settle(spring, ticks: [0, 3600, 7200]).times == ["00:30", "01:30", "02:30"])
     }
 
-    /// A counter that was reset says nothing; the zone does.
+    /// A counter that was reset proves nothing, and the zone decides.
     @Test func ticksThatStartAnew() throws {
         #expect(try Self.settle(["01:30", "12:00", "12:05"], ticks: [1_000_000, 3, 303]).times == ["23:30", "11:00", "11:05"])
         #expect(try Self.settle(["12:00", "12:05"], ticks: [.min, .max]).times == ["11:00", "11:05"])
@@ -140,7 +140,7 @@ import Testing
         output.samples.sorted { $0.place.number < $1.place.number }.map(\.sample.identity)
     }
 
-    /// The same value at the same local time in both passes: two readings. Once more in one pass: a row that stands twice.
+    /// The same value at the same local time in both passes is two readings. Once more in one pass is a repeated row.
     @Test func equalValuesInBothPasses() throws {
         let rows = ["01:30=36.6", "02:10=36.6", "02:30=36.6", "02:30=36.6", "02:10=36.6", "02:30=36.6", "03:30=36.6"]
         let (times, output) = try Self.settle(rows)
@@ -161,7 +161,7 @@ import Testing
             ["01:30=36.6", "02:30=36.6", "02:30=36.6", "03:30=36.6"], ticks: [0, 3600, 7200, 10_800])
         #expect(times == ["23:30", "00:30", "01:30", "02:30"])
         #expect(Set(Self.identities(output)).count == 4)
-        // The file begins in the hour, where the counter has nothing to count from.
+        // The file begins within the hour, so the counter has no reference.
         let (_, early) = try Self.settle(
             ["02:10=36.6", "02:30=36.6", "02:10=36.6", "02:30=36.6", "03:30=36.6"], ticks: [0, 1200, 3600, 4800, 8400])
         #expect(Set(Self.identities(early)).count == 5)
@@ -188,7 +188,7 @@ import Testing
         #expect(Set(Self.identities(up)).count == 6)
     }
 
-    /// A frame of several readings is held and released whole, with its group.
+    /// A frame of several readings is quarantined and released as a whole, with its group.
     @Test func framesInTheDoubleHour() throws {
         func frame(_ time: String, line: Int) throws -> [Reading] {
             let wall = try WallTime("2026-10-25T\(time):00")

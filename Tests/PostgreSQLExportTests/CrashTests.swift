@@ -6,7 +6,7 @@ import Testing
 
 @testable import PostgreSQLExport
 
-/// A server of its own, which is killed.
+/// A separate server that is killed.
 @Suite struct CrashTests {
     @Test func theServerIsKilledAndComesBack() throws {
         let test = try ExportedStore()

@@ -9,7 +9,8 @@ import Testing
 
 @testable import PostgreSQLExport
 
-/// Against Debian's PostgreSQL: a target knows which database it has filled and how; what others do to it is found; records are there once.
+/// Tests against Debian's PostgreSQL: a target knows which database it filled and how, changes by others are found, and records are there
+/// once.
 @Suite struct DatabaseMarkTests {
     private let test: ExportedStore
     private let server: PostgreSQLServer
@@ -67,7 +68,7 @@ import Testing
         #expect(try held(other) == test.contents())
     }
 
-    /// A schema that is dropped and made again, as the words advise, is not taken for the one that was filled.
+    /// A schema that is dropped and created again, as the message suggests, is not the one that was filled.
     @Test func aDroppedSchema() throws {
         _ = try exporter().create()
         try test.add(try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) })
@@ -107,7 +108,7 @@ import Testing
 
     // MARK: Content
 
-    /// Other units stop the target; comparing finds what is in the old ones, and so does telling everything again.
+    /// Other units stop the target. Comparing finds the values in the old units, and so does sending everything again.
     @Test(arguments: [false, true]) func otherUnits(byComparing: Bool) throws {
         _ = try exporter().create()
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
@@ -127,7 +128,7 @@ import Testing
         #expect(try comparison(other, settings).compare() == TargetDifferences(equal: 20))
     }
 
-    /// Whatever somebody has changed in a row, of whatever kind, is found and written anew.
+    /// Any change by others in a row of any kind is found and overwritten.
     @Test func rowsThatSomebodyHasChanged() throws {
         _ = try exporter().create()
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
@@ -148,7 +149,7 @@ import Testing
         #expect(try comparison(exporter()).compare() == TargetDifferences(equal: all))
     }
 
-    // MARK: What a person adds
+    // MARK: Columns added by a user
 
     @Test func columnsOfSomebodys() throws {
         _ = try exporter().create()
@@ -166,7 +167,7 @@ import Testing
         #expect(throws: DeliveryError.self) { try exporter().check() }
     }
 
-    /// A look does what a delivery does, and leaves nothing.
+    /// A check runs the steps of a delivery and leaves nothing behind.
     @Test(arguments: [
         "ALTER TABLE %.sample DROP COLUMN numeral_unit CASCADE", "ALTER TABLE %.workout DROP COLUMN duration CASCADE",
         "ALTER TABLE %.sample ADD CHECK(source_name = 'x')", "DROP TABLE %.record",
@@ -210,7 +211,7 @@ import Testing
         let path = test.folder.file("copy.db")
         try test.store.backup(to: path)
         let copy = try SampleStore(path: path, access: .write)
-        // What is deleted on the first stays deleted: the second one is refused.
+        // A sample deleted on the first stays deleted, because the second one is refused.
         _ = try copy.delete([samples[3].sample.identity], description: test.description(.delete))
         let second = try TargetRun(
             settings[1], exporter: exporter(of: copy), reader: SampleStore(path: path, access: .read), store: copy,
@@ -218,7 +219,7 @@ import Testing
         #expect(try second.step() == .stopped)
         #expect(try held() == test.contents())
         #expect(try sql("SELECT name FROM \(schema).hub") == [["'one'"]])
-        // With a name of its own it is another hub.
+        // With its own name it is another hub.
         _ = try copy.adoptIdentity()
         let adopted = try SampleStore(path: path, access: .write)
         let run = try TargetRun(
@@ -252,7 +253,7 @@ import Testing
                 now: { ExportedStore.received })
             #expect(try comparison.compare() == TargetDifferences(equal: 1))
         }
-        // The highest is withdrawn: what the others have is missing, and told by a comparison.
+        // The highest version is withdrawn. The versions of the others are missing, and a comparison sends them.
         let last = stores[order.firstIndex(of: highest) ?? 0]
         _ = try last.store.delete(try last.contents().keys.map { $0 }, description: last.description(.delete))
         try last.finish(try last.run(exporter(of: last.store)))
@@ -295,14 +296,14 @@ import Testing
         return sample
     }
 
-    /// One advert that two hubs hear is one row; where another could be meant, both stay. Each hub's comparison is content.
+    /// An advertisement that two hubs receive is one row. If it could be another one, both stay. Each hub's comparison finds no difference.
     @Test(
         arguments: [
             // 80 ms apart, minutes between: the same three readings.
             ([(60, 500), (61, 600_500), (62, 1_200_500)], [(60, 580), (61, 600_580), (62, 1_200_580)], 3),
             // Other digits, or too far apart.
             ([(60, 500)], [(61, 580)], 2), ([(60, 500)], [(60, 3500)], 2),
-            // A stream: nobody knows which one was missed.
+            // A stream: nothing shows which one was missed.
             ([(60, 0), (60, 1000), (60, 2000)], [(60, 80), (60, 1080)], 5),
             // One that both heard, and one that one of them missed.
             ([(60, 0), (60, 60_000)], [(60, 60_050)], 2),
@@ -345,7 +346,7 @@ import Testing
         #expect(try sql("SELECT count(*) FROM \(schema).type")[0][0] == "\(SampleType.all.count)")
     }
 
-    /// A cuff's two pressures share a packet, and are one row of the view; a correlation's are one by its objects.
+    /// A cuff's two pressures share a packet and are one row of the view. A correlation's pressures are one row through its objects.
     @Test func bloodPressures() throws {
         _ = try exporter().create()
         func pressure(_ type: SampleType, _ value: Int, _ group: UInt64?, at second: Int64) throws -> GatedSample {
@@ -392,12 +393,12 @@ import Testing
             ])
     }
 
-    /// The recipe of docs/export-postgresql.md, as it stands there.
+    /// Runs the statements of docs/how-to/export-postgresql.md as written.
     @Test func partitions() throws {
         _ = try exporter().create()
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
         try test.finish(try test.run(exporter()))
-        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/export-postgresql.md")
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/how-to/export-postgresql.md")
         let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
         let recipe = try #require(text.split(separator: "```").first { $0.contains("PARTITION BY RANGE") })
         try sql(String(recipe.dropFirst(3)).replacing("vitalgate.", with: "\(schema)."))

@@ -35,7 +35,7 @@ import Testing
 
     private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings()).run(text) }
 
-    /// The UUIDs of all tables; twice where two have one.
+    /// The UUIDs of all tables, twice if two tables contain one.
     private func held() throws -> [String] {
         let parts = (["sample"] + ObjectTable.all.map(\.name)).map { "SELECT uuid FROM \(schema).\($0)" }
         return try sql(parts.joined(separator: " UNION ALL ")).compactMap { $0[0] }
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(held).count == held.count)
     }
 
-    /// What each kind's table says, by figures that stand in the tests' bodies.
+    /// The content of each kind's table, by the values in the tests' bodies.
     @Test func aTableForEachKind() throws {
         _ = try exporter().create()
         #expect(try exporter().check().allSatisfy { $0.weight == .good })
@@ -116,7 +116,7 @@ import Testing
                 == [["sinusRhythm", "512", "62", "Lead I"]])
     }
 
-    /// Octet for octet: 6.30 stays 6.30, and spaces stay where they were.
+    /// Byte for byte: 6.30 stays 6.30, and spaces stay where they were.
     @Test func octetsStay() throws {
         _ = try exporter().create()
         let odd: [(String, [UInt8])] = [
@@ -159,7 +159,7 @@ import Testing
             Set(documents) == [[hex(Array(ExportedStore.document.utf8)), nil], [nil, hex(odd[2].1)], [hex(odd[3].1), nil]])
     }
 
-    /// The connection breaks at any octet, and exporters are killed behind deliveries.
+    /// The connection breaks at any byte, and exporters are killed after deliveries.
     @Test(arguments: 0..<8 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         _ = try exporter().create()
@@ -201,7 +201,7 @@ import Testing
         }
     }
 
-    /// A deletion takes the row, a repair tells of both; what comes back is there again.
+    /// A deletion removes the row, and a repair records both samples. A restored sample is there again.
     @Test func deletionsAndRepairs() throws {
         _ = try exporter().create()
         let samples = try Self.kinds.map { try test.object($0, 0, at: 0) }
@@ -248,7 +248,7 @@ import Testing
         #expect(error?.reason.contains("newer Vitalgate") == true)
     }
 
-    /// One that holds more numbers than a row takes is set aside, and the rest goes on.
+    /// A series with more numbers than a row can contain is set aside, and the others are delivered.
     @Test func whatIsTooLong() throws {
         _ = try exporter().create()
         var sample = try test.object(.heartbeatSeries, 0, at: 0)
@@ -257,7 +257,7 @@ import Testing
         var (points, content) = try writer.end()
         points.count = ObjectRows.mostNumbers
         sample.sample.body = try SampleBody(encoding: HeartbeatSeries(points: points), content: content)
-        // One whose content is not what its head says is set aside, too.
+        // A sample whose content does not match its head is set aside, too.
         var damaged = try test.object(.workoutRoute, 0, at: 0)
         var octets = try #require(damaged.sample.body?.octets)
         octets[octets.count - 3] ^= 0xFF

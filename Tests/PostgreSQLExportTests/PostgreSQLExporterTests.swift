@@ -9,7 +9,7 @@ import Testing
 
 @testable import PostgreSQLExport
 
-/// Against Debian's PostgreSQL: what the tables have is what the store has.
+/// Tests against Debian's PostgreSQL: the tables contain the same as the store.
 @Suite struct PostgreSQLExporterTests {
     private let test: ExportedStore
     private let server: PostgreSQLServer
@@ -36,7 +36,7 @@ import Testing
 
     private func sql(_ text: String) throws -> [[String?]] { try PostgreSQLConnection(settings()).run(text) }
 
-    /// What the table has, with what a view of its type says.
+    /// The content of the table, with that of a view of its type.
     private func held(_ table: String = "heart_rate") throws -> [SampleIdentity: Double] {
         var held: [SampleIdentity: Double] = [:]
         for row in try sql("SELECT uuid, value FROM \(schema).\(table)") {
@@ -83,7 +83,7 @@ import Testing
         #expect(try sql("SELECT 1 FROM \(schema).deletion").isEmpty)
     }
 
-    /// Text as it may come from a device or a file.
+    /// Text that a device or a file may contain.
     @Test func whateverANameHolds() throws {
         let exporter = try exporter()
         _ = try exporter.create()
@@ -107,7 +107,7 @@ import Testing
         #expect(row == [name, name, note, "54.0", "80.150", "-12600", "20123456"])
     }
 
-    /// What the database does not take is set aside without a value in the words, and the rest goes on.
+    /// Values that the database refuses are set aside with a message that contains no value, and the others are delivered.
     @Test func whatIsRefused() throws {
         _ = try exporter().create()
         _ = try sql("ALTER TABLE \(schema).sample ADD CHECK(value <> 63)")
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    /// The connection breaks at any octet, to or fro: also where all was done and the answer is lost.
+    /// The connection breaks at any byte, in either direction, also if everything was done and the answer is lost.
     @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         _ = try exporter().create()
@@ -174,7 +174,7 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
     }
 
-    /// Each answer comes a few octets at a time.
+    /// Each answer arrives a few bytes at a time.
     @Test func answersSlowly() throws {
         var random = SeededGenerator(seed: 3)
         _ = try exporter().create()
@@ -188,7 +188,7 @@ import Testing
         #expect(try held() == test.contents())
     }
 
-    /// A repair of many and its undoing, deletions, and an import that is taken back.
+    /// A repair of many samples and its undo, deletions, and an import that is undone.
     @Test func repairsGoOver() throws {
         _ = try exporter().create()
         var (counts, replaced): ([Int], [String?]) = ([], [])
@@ -201,7 +201,7 @@ import Testing
         #expect(replaced[1] == "10000")
     }
 
-    /// Two hubs of one person, who read the same strap now and then: the database has what either has, once.
+    /// Two hubs of one person that sometimes read the same strap: the database contains the samples of either, once.
     @Test(arguments: 0..<6 as Range<UInt64>) func twoHubs(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         _ = try exporter().create()
@@ -239,7 +239,7 @@ import Testing
             ])
     }
 
-    /// A server that shows another certificate than it should is not told anything.
+    /// A server with a wrong certificate receives nothing.
     @Test func certificatesAreChecked() throws {
         var certificate = ""
         let server = try PostgreSQLServer { folder in

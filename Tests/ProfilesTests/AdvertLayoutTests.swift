@@ -5,7 +5,7 @@ import Wire
 
 @testable import Profiles
 
-/// What adverts need in a layout: packed numbers, masks, check codes, forms told by their length, encryption.
+/// Layouts of advertisements: packed numbers, masks, check codes, forms identified by their length, encryption.
 @Suite struct AdvertLayoutTests {
     private static func profile(_ layout: String, more: String = #"information: "test""#) throws -> Profile {
         let text = """
@@ -34,10 +34,10 @@ import Wire
             #"{ name: "p", type: "m24", order: "big", hidden: true }, { name: "t", of: "p", divide: 1000, scale: "0.1", unit: "Cel" }, { name: "h", of: "p", modulo: 1000, scale: "0.1", unit: "%" }"#,
             "811F09", #"{"t":{"value":-7.3,"unit":"Cel"},"h":{"value":48.1,"unit":"%"}}"#
         ),
-        // What is added behind the scale.
+        // The offset that is added after the scale.
         (#"{ name: "a", type: "u16", scale: "0.01", add: "500", unit: "hPa" }"#, "0000", #"{"a":{"value":500.00,"unit":"hPa"}}"#),
         (#"{ name: "a", type: "u8", scale: "0.5", add: "-40", unit: "Cel" }"#, "51", #"{"a":{"value":0.5,"unit":"Cel"}}"#),
-        // Ratios are rounded to the digits that are asked for, halves away from zero.
+        // Ratios are rounded to the requested digits, halves away from zero.
         (#"{ name: "a", type: "s16", scale: "1/3", digits: 1, unit: "1" }"#, "0500", #"{"a":{"value":1.7,"unit":"1"}}"#),
         (#"{ name: "a", type: "s16", scale: "1/4", digits: 1, unit: "1" }"#, "0100", #"{"a":{"value":0.25,"unit":"1"}}"#),
         (#"{ name: "a", type: "s16", scale: "3/20", digits: 1, unit: "1" }"#, "FFFF", #"{"a":{"value":-0.2,"unit":"1"}}"#),
@@ -73,7 +73,7 @@ import Wire
         (#"{ name: "a", type: "u8" }, { skip: "rest" }"#, "05FFFFFF", #"{"a":5}"#),
         (#"{ name: "a", type: "u8", as: "text", values: ["x", "y"], only: true }"#, "02", "0 notThisFormat"),
         (#"{ type: "u8", bits: { a: { at: [0, 5], values: ["x"], only: true }, b: { at: [6, 7] } } }"#, "01", "0 notThisFormat"),
-        // Bits without names are asked for by number.
+        // Bits without names are referred to by number.
         (#"{ type: "u8", bits: { a: { at: [0, 7] } } }, { name: "b", type: "u8", when: "a=200" }"#, "C807", #"{"b":7}"#),
         (#"{ type: "u8", bits: { a: { at: [0, 7] } } }, { name: "b", type: "u8", when: "!a=200" }"#, "C8", "{}"),
     ])
@@ -81,7 +81,7 @@ import Wire
         #expect(try Self.fields(layout, hex) == printed)
     }
 
-    /// Lists whose objects say their length: what is not known is passed over, and a known id of another length is refused.
+    /// Lists whose objects have a length: unknown ids are skipped, and a known id with another length is refused.
     @Test func objectsThatSayTheirLength() throws {
         let layout = #"""
             { name: "o", id: "u16", length: "u8", objects: {
@@ -103,7 +103,7 @@ import Wire
         }
     }
 
-    /// Limits of what somebody may write in bad faith.
+    /// Limits against malicious profiles.
     @Test func whatHasNoEndIsRefused() throws {
         let masks = (0..<10_000).map { _ in #"{ masked: "A0" }"# }.joined(separator: ", ")
         #expect(throws: ProfileErrors.self) { try Self.profile(masks + #", { name: "a", type: "u8" }"#) }
@@ -132,7 +132,7 @@ import Wire
                 == #"{"b":808}"#)
     }
 
-    /// The sender's address inside a frame has to be its own, as far as it is known.
+    /// The sender's address inside a frame must match, if the address is known.
     @Test func anAddressInside() throws {
         let layout = #"{ address: "reversed" }, { name: "a", type: "u8" }"#
         let secrets = FrameSecrets(address: [0xA4, 0xC1, 0x38, 0x02, 0x83, 0xF4])

@@ -5,7 +5,7 @@ import Wire
 
 @testable import Profiles
 
-/// A generator that gives the same octets in every run (SplitMix64).
+/// A generator that gives the same bytes in every run (SplitMix64).
 struct FixedGenerator: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {
@@ -115,7 +115,7 @@ struct FixedGenerator: RandomNumberGenerator {
         }
     }
 
-    /// Random octets, and valid frames with random changes: taken or refused, never a crash, and what is taken prints as JSON.
+    /// Random bytes, and valid frames with random changes, are accepted or refused and never crash. An accepted frame prints as JSON.
     @Test func noOctetsCrash() throws {
         var generator = FixedGenerator(state: 20_261_120)
         let seeds = Dictionary(grouping: SharedVector.all, by: \.channel)

@@ -4,7 +4,7 @@ import Profiles
 import SampleStore
 import Testing
 
-/// Other programs' databases: who is in them, and what is no table.
+/// Other programs' databases: their people, and invalid tables.
 @Suite struct DatabaseTests {
     private let received = Instant(seconds: 1_900_000_000)
     private static let sample = """
@@ -63,7 +63,7 @@ import Testing
 
         """
 
-    /// The device that measured it, by what it is, and the app as the source; the zone is the record's own, or none.
+    /// The measuring device by its model, and the app as the source. The zone is the record's own, or none.
     @Test func devicesAndZones() throws {
         let readings = try read(
             Self.healthConnect
@@ -83,7 +83,7 @@ import Testing
             ])
     }
 
-    /// A night that was told without stages, then with two, then with one: each edition takes the place of the one before.
+    /// A night without stages, then with two, then with one: each version replaces the one before.
     @Test func aNightThatGrows() throws {
         func night(_ modified: String, _ end: Int, _ stages: String) throws -> [Reading] {
             try read(
@@ -109,9 +109,9 @@ import Testing
         if case .instants(_, _, let offset) = reading.time { offset } else { nil }
     }
 
-    // MARK: What nobody reads
+    // MARK: Unread data
 
-    /// Tables with rows and columns with values are counted by name; settings and keys are not, and names are bounded.
+    /// Tables with rows and columns with values are counted by name. Settings and keys are not, and names are bounded.
     @Test func tablesThatNobodyReads() throws {
         let match = try #require(try ProfileLibrary.check(file: "\(deviceProfiles)/gadgetbridge.json5").database)
         let many = (0..<100).map { "CREATE TABLE T\($0) (A); INSERT INTO T\($0) VALUES (1);" }.joined()

@@ -29,7 +29,7 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         let library = try ProfileLibrary.load(directories: [deviceProfiles])
         #expect(library.profiles.count >= 13)
         for profile in library.profiles {
-            // What a database holds is told by its tables.
+            // The content of a database is identified by its tables.
             for vector in profile.vectors where profile.database == nil {
                 #expect(try library.match(firstLines: vector.text).profile.id == profile.id)
             }
@@ -37,9 +37,10 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         for channel in library.binaryChannels {
             let matches = library.matches(channel: channel)
             #expect(matches.allSatisfy { $0.channelName == channel } && !matches.isEmpty)
-            // Many devices advertise under one number: their profiles are told apart by what they read, or by the device's name.
+            // Many devices advertise under one number. Their profiles are distinguished by the frames that they can read, or by the
+            // device's name.
             guard matches.count > 1 else { continue }
-            // So are a maker's models that send under one UUID of its own.
+            // The same for a maker's models that send under their own UUID.
             let isOwn = channel.utf8.count > "gatt:2A37".utf8.count
             #expect(channel.hasPrefix("advert:") || channel.hasPrefix("gatt:FF") || isOwn, "\(channel)")
             #expect(throws: ProfileMatchError.severalMatch(ids: matches.map(\.profile.id))) {
@@ -48,7 +49,7 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         }
     }
 
-    /// A device whose name is known is read by one profile; without its name by one, or by none until somebody says which.
+    /// A device with a known name is read by one profile. Without its name it is read by one, or by none until the user chooses.
     @Test func noFrameIsReadByTwoProfilesOfOneName() throws {
         let library = try ProfileLibrary.load(directories: [deviceProfiles])
         for profile in library.profiles {
@@ -68,8 +69,8 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
         }
     }
 
-    /// Every prefix of a vector's last row, put behind the rows above it: taken, skipped or refused, and no reading from a
-    /// cut-off row unless only its last cell was cut.
+    /// Every prefix of a vector's last row, after the rows before it, is read, skipped or refused. A truncated row gives a reading only if
+    /// just its last cell was cut.
     @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
     func everyPrefixOfARowIsRefusedOrSkipped(file: String) throws {
         let profile = try ProfileLibrary.check(file: file)
@@ -83,7 +84,7 @@ func open(_ bytes: [UInt8], _ form: ProfileMatch.Form) -> any FrameSource {
                 let separators = Self.separators(line.utf8)
                 for length in 0..<line.utf8.count {
                     let prefix = String(decoding: line.utf8.prefix(length), as: UTF8.self)
-                    // A file that is cut in front of its header is nobody's.
+                    // A file that is cut before its header matches no profile.
                     guard let outcome = try? run.outcome(of: head + "\n" + prefix, options: vector.options) else { continue }
                     let found = outcome.readings.contains { $0.place.number == row }
                     let cut = Self.separators(prefix.utf8) < separators

@@ -13,9 +13,9 @@ struct DeviceVector: CustomTestStringConvertible, Sendable {
     var hex: String
     var name: String?
     var secrets: FrameSecrets
-    /// By the other program's names; nothing where it takes nothing.
+    /// The fields by the other program's names. `nil` if it refuses the frame.
     var expected: [String: JSONValue]?
-    /// How it came to be, where that limits what it proves.
+    /// The origin of the vector, if that limits its value.
     var note: String
 
     var testDescription: String { "\(set) \(channel) \(hex)" }
@@ -62,7 +62,7 @@ struct DeviceVector: CustomTestStringConvertible, Sendable {
         }
     }()
 
-    /// The frame as a channel of the profile has it; nothing where the profile has no such channel.
+    /// The frame for the profile's channel. `nil` if the profile has no such channel.
     func frame(of profile: Profile) -> (match: BinaryMatch, bytes: [UInt8])? {
         guard let bytes = HexadecimalText.octets(hex) else { return nil }
         guard channel.hasPrefix("manufacturer:") else { return profile.match(channel: channel).map { ($0, bytes) } }
@@ -80,7 +80,7 @@ extension [String: JSONValue] {
 }
 
 @Suite struct DeviceVectorTests {
-    /// The other programs' names of what the catalogue has types for.
+    /// The other programs' names for types of the catalog.
     private static let types: [String: [String]] = [
         "roomTemperature": [
             "temperature", "tempc", "temperature_probe_1", "temperature_probe_2", "temperature probe 1", "temperature@remote",
@@ -96,7 +96,7 @@ extension [String: JSONValue] {
     private static let typeOfName: [String: String] = Dictionary(
         types.flatMap { type, names in names.map { ($0, type) } }, uniquingKeysWith: { one, _ in one })
 
-    /// Frames that a profile reads otherwise than the other program, and why.
+    /// Frames that a profile reads differently from the other program, and the reasons.
     private static let differing: [String: String] = [
         "theengs-govee-h5072-75 00811f096400": "tenths of a degree are packed with the humidity, which is no digit of it",
         "thermopro-tp357s ffff220b01": "invalid: its test remembers the frame before",
@@ -145,7 +145,7 @@ extension [String: JSONValue] {
                 let profile = try #require(shippedLibrary[id])
                 guard let (match, bytes) = vector.frame(of: profile) else { continue }
                 let values = Self.values(match, bytes, vector.secrets)
-                // What stands beside other frames in its test may be another frame's.
+                // An expectation next to other frames in its test may belong to another frame.
                 if vector.note == "one of several frames" || vector.note == "stateful" { continue }
                 guard let expected = vector.expected else {
                     #expect(values.isEmpty, "\(vector.testDescription) is taken: \(values)")
@@ -155,9 +155,9 @@ extension [String: JSONValue] {
                 for (name, value) in expected {
                     guard case .number(let number) = value, var type = Self.typeOfName[name] else { continue }
                     if type == "roomTemperature", ofProfile.contains("waterTemperature") { type = "waterTemperature" }
-                    // What the profile does not read of the device, such as a battery's three steps.
+                    // Values that the profile does not read, such as a battery level in three steps.
                     guard ofProfile.contains(type) else { continue }
-                    // Others round to one or two digits, or cut behind them.
+                    // Others round to one or two digits, or truncate.
                     let found = values[type]?.contains { abs($0 - number) <= 0.0101 } ?? false
                     #expect(found, "\(vector.testDescription): \(name) \(number), not \(values[type] ?? [])")
                 }
@@ -165,14 +165,15 @@ extension [String: JSONValue] {
         }
     }
 
-    /// A cut frame is refused, or says less than the whole one where its profile has several forms; nothing traps.
+    /// A truncated frame is refused, or contains less than the complete one if its profile has several forms. Nothing traps.
     @Test(arguments: DeviceVector.sets.filter { !$0.value.profiles.isEmpty }.keys.sorted())
     func everyPrefixIsRefusedOrSaysLess(set: String) throws {
         for vector in DeviceVector.all where vector.set == set {
             for id in DeviceVector.sets[set]?.profiles ?? [] {
                 guard let (match, bytes) = try vector.frame(of: #require(shippedLibrary[id])) else { continue }
                 let whole = Self.values(match, bytes, vector.secrets)
-                // What is told by its length alone is another form when it is cut to that; an advert tells its length, and is never cut.
+                // A frame that is identified by its length alone becomes another form when it is cut to that length. An advertisement
+                // contains its length and is never cut.
                 let forms = match.channel.plan.sizes.reduce(into: Set<Int>()) { $0.formUnion($1) }
                 for length in 0..<bytes.count where !forms.contains(length) {
                     let cut = Self.values(match, Array(bytes[..<length]), vector.secrets)
@@ -183,7 +184,7 @@ extension [String: JSONValue] {
         }
     }
 
-    /// 10,000 frames a profile that are nearly its own: some octets changed, some taken away or added, some all random.
+    /// 10,000 frames for each profile that are nearly valid: some bytes changed, removed or added, some frames entirely random.
     @Test(
         arguments: shippedLibrary.profiles.filter { profile in
             profile.frameVectors.contains { $0.refused == nil && !$0.channel.hasPrefix("serial:") }
@@ -235,7 +236,7 @@ extension [String: JSONValue] {
         }
     }
 
-    /// The values of each type that come of a frame, in the type's unit and as the frame has them; none where it is refused or skipped.
+    /// The values of each type in a frame, in the type's unit and as sent. Empty if the frame is refused or skipped.
     static func values(_ match: BinaryMatch, _ bytes: [UInt8], _ secrets: FrameSecrets) -> [String: [Double]] {
         let interpreter = BinaryInterpreter(
             match, registry: OriginRegistry(subject: "me"), options: BinaryOptions(secrets: secrets))

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Profiles
 import Testing
 
-/// Drafts for files that nothing reads, and where a person's first JSON5 goes wrong.
+/// Drafts for unknown files, and common mistakes in a user's first JSON5.
 @Suite struct DraftTests {
     func draft(_ lines: String...) -> String {
         ProfileSuggestion(firstLines: lines.joined(separator: "\n") + "\n", id: "draft").json5
     }
 
-    /// The words for common types, in a few languages; the unit only where the name shows it.
+    /// The words for common types in a few languages, and the unit only if the name shows it.
     @Test(arguments: [
         ("Gewicht (kg)", "bodyMass", "kg"), ("Poids [kg]", "bodyMass", "kg"), ("Peso", "bodyMass", "FILL-IN"),
         ("Weight lb", "bodyMass", "[lb_av]"), ("SYS(mmHg)", "bloodPressureSystolic", "mm[Hg]"),
@@ -44,7 +44,7 @@ import Testing
         #expect(text.contains("date: { names: [\"Date\"] },") && text.contains("time: { names: [\"Time\"] },"))
     }
 
-    /// The search for a fault finds none in what is right, and one in everything that is cut short.
+    /// The search for a mistake finds none in a valid profile, and one in every truncated profile.
     @Test(arguments: ProfileLibrary.files(in: deviceProfiles))
     func findsFaultsOnlyWhereTheyAre(file: String) throws {
         let bytes = Array(try Data(contentsOf: URL(filePath: file)))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Profiles
 
-/// What a device sends is read by its own profile alone: a frame that another profile takes would be a reading that nobody measured.
+/// Only a device's own profile reads its frames. A frame that another profile accepts would be a reading that was never measured.
 @Suite struct ForeignFrameTests {
     /// A set of frames and a profile that is not its own and takes some of them, and why that does no harm.
     private static let allowed: [String: String] = [
@@ -36,7 +36,7 @@ import Testing
         #expect(Set(Self.allowed.keys).subtracting(met).isEmpty)
     }
 
-    /// Every profile's own vectors, too, where no name keeps the other away.
+    /// Also the vectors of every profile, if no name excludes the other profile.
     @Test func noProfilesVectorIsTakenByAnother() throws {
         for profile in shippedLibrary.profiles {
             for vector in profile.frameVectors where vector.refused == nil {
@@ -51,14 +51,14 @@ import Testing
         }
     }
 
-    /// No profile is without vectors, of rows or of frames: what the tests of prefixes and of random frames begin with.
+    /// Every profile has vectors of rows or frames, which the tests of prefixes and random frames start from.
     @Test func everyProfileHasVectorsOfEachChannelThatGivesReadings() {
         for profile in shippedLibrary.profiles {
             #expect(!profile.frameVectors.isEmpty || !profile.vectors.isEmpty, "\(profile.id)")
         }
     }
 
-    /// A profile's own vectors, cut: another form of its own length, or nothing that the whole frame does not say.
+    /// A truncated vector of a profile is another form with its own length, or contains nothing that differs from the complete frame.
     @Test(arguments: shippedLibrary.profiles.filter { !$0.frameVectors.isEmpty }.map(\.id))
     func everyPrefixOfAProfilesOwnVectorSaysLess(id: String) throws {
         let profile = try #require(shippedLibrary[id])

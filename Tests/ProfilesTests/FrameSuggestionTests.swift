@@ -2,7 +2,7 @@ import Profiles
 import Testing
 
 @Suite struct FrameSuggestionTests {
-    /// Ten frames of a scale: a mark, a weight of two octets, a state and a check code.
+    /// Ten frames of a scale: a marker, a weight of two bytes, a state and a check code.
     private var frames: [[UInt8]] {
         (0..<10).map { number in
             let frame: [UInt8] = [0xAB, 0xCD, 0x1F, UInt8(number * 7), 0x02]

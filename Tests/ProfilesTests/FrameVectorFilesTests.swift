@@ -6,12 +6,12 @@ import Wire
 
 @testable import Profiles
 
-/// One vector of `Vectors/`: octets, and the fields or the refusal that several independent programs agree on.
+/// One vector of `Vectors/`: bytes, and the fields or the refusal that several independent programs agree on.
 struct SharedVector: CustomTestStringConvertible, Sendable {
     var channel: String
     var hex: String
     var bytes: [UInt8]
-    /// Nothing where the frame has to be refused.
+    /// `nil` if the frame must be refused.
     var fields: JSONValue?
     var note: String
     var secrets: FrameSecrets
@@ -25,7 +25,7 @@ struct SharedVector: CustomTestStringConvertible, Sendable {
         return names.filter { $0.hasSuffix(".json") }.sorted()
     }()
 
-    /// Labelled as cut, and yet the whole 13 octets of a valid frame: no rule can tell it from the file's other frames.
+    /// Labeled as truncated, but it has all 13 bytes of a valid frame. No rule can distinguish it from the file's other frames.
     static let mislabelled = "02a6e8070b140a000000028c30"
 
     /// Read once: a test walks them file by file.
@@ -80,7 +80,7 @@ let shippedLibrary: ProfileLibrary = {
 }()
 
 extension BinaryInterpreter {
-    /// The printed fields, or why the octets are no frame.
+    /// The printed fields, or the reason why the bytes are not a frame.
     func outcome(of bytes: some Collection<UInt8>) -> Result<JSONValue, FrameError> {
         let result = Array(bytes).withUnsafeBytes { bytes -> Result<Void, FrameError> in
             do throws(FrameError) {
@@ -120,7 +120,7 @@ extension BinaryInterpreter {
             for vector in SharedVector.byFile[file] ?? [] {
                 guard let whole = vector.fields else { continue }
                 let interpreter = try shippedInterpreter(vector.channel, strict: strict, secrets: vector.secrets)
-                // A last line may lack its end, where its profile says so.
+                // A last line may lack its end if its profile allows that.
                 let line = vector.channel == "serial:AD" ? vector.bytes.reversed().prefix { $0 < 0x20 }.count : 0
                 for length in 0..<vector.bytes.count - line {
                     guard case .success(let found) = interpreter.outcome(of: vector.bytes.prefix(length)) else { continue }
@@ -165,8 +165,8 @@ extension BinaryInterpreter {
         return JSONValue.object(found).agrees(with: .object(whole))
     }
 
-    /// What is valid is read the same in both modes. Lenient takes further what has reserved bits or values, and what was cut off within its last repeat, and
-    /// says so.
+    /// A valid frame is read the same way in both modes. Lenient mode also accepts reserved bits or values, and a truncated last repeat,
+    /// and reports this.
     @Test(arguments: SharedVector.files) func lenientDiffersOnlyInWhatIsReserved(file: String) throws {
         for vector in SharedVector.byFile[file] ?? [] {
             let strict = try shippedInterpreter(vector.channel, strict: true, secrets: vector.secrets)

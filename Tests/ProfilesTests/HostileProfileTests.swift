@@ -8,7 +8,7 @@ import Wire
 
 @testable import Profiles
 
-/// Profiles that somebody wrote in bad faith, or by mistake, and frames that meet their limits.
+/// Malicious or mistaken profiles, and frames that reach their limits.
 @Suite struct HostileProfileTests {
     private static func profile(_ layout: String, _ more: String = #"information: "test""#) throws -> Profile {
         let text = """
@@ -39,7 +39,7 @@ import Wire
         return (fields, nil, nil)
     }
 
-    /// `{über: 1}` in Latin-1: a key that is no UTF-8.
+    /// `{über: 1}` in Latin-1: a key that is not UTF-8.
     @Test(arguments: ["7bfc6265723a20317d", "7b226122 3a2022ff227d", "ff", "5bc3285d", "7beda0803a317d", "7b61c0af3a317d"])
     func whatIsNoUTF8IsNoProfile(hex: String) throws {
         let octets = try #require(HexadecimalText.octets(hex.filter { $0 != " " }))
@@ -54,7 +54,7 @@ import Wire
         }
     }
 
-    /// 40 kB of these took seconds, a megabyte minutes: found by hand behind `scripts/fuzz profiles`, whose inputs are shorter.
+    /// 40 kB of these took seconds, a megabyte minutes. This was found by hand after `scripts/fuzz profiles`, whose inputs are shorter.
     @Test func listsInListsAreRefusedAtOnce() {
         let lists = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
         let text = "[" + Array(repeating: lists, count: 20).joined(separator: ",") + "]"
@@ -77,7 +77,7 @@ import Wire
         #expect(error?.problems.contains { $0.message == "a profile has 256 channels at most" } == true)
     }
 
-    /// A pipe that nobody writes to, a folder and a file without an end are no profiles, and none is waited for.
+    /// A pipe without a writer, a folder, and an endless file are not profiles, and the program does not wait for them.
     @Test func onlyAPlainFileOfItsSizeIsAProfile() throws {
         let folder = try TemporaryFolder()
         let pipe = folder.path + "/pipe.json5"
@@ -132,7 +132,7 @@ import Wire
         #expect(fields == #"{"j":72057594037927935}"#)
     }
 
-    /// What is read and stays to be read again can't be read to the end.
+    /// A field that is read again afterwards cannot repeat to the end.
     @Test func peekedFieldsDoNotRepeat() {
         #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "u8", peek: true, repeat: true }"#) }
     }
@@ -141,7 +141,7 @@ import Wire
         #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "\#(type)", range: [5, 1] }"#) }
     }
 
-    /// An impedance goes with a weight of the same frame.
+    /// An impedance requires a weight in the same frame.
     @Test func aReadingWithAnother() throws {
         func values(_ hex: String) throws -> [String] {
             let layout = """
@@ -163,7 +163,7 @@ import Wire
         #expect(try values("0000F401").isEmpty && values("FFFFF401").isEmpty)
     }
 
-    /// A word for what is outside of no range would be one for nothing.
+    /// A word for values outside of a range requires a range.
     @Test func beyondWantsARange() {
         #expect(throws: ProfileErrors.self) { try Self.profile(#"{ name: "a", type: "u8", beyond: "invalid" }"#) }
     }

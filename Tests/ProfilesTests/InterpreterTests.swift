@@ -216,7 +216,7 @@ struct Account {
         let account = try Account(
             profile(times: "{ columns: [\"time\"], patterns: [\"\(pattern)\"] }"), "Time,Weight\n\"\(text)\",81\n", zone: "UTC")
         let found = account.samples.first.map { WallTime(microseconds: $0.sample.nominalStart).description }
-        // 2094 lies in the future, so the normaliser refuses it; the pattern read it.
+        // 2094 is in the future, so the normaliser refuses it. The pattern has read it.
         if wall?.hasPrefix("2094") == true {
             #expect(account.refused[2]?.contains("future") == true)
         } else if pattern.hasSuffix("X") {

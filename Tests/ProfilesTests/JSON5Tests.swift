@@ -2,7 +2,7 @@ import Testing
 
 @testable import Profiles
 
-/// Texts of spec.json5.org, and where they stop being such.
+/// Texts from spec.json5.org, and where they become invalid.
 @Suite struct JSON5Tests {
     private func parse(_ text: String) throws -> JSONValue { try JSONValue.parse(json5: Array(text.utf8)) }
 

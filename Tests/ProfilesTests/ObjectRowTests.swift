@@ -44,13 +44,13 @@ import Testing
                 "2026-11-20T23:30:00Z,2026-11-20T23:40:00Z,nap",
                 "2026-11-20T23:30:00Z,2026-11-20T23:40:00Z,doze",
             ])
-        // HKCategoryValueSleepAnalysis.asleepDeep is 4. A word that is not listed is no case, and two of them are two.
+        // HKCategoryValueSleepAnalysis.asleepDeep is 4. An unlisted word is not a case, and two of them are different.
         #expect(readings.map(\.numeral.text) == ["4", "-1", "-1"])
         #expect(Set(readings.map(\.ordinal)).count == 3)
         #expect(readings.allSatisfy { $0.origin.kind == .category && $0.unit == .one && $0.group == .none })
     }
 
-    /// The workout comes beside the samples that came before, which stay as they were: alone in their row, and thus in no group.
+    /// The workout is added to the earlier samples, which do not change: they are alone in their row, and thus in no group.
     @Test func aRowIsAWorkout() throws {
         let readings = try readings(
             Self.activity,

@@ -113,7 +113,7 @@ func profile(
         #expect(draft.contains(#"type: "bodyMass", unit: "FILL-IN""#))
         #expect(draft.contains(#"patterns: ["dd-MM-yyyy HH:mm"]"#))
         #expect(!draft.contains("secret") && !draft.contains("81,3"))
-        // As it is, it is refused; filled in, it reads the file.
+        // The draft is refused as it is. Filled in, it reads the file.
         #expect(!Self.problems { try Profile(json5: Array(draft.utf8), file: "") }.isEmpty)
         let filled = draft.split(separator: "FILL-IN\"").joined(separator: "kg\"")
         #expect(Self.problems { try Profile(json5: Array(filled.utf8), file: "") } == [])

@@ -77,7 +77,7 @@ import Wire
         #expect((0...line.utf8.count + 1).contains(error.offset))
     }
 
-    /// Two measurements of one line that say the same stay two.
+    /// Two equal measurements in one line stay two.
     @Test func equalMeasurementsOfOneLineStayTwo() throws {
         let interpreter = try shippedInterpreter("serial:lines", strict: true)
         var readings: [Reading] = []
@@ -88,7 +88,7 @@ import Wire
         #expect(readings.map(\.ordinal) == [0, 1])
     }
 
-    /// Random octets in a line's place: refused or taken, never a crash, and the place is in the line.
+    /// Random bytes in place of a line are refused or read and never crash, and the place is in the line.
     @Test func damagedLinesAreRefused() throws {
         var generator = SeededGenerator(seed: 11)
         for channel in shippedLibrary.binaryChannels where channel.hasPrefix("serial:") {

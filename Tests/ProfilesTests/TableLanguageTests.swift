@@ -1,7 +1,7 @@
 import Profiles
 import Testing
 
-/// What the language of tables says and no shipped profile needs so far: somebody's own profile does.
+/// Features of the language of tables that no included profile needs so far. A user's own profile may need them.
 @Suite struct TableLanguageTests {
     static func failures(_ channel: String, _ vector: String) throws -> [String] {
         let text = """
@@ -26,7 +26,7 @@ import Testing
             """
         }
         #expect(try Self.failures(channel(", nth: 2"), vector) == [])
-        // The first is no number of seconds; and which of two is meant has to be said.
+        // The first is not a number of seconds, and the profile must choose one of the two.
         #expect(try !Self.failures(channel(", nth: 1"), vector).isEmpty)
         #expect(try !Self.failures(channel(""), vector).isEmpty)
         #expect(try !Self.failures(channel(", nth: 3"), vector).isEmpty)

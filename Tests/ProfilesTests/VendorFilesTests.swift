@@ -13,7 +13,7 @@ import Testing
 
     static let kinds = ["patient_or_device_row": "patientOrDeviceRow"]
 
-    /// The delimited files and the JSON; Apple's exports have a reader and tests of their own.
+    /// The delimited files and the JSON. Apple's exports have their own reader and tests.
     static var files: [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter { $0.hasSuffix(".csv") || ($0.hasSuffix(".json") && !$0.hasSuffix(".expected.json")) }.sorted()

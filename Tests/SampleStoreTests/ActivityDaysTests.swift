@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// A day's rings: Apple's where there are any, else what the person's samples come to.
+/// A day's rings: Apple's if there are any, otherwise computed from the person's samples.
 @Suite struct ActivityDaysTests {
     private static func seconds(_ text: String) throws -> Double {
         Double(try Instant(text).microseconds - 1_767_225_600_000_000) / 1e6
@@ -29,7 +29,7 @@ import Testing
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: TestStore.received).first)
     }
 
-    /// A watch and a phone: where both tell, the watch counts. Steps over midnight count on both days.
+    /// A watch and a phone: if both report, the watch counts. Steps across midnight count on both days.
     @Test func aDayOfSamples() throws {
         try TestStore.with { test in
             func maker(_ id: String, _ source: String = "watch") throws -> SampleMaker {
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// What Apple told of a day is told as it was told; the day before has none, and is derived.
+    /// A summary from Apple is returned unchanged. The day before has none and is derived.
     @Test func aToldDayIsNotDerived() throws {
         try TestStore.with { test in
             let energy = try SampleMaker(Self.type("activeEnergyBurned"))
@@ -88,7 +88,7 @@ import Testing
             #expect(days.map(\.day.move.goal) == [nil, 500])
             #expect(days.map(\.day.isDerived) == [true, false])
             #expect(days.map { $0.summary == nil } == [true, false])
-            // It is deleted, and the day is derived; nothing of it was ever stored.
+            // It is deleted, and the day is derived. Nothing of it was ever stored.
             let changes = try test.store.lastChange()
             let told = try #require(days[1].summary)
             try test.store.delete([told.uuid], description: TestStore.description(.delete))
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// Minutes on one's feet tell of hours where no stand hours are told; they tell a wheelchair user nothing.
+    /// Standing minutes give hours if there are no stand hours. They do not count for a wheelchair user.
     @Test func aWheelchairUsersDay() throws {
         try TestStore.with { test in
             let (time, pushes) = (try SampleMaker(Self.type("appleStandTime")), try SampleMaker(Self.type("pushCount")))
@@ -126,7 +126,7 @@ import Testing
             func days() throws -> [ActivityDay] { try test.store.activityDays(ActivityQuery(zone: try .berlin)).map(\.day) }
             #expect(try days().map(\.steps) == [12, 12, 12])
             #expect(try days().map(\.stand.value) == [1, 1, 1])
-            // From a day on: what was before stays what it was.
+            // From a day on. Earlier days do not change.
             try test.store.set(
                 .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.subject, from: "2026-11-20",
                 said: TestStore.received)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// Nobody's samples have no rings, unless they are asked for; two persons have rings of their own.
+    /// Unassigned samples have no rings unless requested, and two people have separate rings.
     @Test func eachPersonsOwn() throws {
         try TestStore.with { test in
             let other = "a1b2c3d4-0000-4000-8000-000000000001"
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    /// Days years apart are found without walking through what lies between.
+    /// Days years apart are found without reading the days in between.
     @Test func daysFarApart() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)

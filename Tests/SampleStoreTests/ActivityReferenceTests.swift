@@ -106,7 +106,7 @@ import Testing
         String(WallTime(microseconds: Int64(minute) * 60_000_000).description.prefix(10))
     }
 
-    /// Slow, and without any of the store's calendar: what the clock on the wall shows at a minute is its day.
+    /// Slow, and without the store's calendar: the local date at a minute is its day.
     private struct Reference {
         struct Day {
             var date: String
@@ -128,7 +128,7 @@ import Testing
         /// By the minute, from the first one on.
         private var hours: [Hour] = []
 
-        /// - Parameter minutes: all that samples may tell of, and the day before them.
+        /// - Parameter minutes: the range of all samples, and the day before it.
         init(told: Set<ReferenceSample>, zone: TimeZoneRules, minutes: Range<Int>) {
             self.told = told
             first = minutes.lowerBound
@@ -144,7 +144,7 @@ import Testing
 
         private func hour(_ minute: Int) -> Hour { hours[minute - first] }
 
-        /// What a type comes to by the hour; a minute that the watch tells of is none of the phone's.
+        /// The sum of a type by the hour. A minute reported by the watch does not count for the phone.
         private func sums(_ type: String) -> [Hour: Double] {
             var sums: [Hour: Double] = [:]
             let all = told.filter { $0.type == type }

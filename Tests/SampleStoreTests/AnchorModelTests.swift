@@ -8,7 +8,7 @@ import Testing
 
 /// Anchors against a model of histories: writers that take turns, copies of the file, and stores put back from them.
 @Suite struct AnchorModelTests {
-    /// A reader, and what it has seen.
+    /// A reader and the changes that it has seen.
     private struct Reader {
         var anchor: Anchor
         var seen: [SampleIdentity]
@@ -20,7 +20,8 @@ import Testing
         return error != nil
     }
 
-    /// An anchor is taken if, and only if, all that its reader has seen is in the store's history: nothing is lost, and nobody reads again in vain.
+    /// An anchor is accepted if and only if all changes that its reader has seen are in the store's history. Nothing is lost, and no reader
+    /// starts again without need.
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func anAnchorIsOfAHistory(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

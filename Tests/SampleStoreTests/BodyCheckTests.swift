@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// What is done to a body, and what is found.
+    /// A change to a body, and the finding.
     @Test(arguments: [
         ("UPDATE body SET digest = substr(digest, 1, 15) || x'00'", "whose body does not match its digest"),
         ("UPDATE body SET octets = x'7B22'", "whose body cannot be read"),
@@ -74,7 +74,7 @@ import Testing
         try test.close()
     }
 
-    /// Every octet of a body that is cut off or changed is noticed, whatever it is; and nothing crashes.
+    /// Every truncated or changed byte of a body is noticed, and nothing crashes.
     @Test func everyOctet() throws {
         let test = try TestStore()
         test.isSound = false
@@ -98,7 +98,7 @@ import Testing
         try test.close()
     }
 
-    /// What is named and is nowhere, and bodies that nobody has any more, are told without being damage.
+    /// References to missing objects, and unused bodies, are reported and are not damage.
     @Test func notes() throws {
         try TestStore.with { test in
             let beat = try SampleMaker()("60", at: 0)
@@ -107,7 +107,7 @@ import Testing
                 "bloodPressure", try SampleBody(encoding: Correlation(objects: [beat.sample.identity, nowhere])))
             let ingest = try test.keep([beat, pair]).account.id
             #expect(try check(test).notes == ["1 samples referenced by a correlation are not in the store"])
-            // What is deleted is known.
+            // Deleted objects are known.
             try test.delete(beat)
             #expect(try check(test).notes == ["1 samples referenced by a correlation are not in the store"])
             _ = try test.store.undo(try #require(ingest as Int64?), forget: true, description: TestStore.description(.undo))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What a sample tells beside its number goes with it, wherever it goes.
+/// The data of a sample beyond its number goes wherever the sample goes.
 @Suite struct BodyTests {
     private static func reading(
         _ type: String, _ value: some Encodable, number: Int64 = 0, at second: Int64 = 0, record: RecordIdentifier? = nil,
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// Two that tell one thing share the body; numbers of neighbours are not taken for another's.
+    /// Equal samples share the body, and no sample gets the body of another.
     @Test func equalBodies() throws {
         try TestStore.with { test in
             let runs = try (0..<20).map { try Self.run(at: Int64($0) * 3600, laps: $0 % 2) }
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// A day's rings that a later export tells again are the same; what it tells otherwise replaces them; what was deleted stays so.
+    /// The same rings in a later export are duplicates, different ones replace them, and deleted rings stay deleted.
     @Test func aDaysRings() throws {
         func rings(_ energy: String, exported version: Int64, day: String = "2026-09-21") throws -> GatedSample {
             var summary = ActivitySummary(date: day)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Categories are samples as any other: once, deleted and restored, taken back, in the one change log; and no amounts.
+/// Categories are samples like any other: stored once, deleted and restored, undone, in the same change log. They have no amounts.
 @Suite struct CategoryTests {
     private func sleep(_ source: String = "watch", device: Device? = nil) throws -> SampleMaker {
         try SampleMaker(try #require(SampleType("sleepAnalysis")), source: source, sourceName: source, device: device, unit: "1")
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// Times and persons are repaired as any sample's; the number of a case is neither scaled nor converted, nor becomes an amount.
+    /// Times and people are repaired as for any sample. The number of a case is not scaled or converted, and never becomes an amount.
     @Test func repairs() throws {
         try TestStore.with { test in
             try test.keep([try sleep()("3", at: 0, lasting: 600)])
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    /// A type that this version does not know is kept whole, and asked for by its name in another process.
+    /// An unknown type is kept completely, and can be queried by its name in another process.
     @Test func typesThatNobodyKnows() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(

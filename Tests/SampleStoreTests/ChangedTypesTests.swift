@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Which types came or went: what the changes themselves tell, and what came and went in between.
+/// The types that were added or deleted: those of the changes themselves, and those in between.
 @Suite struct ChangedTypesTests {
     @Test(arguments: 0..<40) func asTheChangesTell(seed: UInt64) throws {
         try TestStore.with { test in

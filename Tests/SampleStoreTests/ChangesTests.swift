@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Each commit of a second's readings makes no entry of its own; the reader notices nothing of it.
+    /// Commits of a second's readings have no separate entries, and a reader does not notice.
     @Test func smallCommitsAreJoined() throws {
         try TestStore.with { test in
             let makers = [try SampleMaker(), try SampleMaker(source: "b")]
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    /// A reader that comes now and then, at any moment, sees every change exactly once and ends with what the store holds.
+    /// A reader that reads at any moment sees every change exactly once and ends with the content of the store.
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func everyChangeExactlyOnce(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// An error of the reader's own comes back as it is, and leaves the store usable.
+    /// An error of the reader itself is returned unchanged, and the store stays usable.
     @Test func aReaderThatStops() throws {
         struct Stop: Error {}
         try TestStore.with { test in

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What is so of a person: whose word counts, from which day on, and what an undoing takes back.
+/// A person's characteristics: which value counts, from which day on, and what an undo restores.
 @Suite struct CharacteristicTests {
     private static func time(_ day: String) throws -> Instant { try Instant("\(day)T12:00:00+00:00") }
 
@@ -12,7 +12,7 @@ import Testing
         try #require(Characteristic(type, text))
     }
 
-    /// Imports what an export of that day tells.
+    /// Imports the values of an export from that day.
     @discardableResult
     private static func take(
         _ told: [Characteristic], exported: String?, in test: TestStore, today: String = "2026-11-24"
@@ -34,12 +34,12 @@ import Testing
             try test.store.set(.wheelchairUse, to: yes, of: TestStore.subject, from: "2026-11-10", said: Self.time("2026-11-10"))
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-09") == nil)
-            // An export of before tells of before.
+            // An earlier export applies to earlier days.
             let old = try Self.take([no], exported: "2026-10-01", in: test)
             #expect(old.set.isEmpty && old.kept == [.wheelchairUse])
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-09") == "no")
-            // One that does not say when it was made counts against nobody.
+            // An export without a date overrides nothing.
             let undated = try Self.take([no], exported: nil, in: test)
             #expect(undated.kept == [.wheelchairUse])
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-09-01") == "no")
@@ -86,7 +86,7 @@ import Testing
             let undone = try undo(second)
             #expect(undone > 0)
             #expect(try Self.now(.bloodType, in: test) == "aPositive")
-            // What was taken back stays so, as samples do.
+            // Undone values stay undone, like samples.
             try Self.take([b], exported: "2026-11-02", in: test)
             #expect(try Self.now(.bloodType, in: test) == "aPositive")
             let redone = try undo(undone)
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    /// The check finds rows that no version wrote, and tells no value.
+    /// The check finds rows that no version wrote, and its message contains no value.
     @Test func theCheckKnowsTheTable() throws {
         let test = try TestStore()
         test.isSound = false
@@ -138,7 +138,7 @@ import Testing
         #expect(thrown(StoreError.self) { _ = try test.store.characteristics(of: "x") } != nil)
     }
 
-    /// Any sequence of words, imports and undoings comes to what a list of them, read by hand, comes to.
+    /// Any sequence of settings, imports and undos gives the result of a simple list of them.
     @Test(arguments: 0..<30) func anySequence(seed: Int) throws {
         struct Word {
             var from: String

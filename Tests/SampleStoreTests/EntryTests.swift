@@ -39,7 +39,7 @@ import Testing
             content: octets.map { try PackedContent($0.utf8) })
     }
 
-    /// Why each way refuses it; `nil` where it is stored.
+    /// The reason for a refusal on each path. `nil` if it is stored.
     private func verdicts(_ sample: GatedSample, _ test: TestStore) throws -> [String?] {
         var verdicts: [String?] = []
         for kind in [IngestKind.import, .live] {
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// Bodies of every kind, at random: what is stored can be read, whichever way it came.
+    /// Random bodies of every kind: a stored one can be read, whichever path it came by.
     @Test func randomBodies() throws {
         var random = SeededGenerator(seed: 37)
         let pieces = [

@@ -5,9 +5,10 @@ import Testing
 
 @testable import SampleStore
 
-/// What an anchored read costs follows from what is new, not from what is there.
+/// The cost of an anchored read depends on the new changes, not on the existing samples.
 @Suite struct FeedCostTests {
-    /// How many rows a reader behind `anchor` looks at, counted from outside: all that stand in the stretches of the entries it has to read.
+    /// The number of rows that a reader after `anchor` examines, counted from outside: all rows in the ranges of the entries that it has to
+    /// read.
     private static func looked(_ store: SampleStore, after anchor: Int64) throws -> Int64 {
         try store.connection.integer(
             """
@@ -79,7 +80,7 @@ import Testing
         }
     }
 
-    /// Two straps at once for a long time: the reader holds no more than a few entries, from the first change on.
+    /// Two straps at the same time for long: the reader keeps at most a few entries in memory, from the first change on.
     @Test func whatIsHeldIsBounded() throws {
         try TestStore.with { test in
             let makers = [try SampleMaker(), try SampleMaker(source: "b")]

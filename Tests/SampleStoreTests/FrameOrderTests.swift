@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// The intervals of one heart-rate frame have one start; the order in which they came is what a heart's variability is computed from.
+/// The intervals of one heart-rate frame have one start. Heart rate variability depends on the order in which they arrived.
 @Suite struct FrameOrderTests {
     private let beats: SampleType
 

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Story 28: real readings close together stay two; story 27: the same one sent for ever is one.
+    /// Story 28: different readings close together stay two. Story 27: the same one sent endlessly is one.
     @Test func closeReadingsStayTwo() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.bloodGlucose)
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    // MARK: what is kept
+    // MARK: Stored data
 
     /// Digit for digit, in the type's unit and in another.
     @Test(arguments: [
@@ -300,7 +300,7 @@ import Testing
         }
     }
 
-    /// Story 29: one phone under ever new names stays one series by its key; and a thousand origins are told apart.
+    /// Story 29: one phone with ever new names stays one series by its key, and a thousand origins are distinguished.
     @Test func manyOrigins() throws {
         try TestStore.with { test in
             var batch: [GatedSample] = []

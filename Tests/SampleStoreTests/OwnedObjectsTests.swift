@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What belongs to a correlation goes with it and comes back with it, where that is asked for, and never otherwise.
+/// The members of a correlation are deleted and restored with it only on request.
 @Suite struct OwnedObjectsTests {
     private static func beats(_ count: Int) throws -> [GatedSample] {
         try (0..<count).map { try SampleMaker(source: "s\($0 % 2)")("\(60 + $0)", at: Double($0 / 2) * 60) }
@@ -37,7 +37,7 @@ import Testing
                 }
                 try test.keep(beats, wholes)
                 let all = (beats + wholes).map(\.sample.identity)
-                // Which change deleted it; 0 while it is live.
+                // The change that deleted it. 0 while it is live.
                 var deleted = Dictionary(uniqueKeysWithValues: all.map { ($0, 0) })
                 for change in 1...25 {
                     let index = Int.random(in: 0..<all.count, using: &random)
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// A correlation names what its samples were once; what a repair made of them belongs to it as well.
+    /// A correlation names the original samples. Repaired ones belong to it as well.
     @Test func repairedObjects() throws {
         try TestStore.with { test in
             let beats = try Self.beats(2)

@@ -7,7 +7,7 @@ import Testing
 
 /// Deletions and undos of many samples are written in several transactions: a reader sees all of one or nothing, also after a kill.
 @Suite struct PendingChangesTests {
-    /// What is done to a store that has an import of one path (1), the same readings over another path (2), and a deletion of some (3).
+    /// Changes to a store with an import from one source (1), the same readings from another source (2), and a deletion of some (3).
     enum Change: CaseIterable {
         case delete, undoImport, forgetImport, undoDeletion, undoUndo
 
@@ -52,7 +52,7 @@ import Testing
         return lines.sorted()
     }
 
-    /// What a reader of the change log holds in the end.
+    /// The final content of a reader of the change log.
     private static func replayed(_ store: SampleStore) throws -> [String] {
         var held: [SampleIdentity: String] = [:]
         try store.changes(after: .beginning, types: nil) { change, _ in
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// An error at a transaction's begin, and at each later one, is what a kill leaves.
+    /// An error at the beginning of a transaction, and of each later one, has the effect of a kill.
     @Test(arguments: Change.allCases) func aKillLeavesAllOrNothing(change: Change) throws {
         let expected = try Self.result(of: change)
         var outcomes: Set<Bool> = []
@@ -169,7 +169,7 @@ import Testing
         #expect(isDone)
     }
 
-    /// Others that delete or repair many samples wait. A hub writes in between, and what it writes is not deleted.
+    /// Other commands that delete or repair many samples wait. A hub writes in between, and its samples are not deleted.
     @Test func othersWriteInBetween() throws {
         try TestStore.with { test in
             try Self.fill(test, for: .delete)

@@ -40,7 +40,7 @@ import Testing
                 }
                 #expect(found.ingest == 4)
                 #expect(try test.store.changedUUIDs() == [bad.sample.identity])
-                // What was accepted is deleted and restored as any other.
+                // An accepted sample is deleted and restored like any other.
                 try test.delete(bad)
                 #expect(try test.keep([bad]).outcomes == [[.duplicate]])
                 try test.restore(bad)
@@ -73,14 +73,14 @@ import Testing
                 let good = try SampleMaker()("72", at: 0)
                 let ingest = try test.keep([bad, good]).account.id
                 let acceptance = try test.store.accept([1], description: TestStore.description(.accept)).ingest
-                // The import's undoing leaves what a person accepted.
+                // Undoing the import keeps readings that a user accepted.
                 try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo))
                 #expect(try test.identities() == [bad.sample.identity])
                 #expect(try test.store.check() == [])
                 try test.store.undo(acceptance, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().isEmpty)
                 #expect(try test.keep([bad]).outcomes == [[.duplicate]])
-                // It is held as before, and can be accepted once more, or the undoing undone.
+                // It is quarantined as before. It can be accepted again, or the undo can be undone.
                 #expect(try test.store.quarantined().map(\.id) == [1])
                 #expect(try test.store.check() == [])
                 let again = try test.store.accept([1], description: TestStore.description(.accept)).ingest
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// What a person rejected stays out, also where the gate would let it pass by now.
+    /// A rejected reading stays out, even if the gate would let it pass now.
     @Test func rejectedStaysRejected() throws {
         try TestStore.with { test in
             let held = try SampleMaker()("350", at: 0, rule: .impossible)
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// A file imported anew after it was forgotten is judged anew.
+    /// A file that is imported again after it was forgotten is judged again.
     @Test func forgottenQuarantine() throws {
         try TestStore.with { test in
             let bad = try SampleMaker()("999", at: 0, rule: .impossible)
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// The gate learns: what it held back once passes now, and is no longer held.
+    /// The gate changes: a reading that was quarantined passes now and leaves quarantine.
     @Test func acceptingWhatIsStored() throws {
         try TestStore.with { test in
             let held = try SampleMaker()("350", at: 0, rule: .impossible)
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// An accepted version of a record replaces the lower one, and cannot be accepted behind a higher one.
+    /// An accepted version of a record replaces the lower one, and cannot be accepted after a higher one.
     @Test func acceptingAVersion() throws {
         func record(_ version: Int64, rule: GateRule? = nil) throws -> GatedSample {
             try SampleMaker()("\(300 + version)", at: 0, record: RecordIdentifier(id: "r", version: version), rule: rule)

@@ -146,11 +146,11 @@ import Testing
                 let ingest = try test.keep(batch).account.id
                 let undo = try test.store.undo(ingest, forget: true, description: TestStore.description(.undo)).ingest
                 #expect(try test.samples().isEmpty)
-                // Read anew under the right zone.
+                // Read again in the right zone.
                 let right = try (0..<20).map { try maker.local(1)("72", at: Double($0)) }
                 #expect(try test.keep(right).account.stored == 20)
                 #expect(try test.lines() == Set(right.map { TestStore.line($0.sample) }))
-                // What was forgotten is nothing to give back.
+                // A forgotten import cannot be restored.
                 #expect(try test.store.undo(undo, forget: false, description: TestStore.description(.undo)).count == 0)
                 // And deleted once more.
                 try test.store.delete(right.map(\.sample.identity), description: TestStore.description(.delete))
@@ -190,7 +190,7 @@ import Testing
             let other = try SampleMaker()("73", at: 1)
             let ingest = try test.keep([one, other]).account.id
             let deletion = try test.delete(one)
-            // Undoing the import leaves what a person deleted since deleted.
+            // Undoing the import does not affect samples that a user has deleted since.
             let taken = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.samples().isEmpty)
             // No import reports it any more, whether it is deleted or not.
@@ -223,7 +223,7 @@ import Testing
             #expect(try test.keep([try Self.record("99", 2, at: 5)]).outcomes == [[.duplicate]])
             #expect(try test.identities() == [versions[1].sample.identity])
             try test.delete(versions[1])
-            // Equal and lower versions are ignored after deletion too; a higher one is new.
+            // Equal and lower versions are ignored after deletion too. A higher one is new.
             #expect(try test.keep(versions).outcomes == [[.duplicate, .duplicate, .stored]])
             guard case .deleted(_, let replacedBy) = try test.store.lookup(versions[0].sample.identity) else {
                 Issue.record("no tombstone")
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    /// One version twice in one batch at two times, and versions of other records and series beside it.
+    /// One version twice in one batch at two times, and versions of other records and series in the same batch.
     @Test func recordsAreTheirSeries() throws {
         try TestStore.with { test in
             let other = try SampleMaker(source: "other")("80", at: 0, record: RecordIdentifier(id: "r", version: 1))
@@ -259,7 +259,7 @@ import Testing
         }
     }
 
-    /// To undo the import of a version gives back the one before, and the record can go on from there.
+    /// Undoing the import of a version restores the one before, and later versions of the record are accepted.
     @Test func undoAVersion() throws {
         for forget in [false, true] {
             try TestStore.with { test in
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    /// A replaced version is not what a person deleted: it comes back only in place of its successor.
+    /// A replaced version was not deleted by a user: it returns only in place of its successor.
     @Test func aReplacedVersionIsNotRestoredBesideItsSuccessor() throws {
         try TestStore.with { test in
             let versions = try (1...2).map { try Self.record("\(70 + $0)", $0) }
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    /// A version that the gate holds back replaces nothing until a person accepts it.
+    /// A quarantined version replaces nothing until a user accepts it.
     @Test func aHeldVersionReplacesNothing() throws {
         try TestStore.with { test in
             let first = try Self.record("70", 1)

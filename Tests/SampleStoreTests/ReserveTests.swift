@@ -6,9 +6,9 @@ import Testing
 
 @testable import SampleStore
 
-/// What a store does on a full disk.
+/// The behavior of a store on a full disk.
 @Suite struct ReserveTests {
-    /// SQLite's own limit on pages stands for the disk: it is lifted when the reserve is gone.
+    /// SQLite's own page limit simulates the disk. It is lifted when the reserve is gone.
     @Test func deletionsUseTheReserve() throws {
         try TestStore.with { test in
             let store = try test.store

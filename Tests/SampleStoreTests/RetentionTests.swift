@@ -5,7 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// What ended before its type's earliest permitted date is gone for good: nothing of it comes back, and no reader is left in silence.
+/// Samples that ended before the earliest permitted date of their type are permanently removed: none of them returns, and every reader is
+/// notified.
 @Suite struct RetentionTests {
     private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) }
 
@@ -59,7 +60,7 @@ import Testing
         }
     }
 
-    /// A reader who saw all hears of it; one who did not is told to read everything again; one who begins reads what is there.
+    /// A reader that saw everything is notified. One that did not has to read everything again. A new one reads the current samples.
     @Test func readersAreTold() throws {
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    /// What a target has not been told yet waits for it.
+    /// Samples that a target has not received yet are kept for it.
     @Test func targetsAreWaitedFor() throws {
         try TestStore.with { test in
             try test.keep(try self.beats(0..<3))
@@ -108,7 +109,7 @@ import Testing
         }
     }
 
-    /// What a repair made stays as long as it can be undone.
+    /// The result of a repair stays as long as the repair can be undone.
     @Test func repairsCanBeUndone() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.bodyTemperature)
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    /// Once it is undone, what it made and what it replaced goes like anything else.
+    /// Once the repair is undone, its result and the replaced samples are pruned like any other.
     @Test func whatAnUndoneRepairTouchedGoes() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
@@ -143,7 +144,7 @@ import Testing
         }
     }
 
-    /// A pruning that fails leaves neither its date nor an entry. One that fails later has removed what it says.
+    /// A failed pruning leaves neither its date nor an entry. One that fails later has removed what its entry reports.
     @Test func aFailedPruningLeavesNothing() throws {
         try TestStore.with { test in
             let beats = try self.beats(0..<10)
@@ -163,7 +164,7 @@ import Testing
                 #expect(try store.accounts().count == 1 + transactions)
             }
             #expect(try store.account(of: 2).map { [$0.state, "\($0.deleted)"] } == ["interrupted", "4"])
-            // A reader that follows drops no sample that is still there.
+            // A follower drops no sample that still exists.
             let first = try #require(try test.samples().map(\.sample.start).min())
             #expect(try announced(store).allSatisfy { $0 <= first })
             #expect(try prune(test, [.heartRate: Self.at(200)]).samples == 6)
@@ -172,7 +173,7 @@ import Testing
         }
     }
 
-    /// Up to which ends the change log says that samples were pruned.
+    /// The ends up to which the change log reports pruned samples.
     private func announced(_ store: SampleStore) throws -> [Instant] {
         var told: [Instant] = []
         try store.changes(after: .beginning, types: nil, pruned: { pruning, _ in told.append(pruning.before) }, { _, _ in })
@@ -194,7 +195,7 @@ import Testing
         #expect(costs[1] < costs[0] * 2, "\(costs)")
     }
 
-    /// Random stores and dates: what is there is what ended later, readers count up to it, and the store is sound.
+    /// Random stores and dates: the samples that ended later remain, readers agree, and the store is consistent.
     @Test func asAListSays() throws {
         var random = SeededGenerator(seed: 31)
         var removed = 0

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// An ingest that runs is not undone, whoever asks; one whose process has ended is.
+/// A running import cannot be undone. One whose process has ended can.
 @Suite struct RunningIngestTests {
     private static func begin(_ test: TestStore) throws -> Ingest {
         try test.store.beginIngest(
@@ -24,14 +24,14 @@ import Testing
             } throws: {
                 ($0 as? StoreError)?.kind == .busy
             }
-            // It goes on, and is undone when it is done.
+            // It continues, and can be undone when it has finished.
             _ = try ingest.store([try SampleMaker()("61", at: 60)])
             #expect(try ingest.finish(at: 0).state == "done")
             #expect(try test.store.undo(ingest.id, forget: false, description: TestStore.description(.undo)).count == 2)
         }
     }
 
-    /// The kernel drops the lock with the process; here with the object.
+    /// The kernel drops the lock with the process, and here with the object.
     @Test func isUndoneWhenItsProcessEnded() throws {
         try TestStore.with { test in
             var ingest: Ingest? = try Self.begin(test)

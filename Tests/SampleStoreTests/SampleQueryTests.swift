@@ -50,7 +50,7 @@ import Testing
             try TestStore.with { test in
                 let maker = try SampleMaker()
                 let starts = Int.random(in: 1...6, using: &random)
-                // Each differs, so that each is stored; in batches, so that numbers go on from one to the next.
+                // All samples differ, so that each is stored. They are stored in batches, so that numbers continue from one to the next.
                 let samples = try (0..<Int.random(in: 1...40, using: &random)).map {
                     try maker("\(40 + $0)", at: Double(Int.random(in: 0..<starts, using: &random)))
                 }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    /// A reader goes on with the store as it was when it began, while another connection writes.
+    /// A reader sees the store as it was at its start, while another connection writes.
     @Test func snapshots() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// Two writers take turns, each with what it remembers of the other's rows.
+    /// Two writers alternate, each with its own cache of the other's rows.
     @Test func twoWriters() throws {
         try TestStore.with { test in
             let other = try test.another()
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// Another process that holds the store too long is an error that says so, and nothing is lost.
+    /// If another process locks the store for too long, the error names the reason, and nothing is lost.
     @Test func busy() throws {
         try TestStore.with { test in
             let other = try test.another()

@@ -26,7 +26,7 @@ import Testing
                 #expect(throws: StoreError.self) { try test.store.beginIngest(TestStore.description()) }
             }
             #expect(try test.lines() == before)
-            // And afterwards as ever: another connection sees it.
+            // Afterwards as before: another connection sees it.
             #expect(try ingest.store([try maker("80", at: 2)]) == [.stored])
             _ = try ingest.finish(at: TestStore.received.microseconds)
             #expect(try test.another(.read).summary().samples == 3)

@@ -22,7 +22,7 @@ import Testing
             let copy = try SampleStore(path: test.folder.file("copy.db"), access: .read)
             #expect(try copy.check() == [])
             #expect(try copy.summary().samples == 999)
-            // A copy is a store: it can be written, and knows what was deleted.
+            // A copy is a store: it is writable and knows the deletions.
             let written = try SampleStore(path: test.folder.file("copy.db"), access: .write)
             let ingest = try written.beginIngest(TestStore.description())
             #expect(try ingest.store(samples).allSatisfy { $0 == .duplicate })

@@ -29,7 +29,7 @@ import Testing
     private enum Case: CaseIterable {
         /// The target has nothing.
         case missing
-        /// The target has everything, and is asked for its content.
+        /// The target has everything and lists its content.
         case asked
         /// The target has everything, and the store has deleted it.
         case deleted
@@ -113,7 +113,7 @@ import Testing
         #expect(many < 5 * few, "\(few) and \(many) tens of steps")
     }
 
-    /// What the store never had, such as another hub's sample, is counted and left alone.
+    /// Samples that the store never had, such as another hub's, are counted and not changed.
     @Test func foreignSamplesAreLeftAlone() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()

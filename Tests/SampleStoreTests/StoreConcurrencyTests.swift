@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    /// Three writers and a reader on one file at the same time, each with a connection of its own.
+    /// Three writers and a reader on one file at the same time, each with its own connection.
     @Test func writersAndAReader() async throws {
         let test = try TestStore()
         let path = test.path
@@ -58,7 +58,7 @@ import Testing
         try test.close()
     }
 
-    /// Two programs undo one import at once: one does it, the other is told so.
+    /// Two programs undo one import at the same time. One does it, and the other gets an error.
     @Test func undoingOneImportAtOnce() async throws {
         let test = try TestStore()
         let path = test.path

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What may lie where a store should be, and what may happen to its files.
+/// Other files at the store's path, and damage to its files.
 @Suite struct StoreFileTests {
     private static func kind(_ path: String, _ access: SampleStore.Access = .write, create: Bool = true) -> StoreError.Kind? {
         let creation = SampleStore.Creation(subject: "me", time: 0)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// A store with so many samples, closed.
+    /// A closed store with this many samples.
     private static func folder(samples: Int) throws -> (folder: TemporaryFolder, samples: [GatedSample]) {
         let test = try TestStore()
         let kept = try (0..<samples).map { try SampleMaker()("\(60 + $0 % 40)", at: Double($0)) }
@@ -27,7 +27,7 @@ import Testing
         return (test.folder, kept)
     }
 
-    /// A hub's commits are small, and a card is written by the page. A store keeps its pages for good, whoever opens it.
+    /// A hub's commits are small, and a card is written in pages. A store keeps its page size forever, whichever process opens it.
     @Test func aHubsStoreHasSmallPages() throws {
         let folder = try TemporaryFolder()
         for (name, takesStreams, size) in [("hub.db", true, Int64(1024)), ("file.db", false, 4096)] {
@@ -67,14 +67,14 @@ import Testing
         #expect(Self.kind(folder.file("text.csv")) == .foreign)
         try folder.write([UInt8](repeating: 0x53, count: 100_000), to: "noise")
         #expect(Self.kind(folder.file("noise")) == .foreign)
-        // An empty file is made a store by who may make one, and by nobody else.
+        // Only a command that may create a store uses an empty file as one.
         try folder.write([], to: "empty.db")
         #expect(Self.kind(folder.file("empty.db"), .read) == .foreign)
         #expect(Self.kind(folder.file("empty.db"), create: false) == .foreign)
         #expect(try folder.read("empty.db").isEmpty)
         #expect(Self.kind(folder.file("empty.db")) == nil)
         #expect(Self.kind(folder.file("empty.db"), .read) == nil)
-        // What was refused is as it was.
+        // A refused file does not change.
         #expect(try folder.read("text.csv") == text)
         #expect(!folder.names().contains { $0.hasPrefix("text.csv-") || $0.hasPrefix("none") })
     }
@@ -100,7 +100,7 @@ import Testing
         #expect(error?.message.contains("schema 99, this one supports \(Schema.steps.count)") == true)
     }
 
-    /// What is not known yet is no damage: a kind of object, a type of quantity.
+    /// Unknown kinds of objects and types of quantities are not damage.
     @Test(arguments: ["UPDATE series SET kind = 1", "UPDATE series SET type = 'auraStrength'"])
     func seriesOfANewerVersion(change: String) throws {
         let (folder, _) = try Self.folder(samples: 1)
@@ -127,7 +127,7 @@ import Testing
         try test.close()
     }
 
-    /// Story 34 again: a backup copied to where a store was, beside whose log. SQLite would replay it over the backup.
+    /// Story 34 again: a backup was copied to the place of a store whose log is still there. SQLite would replay the log over the backup.
     @Test func logBesideABackup() throws {
         let test = try TestStore()
         try test.keep(try (0..<500).map { try SampleMaker()("72", at: Double($0)) })
@@ -143,7 +143,7 @@ import Testing
             #expect(Self.kind(folder.file(name), .read) == .foreign)
             #expect(try folder.read(name) == bytes)
             #expect(folder.names().contains("\(name)-wal"))
-            // Moved away, as the error says, it does no harm.
+            // Moved away, as the error suggests, the log does no harm.
             unlink(folder.file("\(name)-wal"))
             #expect(Self.kind(folder.file(name)) == nil)
         }
@@ -151,7 +151,7 @@ import Testing
         try other.close()
     }
 
-    /// What a power cut leaves: the database and its log as they lie between two commits.
+    /// The state after a power cut: the database and its log between two commits.
     @Test func databaseAndLogAsTheyLie() throws {
         let test = try TestStore()
         let ingest = try test.store.beginIngest(TestStore.description())
@@ -186,7 +186,7 @@ import Testing
 
     // MARK: full disks and folders that cannot be written
 
-    /// SQLite's own limit on pages stands for the disk: the batch fails whole, those before it are there, and the store goes on later.
+    /// SQLite's own page limit simulates the disk. The whole batch fails, earlier ones are stored, and the store continues later.
     @Test func fullDisk() throws {
         try TestStore.with { test in
             let ingest = try test.store.beginIngest(TestStore.description())
@@ -208,8 +208,8 @@ import Testing
         }
     }
 
-    /// A user who may not write the file or its folder gets an error that says so. Root may always, so this is asked of SQLite's own
-    /// read-only mode where root runs the tests.
+    /// A user without write permission for the file or its folder gets an error with the reason. Root always has permission, so SQLite's
+    /// read-only mode is used if root runs the tests.
     @Test func readOnly() throws {
         let (folder, samples) = try Self.folder(samples: 3)
         let error = thrown(StoreError.self) {
@@ -227,7 +227,7 @@ import Testing
         chmod(folder.path, 0o500)
         #expect([.readOnly, .permission].contains(Self.kind(folder.file("new.db"))))
         chmod(folder.path, 0o700)
-        // Even to read a store, SQLite keeps files beside it.
+        // SQLite creates files beside a store even to read it.
         let (closed, _) = try Self.folder(samples: 1)
         chmod(closed.path, 0o500)
         #expect(Self.kind(closed.file("store.db"), .read) == .permission)
@@ -296,7 +296,7 @@ import Testing
         #expect(found > bytes.count / 4096)
     }
 
-    /// What the check is there to find.
+    /// The damage that the check must find.
     @Test(arguments: [
         ("UPDATE sample SET value = value + 1 WHERE start = (SELECT min(start) FROM sample)", "UUID"),
         ("UPDATE sample SET numeral = '61.0' WHERE start = (SELECT min(start) FROM sample)", "UUID"),
@@ -366,7 +366,7 @@ import Testing
         }
     }
 
-    /// Where two programs make the store at once, one store comes of it.
+    /// If two programs create the store at the same time, the result is one store.
     @Test func madeTwiceAtOnce() throws {
         let folder = try TemporaryFolder()
         let one = try TestStore.open(folder.file("store.db"))

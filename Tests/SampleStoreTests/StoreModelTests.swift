@@ -7,7 +7,7 @@ import Testing
 
 /// The store against a model of it that fits on a page: random sequences of everything that changes it.
 @Suite struct StoreModelTests {
-    /// What a store promises, without any of how it keeps it.
+    /// The guarantees of a store, without its implementation.
     private struct Model {
         private var core = MeasurementModel<SampleIdentity>()
         private var lines: [SampleIdentity: String] = [:]
@@ -65,7 +65,7 @@ import Testing
         let makers = [
             try SampleMaker(), try SampleMaker(.bodyMass, source: "b", unit: "[lb_av]"), try SampleMaker(.stepCount, source: "c"),
         ]
-        // Few readings, so that they meet again; each under several assumptions about the zone.
+        // Few readings, so that they collide, each under several assumed zones.
         func sample() throws -> GatedSample {
             let index = Int.random(in: 0..<24, using: &random)
             var maker = makers[index % 3]
@@ -82,7 +82,7 @@ import Testing
         var story: [String] = []
         var comment: Comment { "seed \(seed): \(story.joined(separator: "; "))" }
         for _ in 0..<14 {
-            // Every change at a time of its own: what was received when must not follow the last one.
+            // Every change has its own time, because the times of receipt must not depend on the last one.
             time += 1_000_000
             func description(_ kind: IngestKind) -> IngestDescription { IngestDescription(kind: kind, received: time) }
             func some(_ identities: some Collection<SampleIdentity>) -> [SampleIdentity] {
@@ -108,7 +108,7 @@ import Testing
                 guard let undone = ingests.randomElement(using: &random) else { continue }
                 let forget = Bool.random(using: &random)
                 if !forget, try test.store.account(of: undone)?.state == "undone" { continue }
-                // What is held is not the model's; a forgotten import's would be judged anew.
+                // Quarantined readings are not in the model. Those of a forgotten import would be judged again.
                 let (ingest, count) = try test.store.undo(undone, forget: forget, description: description(.undo))
                 if forget {
                     let held = try (test.store.quarantined() + test.store.quarantined(state: "rejected")).map(\.stored.uuid)

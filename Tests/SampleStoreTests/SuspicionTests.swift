@@ -5,7 +5,8 @@ import Testing
 @testable import SampleStore
 
 @Suite struct SuspicionTests {
-    /// What is looked at together is bounded; what is found is not cut there. (Where a window has only one or two of its readings it ends a little earlier.)
+    /// The number of readings examined together is bounded, but a found interval continues across windows. (If a window has only one or two
+    /// of its readings, the interval ends a little earlier.)
     @Test(arguments: [17, 40, 1000]) func aStretchGoesOnOverWindows(window: Int) throws {
         try TestStore.with { test in
             let own = try SampleMaker(.bodyTemperature, source: "own")

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// A record that its maker numbered: a greater version replaces, an equal or lower one is ignored, also after deletion; across files, and for
-/// who saves across devices.
+/// A record with its maker's number: a higher version replaces it, and an equal or lower one is ignored, also after deletion. This applies
+/// across files, and for clients that save across devices.
 @Suite struct SyncVersionTests {
     private static func maker(_ device: String?) throws -> SampleMaker {
         try SampleMaker(.bodyMass, source: "app", device: device.map { Device(key: $0) })
@@ -34,7 +34,7 @@ import Testing
                 #expect(try save(test, [try Self.version(lower, "90", at: 20)]) == [.duplicate])
             }
             #expect(try test.samples().map(\.sample.value) == [81])
-            // The one that was replaced leads to the other, and does not come back beside it.
+            // The replaced version refers to the other one, and is not restored next to it.
             let first = try Self.version(1, "80", device: "a").sample.identity
             guard case .deleted(_, let successor?)? = try test.store.lookup(first) else {
                 Issue.record("\(first) is no tombstone")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// A record in parts, as a night in stages: a later version may have fewer, or be whole; undoing it gives the parts back.
+    /// A record in parts, such as a night in stages: a later version may have fewer parts, or only one. Undoing it restores the parts.
     @Test func partsOfARecord() throws {
         try TestStore.with { test in
             func part(_ number: Int, _ version: Int64, _ numeral: String) throws -> GatedSample {

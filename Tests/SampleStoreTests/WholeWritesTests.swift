@@ -4,7 +4,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What takes several statements is written whole, or not at all: a trigger stands for the kill between two of them.
+/// A change of several statements is written completely or not at all. A trigger simulates the kill between two of them.
 @Suite struct WholeWritesTests {
     static let device = AdoptedDevice(
         address: "serial:1", key: "serial:1", profiles: ["generic-lines"], name: "scale", subject: Origin.unassigned, adopted: 1)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// What a change that failed had made for samples to share is not taken for there.
+    /// Shared rows that a failed change created are not reused.
     @Test func aFailedChangeLeavesNothingToShare() throws {
         try TestStore.with { test in
             try test.keep([try NearDuplicateTests.ble()("999", at: 60, rule: .impossible)])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// A workout's figures: from its samples where it has them, from its source where not.
+/// A workout's figures come from its samples, or from its source if there are none.
 @Suite struct WorkoutStatisticsTests {
     /// From 0 to 1800 seconds after the beginning of 2026, of the watch.
     private static func workout(pauses: [(Int64, Int64?)] = [], statistics: [Workout.Statistics] = []) throws -> GatedSample {
@@ -45,7 +45,7 @@ import Testing
                 try heart("90", at: -1), try heart("100", at: 0), try heart("140", at: 599), try heart("10", at: 600),
                 try heart("10", at: 899), try heart("150", at: 900), try heart("10", at: 1800),
                 try Self.maker("heartRate", "strap")("200", at: 30), try Self.maker("heartRate", subject: "anna")("210", at: 30),
-                // Half before its start; a third within the pause; wholly in it; half behind the end.
+                // Half before the start, a third within the pause, completely within it, half after the end.
                 try energy("20", at: -60, lasting: 120), try energy("30", at: 500, lasting: 150),
                 try energy("40", at: 700, lasting: 60), try energy("50", at: 1770, lasting: 60),
             ])
@@ -58,7 +58,7 @@ import Testing
             #expect(abs((figures[1].sum ?? 0) - (10 + 20 + 25)) < 1e-9)
             #expect(figures[2].sum == 5200 && figures[2].unit?.code == "m")
             #expect(figures[0].average == 3 && figures[0].unit == nil)
-            // 100 held for 599 s, 140 for one second; and 150, before a long silence, for as long as the one before it.
+            // 100 lasts for 599 s, 140 for one second. 150, before a long silence, lasts as long as the one before it.
             let average = (100.0 * 599 + 140 + 150) / 601
             #expect(abs((figures[3].average ?? 0) - average) < 1e-9 && figures[3].minimum == 100 && figures[3].maximum == 150)
             #expect(figures[3].count == 3)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// Two sources tell of the same minutes: one counts. What is paused to the end counts no more.
+    /// Two sources report the same minutes, and one counts. A pause without an end excludes the rest.
     @Test func ofSeveralSources() throws {
         try TestStore.with { test in
             let workout = try Self.workout(pauses: [(1200, nil)])
@@ -92,7 +92,7 @@ import Testing
             let workout = try Self.workout(pauses: [(0, nil)], statistics: [told])
             try test.keep([workout, try Self.maker("heartRate")("100", at: 10)])
             let figures = try test.store.workoutStatistics(of: workout.sample)
-            // A unit that measures something else stays what it was.
+            // An amount in a unit of another dimension does not change.
             #expect(figures.map(\.from) == [.source] && figures.first?.average == 120 && figures.first?.unit == Unit.one)
             let other = try Self.maker("heartRate")("100", at: 10)
             #expect(try test.store.workoutStatistics(of: other.sample).isEmpty)

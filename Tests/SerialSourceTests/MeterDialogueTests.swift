@@ -33,11 +33,11 @@ import Testing
         #expect(bench.frames.count == 2 && zip(bench.frames, meter.records).allSatisfy { $0.hasPrefix($1) })
         #expect(bench.devices.allSatisfy { $0.serial == meter.serial && $0.key.hasSuffix("/" + meter.serial) })
         #expect(bench.clocks.map(\.description) == ["2026-11-20T07:31:00.000000"])
-        // The port is kept until all is durable, then given back.
+        // The port is kept until all records are durable, then released.
         #expect(bench.source.state(of: meter.pty.path) == "live")
         done?()
         #expect(bench.source.state(of: meter.pty.path) == "resting")
-        // It is asked again after a while, since no plug tells that a meter came to its cable.
+        // It is requested again after a while, because connecting a meter to its cable gives no event.
         bench.pass(.seconds(300))
         bench.turn(until: { bench.collections == 2 }, meanwhile: { meter.serve() })
         bench.source.stop()
@@ -111,7 +111,7 @@ import Testing
         bench.source.stop()
     }
 
-    /// The answer to DMF begins with `F`, the one to DMT with `T` (an independent driver); both tell the clock.
+    /// The answer to DMF begins with `F`, the one to DMT with `T` (an independent driver). Both contain the clock.
     @Test(arguments: ["F", "T"]) func bothAnswersTellTheClock(letter: String) throws {
         let (bench, meter) = try play(.oneTouchUltra2) { $0.clock = "\(letter) \"FRI\",\"11/20/26\",\"07:31:00   \"" }
         bench.turn(until: { bench.collections == 1 }, meanwhile: { meter.serve() })
@@ -119,7 +119,7 @@ import Testing
         bench.source.stop()
     }
 
-    /// A year of 19 digits is no clock, and its memory is read all the same.
+    /// A year of 19 digits is not a valid clock. The memory is read anyway.
     @Test func aClockThatNoCalendarHasIsNone() throws {
         let (bench, meter) = try play(.oneTouchUltra2) {
             $0.clock = "T \"FRI\",\"11/20/9223372036854775807\",\"07:31:00   \""
@@ -129,14 +129,14 @@ import Testing
         bench.source.stop()
     }
 
-    /// What a meter may say in front of its records, and what is none of it.
+    /// Invalid counts that a meter may send before its records.
     @Test(arguments: ["-10", "+10", "1e3", "   ", "12", "x"]) func aCountThatIsNoneIsNotBelieved(count: String) throws {
         var dialogue = OneTouchUltra2Dialogue()
         _ = dialogue.handle(.opened)
         for line in ["@ \"ABC12DE3Y\"", "F \"FRI\",\"11/20/26\",\"07:31:00   \"", "P \(count),\"ABC12DE3Y\",\"MG/DL \""] {
             _ = dialogue.handle(.line(ScriptedMeter.oneTouchLine(line)))
         }
-        // The head was not taken: what comes next is no record, and silence asks again.
+        // The header was not accepted, so the next lines are not records, and silence repeats the request.
         for _ in 0..<2000 {
             _ = dialogue.handle(.line(ScriptedMeter.oneTouchLine(ScriptedMeter.oneTouchRecord("11/20/26", "07:15:00", "106"))))
         }
@@ -147,7 +147,7 @@ import Testing
 
     // MARK: A hostile meter
 
-    /// Plays until the session rests; `more` is written at each turn after the meter's memory was asked for.
+    /// Runs until the session rests. `more` is written in each turn after the meter's memory was requested.
     private func rests(
         _ kind: ScriptedMeter.Kind, more: [UInt8] = [], _ prepare: (ScriptedMeter) -> Void
     ) throws -> SerialBench {
@@ -175,7 +175,7 @@ import Testing
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
 
-    /// More than it said, and no end: as a meter that repeats itself.
+    /// More records than announced, without an end, as from a meter that repeats itself.
     @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func endlessRecordsEnd(
         kind: ScriptedMeter.Kind
     ) throws {
@@ -187,7 +187,7 @@ import Testing
                 return kind == .oneTouchUltra2 ? octets.prefix { $0 != 0x0D } + [0x0D] : []
             }
         }
-        // The OneTouch said two, and two with right sums are taken; the other's sum never came.
+        // The OneTouch announced two, and two with correct checksums are read. The other's checksum never arrived.
         #expect(bench.frames.count == (kind == .oneTouchUltra2 ? 2 : 0))
     }
 
@@ -211,7 +211,7 @@ import Testing
         #expect(bench.frames.isEmpty && bench.collections == 0)
     }
 
-    /// It says five and tells two.
+    /// It announces five and sends two.
     @Test(arguments: [ScriptedMeter.Kind.oneTouchUltra2, .freeStyleOptium]) func aWrongCountIsAskedForAgain(
         kind: ScriptedMeter.Kind
     ) throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SerialSource
 
-/// What a OneTouch Ultra 2 may say, and what something else at its cable may.
+/// Data that a OneTouch Ultra 2, or another device at its cable, may send.
 @Suite struct OneTouchUltra2DialogueTests {
     /// The line with its sum, as the meter ends it.
     private static func line(_ text: String) -> [UInt8] {
@@ -11,7 +11,7 @@ import Testing
         return Array("\(text) \(String(repeating: "0", count: 4 - sum.count))\(sum)\r\n".utf8)
     }
 
-    /// A dialogue whose meter has told its serial number and is asked for its clock.
+    /// A dialogue that has the meter's serial number and has requested its clock.
     private static func askedForItsClock() -> OneTouchUltra2Dialogue {
         var dialogue = OneTouchUltra2Dialogue()
         _ = dialogue.handle(.opened)
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    /// An independent driver reads `F` as the answer to DMF; meters that answer with `T` were seen, too.
+    /// An independent driver reads `F` as the answer to DMF. Meters that answer with `T` exist, too.
     @Test(arguments: ["F", "T"]) func eitherAnswerIsItsClock(letter: String) {
         var dialogue = Self.askedForItsClock()
         let commands = dialogue.handle(.line(Self.line(#"\#(letter) "SAT","08/03/13","22:12:00   ""#)))
@@ -49,7 +49,7 @@ import Testing
         var dialogue = Self.askedForItsClock()
         _ = dialogue.handle(.line(Self.line(#"F "SAT","08/03/13","22:12:00   ""#)))
         _ = dialogue.handle(.line(Self.line(#"P \#(count),"ABC12DE3Y","MG/DL ""#)))
-        // Nothing is collected: what follows is not taken for records.
+        // Nothing is collected: the following lines are not read as records.
         for _ in 0..<2000 {
             let commands = dialogue.handle(.line(Self.line(#"P "SAT","08/03/13","22:12:00   ","  106 ", 00"#)))
             #expect(!commands.contains { if case .records = $0 { true } else { false } })

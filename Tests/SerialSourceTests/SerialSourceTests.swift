@@ -25,7 +25,7 @@ import Wire
         #expect(Set(bench.receipts).count == 3)
         var line = pty.settings
         #expect(cfgetispeed(&line) == speed_t(B19200))
-        // A pseudo-terminal has no parity bit and says so (pty(7)), but keeps which one it would be.
+        // A pseudo-terminal has no parity bit and reports that (pty(7)), but keeps the setting.
         #expect(line.c_cflag & tcflag_t(PARODD) != 0 && line.c_iflag & tcflag_t(INPCK | IGNPAR) == tcflag_t(INPCK | IGNPAR))
         #expect(line.c_lflag & tcflag_t(ICANON | ECHO | ISIG) == 0)
         bench.source.stop()
@@ -46,7 +46,7 @@ import Wire
         #expect(bench.source.state(of: pty.path) == "unplugged")
     }
 
-    /// Two hubs on one machine, or a hub and a person's other program: each octet goes to one of them.
+    /// Two hubs on one machine, or a hub and another program: each byte goes to only one of them.
     @Test func twoAreNeverOnOnePort() throws {
         let first = SerialBench()
         let second = SerialBench(loop: first.loop)
@@ -61,7 +61,7 @@ import Wire
         first.turn(until: { first.frames == ["one"] })
         #expect(second.frames.isEmpty)
         first.source.stop()
-        // It is waited for, less and less often, and said once.
+        // It retries at growing intervals and reports this once.
         first.pass(.seconds(1))
         #expect(second.source.state(of: pty.path) == "live" && second.notices.count == 2)
         pty.write("two\n")
@@ -69,7 +69,7 @@ import Wire
         second.source.stop()
     }
 
-    /// The other process holds the lock, not this one: what flock(2) says between processes.
+    /// The other process holds the lock: flock(2) between processes.
     @Test func anotherProcessKeepsUsOut() throws {
         let bench = SerialBench()
         let pty = try Pty()
@@ -107,7 +107,7 @@ import Wire
         #expect(Set(bench.devices.map(\.key)) == ["serial:\(link)"])
     }
 
-    /// A port in a container, a link that a script sets: udev says nothing of it.
+    /// A port in a container, or a link made by a script, about which udev reports nothing.
     @Test(arguments: ["link", "a/folder/link"]) func aPortThatReturnsWithoutUdev(name: String) throws {
         let folder = try TemporaryFolder()
         let link = folder.file(name)
@@ -140,7 +140,7 @@ import Wire
         #expect(bench.loop.load == (0, 0))
     }
 
-    /// What is said to a device when it is plugged in, while it is there, and before the line is closed.
+    /// Bytes that are sent to a device when it is plugged in, while it is connected, and before the line is closed.
     @Test func opensKeepsAliveAndCloses() throws {
         let bench = SerialBench()
         let pty = try Pty()
@@ -205,7 +205,7 @@ import Wire
     }
 }
 
-/// A child that has a port open and locked until it is told to end.
+/// A child process that keeps a port open and locked until it is stopped.
 private final class LockHolder {
     private var process: pid_t = 0
 

@@ -10,7 +10,7 @@ import Testing
 
 @testable import WebhookExport
 
-/// A receiver that keeps what it is told, by UUID, and fails as receivers do.
+/// A receiver that stores changes by UUID and fails as receivers do.
 private final class Receiver: @unchecked Sendable {
     private let lock = NSLockless()
     private var lines: [String] = []
@@ -18,10 +18,10 @@ private final class Receiver: @unchecked Sendable {
     private var refusal: ((HTTPStub.Request) -> Int?)?
     private(set) var requests: [HTTPStub.Request] = []
 
-    /// A status instead of taking it; 0 breaks the line, a negative one takes it first.
+    /// A status to return instead of accepting. 0 closes the connection, and a negative one accepts first.
     func set(_ mood: (() -> Int?)?) { lock.holding { self.mood = mood } }
 
-    /// A status instead of taking a request, by what is in it.
+    /// A status to return instead of accepting, by the content of a request.
     func setRefusal(_ refusal: @escaping (HTTPStub.Request) -> Int?) { lock.holding { self.refusal = refusal } }
 
     func answer(_ request: HTTPStub.Request) -> HTTPStub.Answer {
@@ -38,7 +38,7 @@ private final class Receiver: @unchecked Sendable {
     var told: [String] { lock.holding { lines } }
     var last: HTTPStub.Request? { lock.holding { requests.last } }
 
-    /// What a receiver that goes by UUIDs has in the end.
+    /// The final content of a receiver that compares UUIDs.
     func contents() -> Set<String> {
         var held: Set<String> = []
         for line in told {
@@ -60,7 +60,7 @@ private final class NSLockless: @unchecked Sendable {
     }
 }
 
-/// What is read of what was posted.
+/// The content of a posted body.
 private struct Posted: Decodable {
     struct Contents: Decodable {
         struct Metric: Decodable {
@@ -218,7 +218,7 @@ private struct Posted: Decodable {
         #expect(receiver.told.count == 1)
     }
 
-    /// A receiver that refuses a hundred records, or all, is told the others, and those again once a person asks for it.
+    /// A receiver that refuses a hundred records, or all, receives the others, and the refused ones again after the user retries.
     @Test(arguments: [150, 300]) func aHundredRefusals(refused: Int) throws {
         defer { stub.close() }
         try test.add(try (0..<300).map { try test.sample($0 < refused ? 60 : 61, at: $0) })
@@ -239,7 +239,7 @@ private struct Posted: Decodable {
         #expect(try receiver.contents() == Set(test.contents().keys.map(\.description)))
     }
 
-    /// A receiver that forbids one kind of record is told the others. One that forbids everything stops the target.
+    /// A receiver that forbids one kind of record receives the others. One that forbids everything stops the target.
     @Test func aForbiddenKindAndAClosedReceiver() throws {
         defer { stub.close() }
         try test.add(try (0..<40).map { try test.sample($0 < 10 ? 60 : 61, at: $0) })
@@ -256,7 +256,7 @@ private struct Posted: Decodable {
         #expect(try test.store.setAsideSummary(of: "other").count == 10)
     }
 
-    /// It says where it was pointed to, without what may be a secret there, and misses nothing.
+    /// The message names the new address without possible secrets, and nothing is missed.
     @Test(arguments: [301, 302, 307, 308]) func aReceiverThatHasMoved(status: Int) throws {
         let moved = HTTPStub { _ in
             HTTPStub.Answer(status, headers: [("Location", "https://new.example/hook?token=secret")])
@@ -276,7 +276,7 @@ private struct Posted: Decodable {
         #expect(words.contains("HTTP \(status)") && words.contains("https://new.example/hook") && !words.contains("secret"))
     }
 
-    /// Another address under the same name is told nothing until a person says so.
+    /// Another address with the same name receives nothing until the user confirms it.
     @Test func anotherAddress() throws {
         defer { stub.close() }
         try test.add([try test.sample(60, at: 0)])
@@ -288,7 +288,7 @@ private struct Posted: Decodable {
         #expect(try test.store.target("other")?.words?.contains("another address") == true)
     }
 
-    /// What was taken, and its acknowledgement lost, comes again with the same id.
+    /// A batch whose acknowledgement was lost is sent again with the same id.
     @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         defer { stub.close() }
         var random = SeededGenerator(seed: seed)

@@ -3,7 +3,7 @@ import Testing
 @testable import Wire
 
 @Suite struct StreamFramerTests {
-    /// The framings of shipped profiles, and those that the language has beside them; each with a maker of right frames.
+    /// The framings of included profiles, and the other ones of the language, each with a generator of valid frames.
     struct Kind: CustomTestStringConvertible, Sendable {
         var name: String
         var framing: Framing
@@ -58,8 +58,8 @@ import Testing
             frame: { noise in (0..<Int(noise.octet() % 60)).map { _ in noise.octet() % 90 + 0x20 } + [0x0A] }, noiseEnd: [0x0A]),
     ]
 
-    /// Whatever stands between frames, and in whichever pieces the stream comes: each frame is found at its place, and every octet
-    /// comes out once, in a frame or as skipped.
+    /// Whatever is between frames, and in whichever pieces the stream arrives, each frame is found at its place, and every byte is returned
+    /// once, in a frame or as skipped.
     @Test(arguments: kinds) func findsEveryFrameInNoise(kind: Kind) {
         for seed in 0..<40 as Range<UInt64> {
             var noise = Noise(seed: seed)
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// A frame that is cut at the end of the stream is none, and what comes after noise that looked like a long frame is not lost.
+    /// A frame that is cut at the end of the stream is not a frame, and data after noise that looked like a long frame is not lost.
     @Test(arguments: kinds) func aCutFrameIsNone(kind: Kind) {
         var noise = Noise(seed: 7)
         let (first, second) = (kind.frame(&noise), kind.frame(&noise))
@@ -117,7 +117,7 @@ import Testing
         }
         let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 1000)
         for _ in 0..<1000 { chunk.withUnsafeBytes { framer.feed($0, handle) } }
-        // It is told while it lasts, and of its rest nothing is taken for a line.
+        // It is reported while it lasts, and no part of its rest is read as a line.
         #expect(skipped >= 900_000 && frames.isEmpty)
         Array("still of it\nhello\n".utf8).withUnsafeBytes { framer.feed($0, handle) }
         #expect(frames == [Array("hello\n".utf8)] && skipped == 1_000_012)
@@ -126,7 +126,7 @@ import Testing
     @Test func theLastLineMayLackItsEnd() {
         let framing = Framing(.delimited(by: 0x0A, lastMayLackEnd: true), maximum: 64)
         #expect(Self.events(framing, [Array("a\nb".utf8)], isCut: false).frames == [0: [0x61, 0x0A], 2: [0x62]])
-        // Not where a plug was pulled: it may be half of one.
+        // Not if the device was unplugged, because it may be an incomplete line.
         #expect(Self.events(framing, [Array("a\nb".utf8)], isCut: true).frames == [0: [0x61, 0x0A]])
     }
 
@@ -158,7 +158,7 @@ import Testing
     }
 }
 
-/// Octets that are the same in every run (SplitMix64).
+/// Bytes that are the same in every run (SplitMix64).
 struct Noise: Sendable {
     private var state: UInt64
     init(seed: UInt64) { state = seed }

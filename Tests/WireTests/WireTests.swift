@@ -2,7 +2,7 @@ import Testing
 import Wire
 
 @Suite struct WireTests {
-    /// IEEE 11073-20601, as tabulated by HL7's Personal Health Device guide (FLOATS): octets 6C F1 are 36.4.
+    /// IEEE 11073-20601, as tabulated by HL7's Personal Health Device guide (FLOATS): bytes 6C F1 are 36.4.
     @Test(
         arguments: [
             (0xF16C, 364, -1), (0x0048, 72, 0), (0xB06B, 107, -5), (0xF001, 1, -1), (0x0FFF, -1, 0), (0x7001, 1, 7),

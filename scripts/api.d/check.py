@@ -86,8 +86,8 @@ def fill(hub):
     """Two persons, what each kind of sample is, and three clients: their tokens by name."""
     hub.run("import", *[f"Examples/{name}" for name in ["heart-rate.csv", "steps.csv", "withings-weight.csv", "apple-health-export.xml"]],
             "--time-zone", "Europe/Berlin")
-    page = (ROOT / "docs/lines.md").read_text(encoding="utf-8")
-    hub.run("import", "-", text=page.split("```ndjson\n")[1].split("```")[0])
+    page = (ROOT / "docs/reference/ndjson.md").read_text(encoding="utf-8")
+    hub.run("import", "-", text=page.split("```ndjson hand.ndjson\n")[1].split("```")[0])
     hub.run("characteristics", "set", "bloodType", "O-")
     hub.run("people", "add", "Anna", "--id", ANNA)
     rows = "".join(f"2026-10-{day:02}T07:00:00Z,bodyMass,6{day % 10}.5,kg\n" for day in range(1, 28))

@@ -188,7 +188,7 @@ def lines(bench, served):
         cat.stdin.close()
     rate, rate_peer = count / statistics.median(ours), count / statistics.median(peer)
     return Result(
-        "api", f"{count:,} samples as NDJSON, served on one core (peer: the same octets out of a file, on the same library)", ">= 300,000/s", "",
+        "api", f"{count:,} samples as NDJSON, served on one core (peer: the same bytes from a file, on the same library)", ">= 300,000/s", "",
         f"{rate:,.0f} samples/s", f"{rate_peer:,.0f} samples/s", rate / rate_peer, statistics.median(work_peer) / max(statistics.median(work), 0.01),
         verdict(rate >= 300_000), {"seconds": ours, "peer_seconds": peer, "cpu_seconds": work, "peer_cpu_seconds": work_peer})
 
@@ -198,5 +198,5 @@ def hub(bench):
     run = live_rows.live(bench, "served", bench.watched)
     peak, share = run["peak_bytes"] / (1 << 20), run["cpu_seconds"] / run["seconds"]
     return Result(
-        "api", "a hub that serves page and API, twenty straps at 1 Hz, nobody asks", "< 60 MB, < 4 % of a core", "", f"{peak:.1f} MB, {share:.2%} of a core",
+        "api", "a hub that serves page and API, twenty straps at 1 Hz, no requests", "< 60 MB, < 4 % of a core", "", f"{peak:.1f} MB, {share:.2%} of a core",
         verdict=verdict(peak < 60 and share < 0.04), values={"run": run})

@@ -272,7 +272,7 @@ class Bench:
                     command = [self.vitalgate, "import", file, "--store", store, "--format", "ndjson", "--time-zone", "UTC"]
                     runs[name].append(measure.run(command + options))
         results = []
-        for name, what in (("other-path", "of other readings"), ("second-path", "of the same readings: all witnesses")):
+        for name, what in (("other-path", "of other readings"), ("second-path", "of the same readings: all duplicates")):
             rate, rate_exact = (count / work_of(runs[name]) for runs in (compared, exact))
             results.append(
                 Result(
@@ -407,7 +407,7 @@ class Bench:
         ]
 
     def units(self):
-        """The labelled series of units.py through the program: alarms over the clean ones, wrong stretches found."""
+        """The labelled series of units.py through the program: alarms over the clean ones, wrong intervals found."""
         count = 400 * self.rows // 100_000
         file, labels = self.scratch.parent / f"units-{count}.csv", self.scratch.parent / f"units-{count}.ndjson"
         self.say(f"{thousands(count)} labelled series")
@@ -420,7 +420,7 @@ class Bench:
             [json.loads(line) for line in answer.output.splitlines()])
         return [
             Result(
-                "units", f"wrong units in {thousands(count)} labelled series: false alarms, stretches found", "< 0.1 %, >= 95 %", "",
+                "units", f"wrong units in {thousands(count)} labeled series: false alarms, intervals found", "< 0.1 %, >= 95 %", "",
                 f"{alarms} of {thousands(clean)}, {found / wrong:.1%}",
                 verdict=verdict(alarms < clean / 1000 and found / wrong >= 0.95),
                 values={"alarms": alarms, "clean": clean, "found": found, "wrong": wrong})

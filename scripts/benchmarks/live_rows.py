@@ -55,7 +55,7 @@ def wear(bench):
         run = live(bench, mode, bench.worn)
         pages, device = run["bytes_per_sample"], run["device_bytes_per_sample"]
         text = f"{pages:,.0f}" + (f"; at the device {device:,.0f}" if device is not None else "")
-        results.append(Result("wear", f"octets that the hub writes a sample, {straps} at 1 Hz", f"<= {target}", "", text,
+        results.append(Result("wear", f"bytes that the hub writes for a sample, {straps} at 1 Hz", f"<= {target}", "", text,
                               verdict=verdict((device or pages) <= target), values={"run": run}))
     return results
 

@@ -1,8 +1,8 @@
 /// All reports and decisions about one measurement, and the samples that are live because of them.
 ///
 /// A measurement is a reading with all its equals: reports over other paths or in other units, other versions of the same record, and the
-/// results of repairs. Each fact belongs to one entry of the ledger, and counts while that entry is active. `docs/measurements.md` has the
-/// table of states.
+/// results of repairs. Each fact belongs to one entry of the ledger, and counts while that entry is active.
+/// `docs/explanation/measurements.md` has the table of states.
 ///
 ///     var history = MeasurementHistory<Int>()
 ///     history.reports = [.init(place: 1, group: 0, entry: 1)]

@@ -41,7 +41,7 @@ public struct CaptureHead: Codable, Hashable, Sendable {
     }
 }
 
-/// A line after the first: one event at the hub's input. Its keys depend on the event; docs/capture.md lists them all.
+/// A line after the first: one event at the hub's input. Its keys depend on the event; docs/how-to/report-a-device.md lists them all.
 struct CaptureLine: Codable, Hashable, Sendable {
     enum Event: String, Codable, Sendable {
         /// A device that is read from here on, and new facts about a device.

@@ -3,7 +3,7 @@ import Pipeline
 import Wire
 
 /// The rules that turn a channel's bytes into readings, compiled from its profile. Channels have names such as `gatt:2A37` or
-/// `advert:FCD2`. See `docs/profiles.md`.
+/// `advert:FCD2`. See `docs/reference/profiles-binary.md`.
 struct BinaryChannel: Sendable {
     /// Prefixes of the channels whose layout is binary. Other parts read the other channels.
     static let prefixes = ["gatt:", "gatt-write:", "advert:", "serial:"]

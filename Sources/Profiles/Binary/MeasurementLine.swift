@@ -1,7 +1,7 @@
 import HealthModel
 import Wire
 
-/// One line in a form that a microcontroller can print without knowing a device's format. See `docs/serial.md`.
+/// One line in a form that a microcontroller can print without knowing a device's format. See `docs/how-to/serial.md`.
 ///
 ///     heartRate=72 /min; oxygenSaturation=97 %*06
 ///     heartRate,72,/min,2026-11-20T06:31:00Z*2A

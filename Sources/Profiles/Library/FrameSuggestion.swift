@@ -23,7 +23,7 @@ public struct FrameSuggestion {
         let open = ProfileSuggestion.open
         var lines = [
             "// A draft made from what a device sent. Confirm every line marked CONFIRM, give the fields names and meanings, and say which are",
-            "// readings: docs/profiles.md tells how, 'vitalgate decode' shows what comes of a frame.",
+            "// readings: docs/reference/profiles-binary.md describes the keys, 'vitalgate decode' shows the result for a frame.",
             "{", "  id: \(JSON5Text.quoted(id)),", "  name: \(JSON5Text.quoted(name ?? id)),  // CONFIRM", "  version: \"1\",",
             "  // devices: [{ maker: \"\(open)\", models: [\"\(open)\"], kind: \"scale\", proof: \"one\" }],",
         ]

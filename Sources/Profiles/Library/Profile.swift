@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// The description of one device or file format, from one JSON5 file. See `docs/profiles.md`.
+/// The description of one device or file format, from one JSON5 file. See `docs/reference/profiles.md`.
 public struct Profile: Sendable {
     /// The id, such as `withings-weight`, which is also the file's name.
     public var id: String

@@ -45,7 +45,7 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
         switch self {
         case .noMatch(HeadRows.nothing): "no profile reads this file: \(HeadRows.nothing)"
         case .noMatch(let seen):
-            "no profile reads this file: \(seen). `vitalgate profile suggest FILE` drafts a profile for it (docs/profiles.md)"
+            "no profile reads this file: \(seen). `vitalgate profile suggest FILE` drafts a profile for it (docs/how-to/write-a-profile.md)"
         case .noProfiles(let folders):
             "no profile reads this file, because no profiles were found; they were looked for in \(folders.joined(separator: ", "))"
         case .severalMatch(let ids): "several profiles read this: \(ids.joined(separator: ", ")); --profile ID chooses one"

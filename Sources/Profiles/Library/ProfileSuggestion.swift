@@ -45,7 +45,7 @@ public struct ProfileSuggestion {
         let readings = names.indices.filter { !time.columns.contains($0) }.compactMap(reading)
         var lines = [
             "// A draft made from the file's header. Confirm every line marked CONFIRM, fill in every \(Self.open), and take out the",
-            "// columns that are not wanted: docs/profiles.md tells how.", "{", "  id: \(quoted(id)),",
+            "// columns that are not wanted: docs/how-to/write-a-profile.md explains how.", "{", "  id: \(quoted(id)),",
             "  name: \(quoted(id)),  // CONFIRM",
             "  version: \"1\",", "  channels: [", "    {", "      channel: \"csv\",",
         ]

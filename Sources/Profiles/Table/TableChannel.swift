@@ -1,7 +1,8 @@
 import HealthModel
 import Pipeline
 
-/// The rules that turn a table's rows into readings: a channel of kind `csv`, `json` or `sqlite` of a profile. See `docs/profiles.md`.
+/// The rules that turn a table's rows into readings: a channel of kind `csv`, `json` or `sqlite` of a profile.
+/// See `docs/reference/profiles-tables.md`.
 struct TableChannel: Sendable {
     enum Kind: String, Sendable, CaseIterable { case csv, json, sqlite }
 

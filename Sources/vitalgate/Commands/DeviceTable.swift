@@ -37,7 +37,7 @@ struct DeviceTable {
         return "\(rows.count) models: \(counts.joined(separator: ", "))"
     }
 
-    /// The text of `docs/devices.md`.
+    /// The text of `docs/reference/devices.md`.
     var page: String {
         var text = """
             # Devices

@@ -9,7 +9,7 @@ enum GenerateCommand: Command {
             CommandSpecification(name: "bash-completion", summary: "Print the completion for bash."),
             CommandSpecification(name: "man", summary: "Print the manual page."),
             CommandSpecification(name: "udev", summary: "Print the udev rules for USB plugs of known devices."),
-            CommandSpecification(name: "devices", summary: "Print docs/devices.md, the list of supported devices."),
+            CommandSpecification(name: "devices", summary: "Print the list of supported devices in Markdown."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {

@@ -17,7 +17,7 @@ enum ProfileCommand: Command {
     static let specification = CommandSpecification(
         name: "profile", summary: "Show, check, test and draft device profiles.",
         discussion:
-            "A profile is one JSON5 file that describes a device or file format. docs/profiles.md explains how to write one.",
+            "A profile is one JSON5 file that describes a device or file format. docs/how-to/write-a-profile.md explains how to write one.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List profiles and their files.",
@@ -165,7 +165,7 @@ enum ProfileCommand: Command {
             return "// The file names the types. 'vitalgate types --format ndjson' shows the duplicate rule of each type.\n"
         }
         let rules = types.map { "//     \($0.id): \(DuplicateRule.of($0, lasting: true).rawValue)\n" }
-        return "// Duplicate rules for readings from other paths (docs/duplicates.md):\n" + rules.joined()
+        return "// Duplicate rules for readings from other paths (docs/explanation/deduplication.md):\n" + rules.joined()
     }
 
     private static func check(_ context: CommandContext) throws -> ExitCode {

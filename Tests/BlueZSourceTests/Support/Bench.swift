@@ -35,7 +35,8 @@ final class Bench: BlueZSourceDelegate {
         if adapter { bluez.addAdapter() }
     }
 
-    /// Turns the loop until it is so. The limit only ends a test that would never end; no test is decided by how long something took.
+    /// Turns the loop until the condition is true. The limit only ends a test that would never end. No test depends on how long something
+    /// took.
     func until(_ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ condition: () -> Bool) throws {
         var now = timespec()
         clock_gettime(CLOCK_MONOTONIC, &now)
@@ -47,8 +48,8 @@ final class Bench: BlueZSourceDelegate {
         }
     }
 
-    /// Turns until nothing is under way: what was said before a question is heard before its answer, and the source waits for no answer
-    /// but those that the test holds back.
+    /// Turns until no work is pending. Signals sent before a request arrive before its answer, and the source waits for no answer except
+    /// those that the test holds back.
     func settle() throws {
         repeat {
             var done = false
@@ -59,7 +60,7 @@ final class Bench: BlueZSourceDelegate {
         } while source.bus.load.calls > bluez.ignored.count
     }
 
-    /// Lets time pass. What is under way comes to its end first: a timer that an answer starts must not miss the time that passes.
+    /// Lets time pass. Pending work finishes first, so that a timer started by an answer does not miss the time that passes.
     func pass(_ time: Duration) throws {
         try settle()
         clock.uptime += time

@@ -2,7 +2,7 @@ import Glibc
 
 @testable import BlueZSource
 
-/// A dbus-daemon of the test's own, ended with it, also where the test is killed.
+/// A dbus-daemon for this test. It ends with the test, even if the test is killed.
 final class PrivateBus {
     let folder: String
     var address: String { "unix:path=\(folder)/bus" }
@@ -35,7 +35,7 @@ final class PrivateBus {
         unlink(folder + "/bus")
         var ends: [Int32] = [-1, -1]
         var leashes: [Int32] = [-1, -1]
-        // Sockets can be made so that no program that is started meanwhile gets them too; pipes cannot, from Swift.
+        // Sockets can be created so that child processes do not inherit them. In Swift, pipes cannot.
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0, socketpair(AF_UNIX, kind, 0, &leashes) == 0 else {
             throw BusError.system(-errno, "socketpair")

@@ -3,7 +3,8 @@ import Glibc
 
 @testable import BlueZSource
 
-/// A bus of one client that the test is itself: it lets the client in, answers each call with nothing, and says what the test says.
+/// A bus with one client, played by the test: it authenticates the client, answers each call with nothing, and sends what the test
+/// provides.
 final class RawBus {
     let path: String
     var address: String { "unix:path=\(path)" }
@@ -83,7 +84,7 @@ final class RawBus {
 
     private func answer(_ serial: UInt32) {
         calls.append(serial)
-        // The first is Hello, which is told its name.
+        // The first call is Hello, and its answer contains the client's name.
         var body = RawMessage.Octets()
         body.add(":1.7")
         say(answer(to: serial, body.bytes).octets)
@@ -101,8 +102,8 @@ final class RawBus {
         push()
     }
 
-    /// Writes what there is room for.
-    /// - Returns: whether all is said.
+    /// Writes as much as the socket accepts.
+    /// - Returns: whether everything was written.
     @discardableResult
     func push() -> Bool {
         while !waiting.isEmpty {
@@ -114,7 +115,7 @@ final class RawBus {
     }
 }
 
-/// Somebody else on the same bus, who sends to one address what he likes.
+/// Another client on the same bus, which sends anything to one address.
 final class RawPeer {
     private let descriptor: Int32
 
@@ -135,7 +136,7 @@ final class RawPeer {
 
     func say(_ octets: [UInt8]) { _ = send(descriptor, octets, octets.count, Int32(MSG_NOSIGNAL)) }
 
-    /// Waits until the bus has handed on all that was said.
+    /// Waits until the bus has passed on all messages.
     func settle() {
         var ping = RawMessage(kind: .call, serial: 4711)
         (ping.path, ping.interface, ping.member) = ("/org/freedesktop/DBus", "org.freedesktop.DBus", "GetId")

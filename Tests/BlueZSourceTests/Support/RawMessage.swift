@@ -1,4 +1,4 @@
-/// A D-Bus message, octet by octet: what no library would send (D-Bus specification, "Message Format").
+/// A D-Bus message, byte by byte, with content that no library would send (D-Bus specification, "Message Format").
 ///
 ///     l  type  flags  1 │ length of body │ serial │ fields a(yv) │ padding to 8 │ body
 struct RawMessage {
@@ -76,7 +76,7 @@ struct RawMessage {
         return message.bytes + body
     }
 
-    /// Takes the first message off what has arrived; only its kind, serial and length are looked at.
+    /// Removes the first received message. Only its kind, serial and length are read.
     static func take(from bytes: inout [UInt8]) -> (kind: UInt8, serial: UInt32)? {
         func number(_ place: Int) -> Int {
             (0..<4).reduce(0) { $0 | Int(bytes[place + $1]) << ($1 * 8) }

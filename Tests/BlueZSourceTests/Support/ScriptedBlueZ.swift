@@ -3,7 +3,7 @@ import Glibc
 
 @testable import BlueZSource
 
-/// An org.bluez that does what the test says, on a private bus; for what a real one cannot be made to do.
+/// An org.bluez on a private bus that follows a script, for situations that a real one cannot be brought into.
 final class ScriptedBlueZ {
     typealias Properties = [String: BusValue]
 
@@ -73,7 +73,7 @@ final class ScriptedBlueZ {
 
     /// - Parameters:
     ///   - characteristics: number and flags.
-    ///   - handle: where the service is in the device's table; one made of its number if none.
+    ///   - handle: the service's position in the device's table (default: derived from its number).
     func addService(_ address: String, _ service: UInt16, at handle: String? = nil, _ characteristics: [(UInt16, Properties)]) {
         let path = Self.path(address) + "/service" + (handle ?? String(service, radix: 16))
         add(path, [BlueZ.gattService: ["UUID": .string(BluetoothUUID(service).text)]])
@@ -119,7 +119,7 @@ final class ScriptedBlueZ {
         change(path, BlueZ.device, ["ServicesResolved": .boolean(false), "Connected": .boolean(false)])
     }
 
-    /// A notification, on whichever way was asked for.
+    /// A notification by the method that was requested.
     func notify(_ path: String, _ bytes: [UInt8]) {
         if let socket = sockets[path] {
             _ = write(socket.number, bytes, bytes.count)

@@ -30,6 +30,6 @@ def scenario(vm):
     vm.check('authentication failure on the link', until(lambda: ends(vm)[-1:] == [5]), ends(vm))
     vm.check('nothing was sent', not vm.sent('cuff', '2A35'))
     wait(2)
-    # Not a check: the kernel of Debian 12 may kill bluetoothd here (docs/testing-bluetooth.md).
+    # Not a check: the kernel of Debian 12 may kill bluetoothd here (docs/development/testing-bluetooth.md).
     alive = subprocess.run(['pgrep', '-f', '^/usr/libexec/bluetooth/bluetoothd'], stdout=subprocess.DEVNULL, check=False).returncode == 0
     print('bluetoothd lives on' if alive else 'bluetoothd was killed by the kernel', flush=True)

@@ -1,4 +1,4 @@
-"""docs/bluetooth.md, command by command, as a person without root runs it: what stands there works."""
+"""docs/how-to/bluetooth.md, command by command, as a person without root runs it: what stands there works."""
 import os
 import pwd
 import re
@@ -15,7 +15,7 @@ PERSON = 'pi'
 
 def blocks():
     """The commands of the page: the lines of each block of shell."""
-    page = (SOURCE / 'docs/bluetooth.md').read_text()
+    page = (SOURCE / 'docs/how-to/bluetooth.md').read_text()
     return [block.splitlines() for block in re.findall(r'^```sh\n(.*?)^```', page, re.MULTILINE | re.DOTALL)]
 
 

@@ -5,7 +5,7 @@ import Pipeline
 import PipelineTesting
 import Testing
 
-/// CDA documents: published ones, each with what it has to come to (`Files/EXPECTED.tsv`), and hostile ones.
+/// CDA documents: published ones with their expected results (`Files/EXPECTED.tsv`), and hostile ones.
 @Suite struct DocumentTests {
     private static let folder = #filePath.split(separator: "/").dropLast().reduce("") { $0 + "/" + $1 } + "/Files"
     private static let profiles = #filePath.split(separator: "/").dropLast(4).reduce("") { $0 + "/" + $1 } + "/DeviceProfiles"
@@ -21,7 +21,7 @@ import Testing
             keepsInvalid: keepsInvalid)
     }
 
-    /// What becomes of octets: a reading, or why there is none.
+    /// The result for these bytes: a reading, or the reason for the refusal.
     private static func reading(_ octets: [UInt8], _ interpreter: DocumentInterpreter) throws -> Reading? {
         var readings: [Reading] = []
         let row = TextRow()
@@ -83,7 +83,7 @@ import Testing
         #expect(throws: Refusal.self) { try Self.reading(octets, strict) }
         let document = try #require(try Self.reading(octets, lenient)?.body?.decoded(as: ClinicalDocument.self))
         #expect(!document.valid && document.reason?.hasPrefix("line ") == true)
-        // What is no XML, and what is no document, is kept by nobody.
+        // Invalid XML and XML that is not a document are never kept.
         for file in ["cda-refuse/hl7ex-Health_Concern_Act_Example.xml", "cda-refuse/hl7ex-Brand_Name_Example.xml"] {
             #expect(throws: Refusal.self) { try Self.reading(Self.octets(file), lenient) }
         }
@@ -96,7 +96,7 @@ import Testing
         #expect(Self.told(octets, interpreter).contains("HL7's schema is not here"))
     }
 
-    /// The schema is beside the folder of profiles in a checkout, and in it in an installation.
+    /// The schema is next to the folder of profiles in a checkout, and inside it in an installation.
     @Test(arguments: ["/DeviceProfiles", ""]) func theSchemaIsFound(folder: String) throws {
         let root = Self.profiles.dropLast("/DeviceProfiles".count)
         let octets = try Self.octets("cda/hl7ex-CCD.XML")
@@ -105,7 +105,7 @@ import Testing
         #expect(Self.told(octets, interpreter).hasPrefix("stored"))
     }
 
-    /// The Health app's own document tells its samples again.
+    /// The Health app's own document repeats its samples.
     @Test func theHealthAppsOwn() throws {
         let own = """
             <?xml version="1.0"?>
@@ -123,7 +123,7 @@ import Testing
         #expect(Self.told(long, Self.interpreter()) == "skipped")
     }
 
-    /// Whatever stands in front of the root, no entity is declared, no file opened, nothing expanded.
+    /// Whatever precedes the root, no entity is declared, no file is opened, and nothing is expanded.
     @Test(
         arguments: [
             #"<!DOCTYPE a [<!ENTITY x "y">]><ClinicalDocument xmlns="urn:hl7-org:v3">&x;</ClinicalDocument>"#,
@@ -152,7 +152,7 @@ import Testing
         #expect(Self.told(comment, interpreter).hasPrefix("refused"))
     }
 
-    /// Cut at any octet it is no document; what is changed anywhere is refused, or read, and ends no program.
+    /// Cut at any byte, it is not a document. A changed byte is refused or read, and never crashes.
     @Test func cutAndChanged() throws {
         let octets = try Self.octets("cda/hl7ccda-us-realm-header-example.xml")
         let interpreter = Self.interpreter()

@@ -18,7 +18,7 @@ struct Tool {
         guard let path = candidates.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
             throw Missing(name: name)
         }
-        // Files hold any amount of text; two pipes read one after the other could block the program.
+        // Files hold any amount of text. Two pipes that are read one after the other could block the program.
         let directory = try TemporaryDirectory()
         let names = ["in", "out", "err"]
         let files = names.map { directory.url.appendingPathComponent($0) }
@@ -38,7 +38,7 @@ struct Tool {
     }
 }
 
-/// A directory that goes away with its last user.
+/// A directory that is removed with its last user.
 final class TemporaryDirectory {
     let url: URL
 

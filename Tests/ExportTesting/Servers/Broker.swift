@@ -82,7 +82,7 @@ public final class Listener {
         }
     }
 
-    /// All that was published up to now, but for what says who feeds the broker.
+    /// All messages published so far, except the marks that name the feeding store.
     public func heard() throws -> [Message] { try everything().filter { !$0.topic.contains("/mark/") } }
 
     /// All that was published up to now.
@@ -94,14 +94,14 @@ public final class Listener {
         return all.filter { $0.topic != "test/mark" }
     }
 
-    /// What was published last, by topic; what was cleared is gone.
+    /// The last message of each topic, without topics that were cleared.
     public func last() throws -> [String: String] {
         var last: [String: String] = [:]
         for message in try heard() { last[message.topic] = message.payload.isEmpty ? nil : message.payload }
         return last
     }
 
-    /// Waits, a minute at most, for what comes by itself.
+    /// Waits at most a minute for messages that arrive by themselves.
     public func until(_ what: String, _ isSo: () throws -> Bool) throws {
         for _ in 0..<1200 {
             if try isSo() { return }

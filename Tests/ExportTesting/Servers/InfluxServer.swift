@@ -4,7 +4,7 @@ import HTTPClientKit
 
 /// Debian's InfluxDB, of version 1, with its things in a temporary folder.
 public final class InfluxServer: Sendable {
-    /// One for all tests, each of which has a database of its own.
+    /// One server for all tests. Each test has its own database.
     public static let shared: Result<InfluxServer, any Error> = Result { try InfluxServer() }
 
     private let server: ServerProcess

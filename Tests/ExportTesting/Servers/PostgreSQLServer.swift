@@ -1,16 +1,17 @@
 import FoundationEssentials
 import Glibc
 
-/// Debian's PostgreSQL with a cluster of its own, on a socket in a temporary folder. Root runs it as `postgres`, which it insists on.
+/// Debian's PostgreSQL with its own cluster, on a socket in a temporary folder. Root runs it as `postgres`, because it refuses to run as
+/// root.
 public final class PostgreSQLServer: Sendable {
-    /// One for all tests, each of which has a schema of its own. It ends with the tests' process.
+    /// One server for all tests. Each test has its own schema. It ends with the tests' process.
     public static let shared: Result<PostgreSQLServer, any Error> = Result { try PostgreSQLServer() }
 
     private let server: ServerProcess
     private let binaries: String
     public var folder: String { server.folder }
 
-    /// Of this machine, encrypted; 0 where it is on its socket alone.
+    /// The local port, encrypted. 0 if the server listens only on its socket.
     public let port: UInt16
     private let more: [String]
 

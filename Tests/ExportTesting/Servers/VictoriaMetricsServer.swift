@@ -1,7 +1,7 @@
 import Glibc
 import HTTPClientKit
 
-/// Debian's VictoriaMetrics, which takes InfluxDB's points and answers none of its queries.
+/// Debian's VictoriaMetrics, which accepts InfluxDB's points and answers none of its queries.
 public final class VictoriaMetricsServer: Sendable {
     private static let program = "/usr/bin/victoria-metrics"
     private let server: ServerProcess

@@ -3,11 +3,11 @@ import Pipeline
 
 @testable import FileSource
 
-/// What came of reading an activity file.
+/// The result of reading an activity file.
 struct ImportedActivity {
     var readings: [Reading] = []
     var refused: [Refusal] = []
-    /// What is counted by name, whether it is a whole row or a part of one.
+    /// Counts by name, for complete rows and parts of rows.
     var counted: [String: Int] = [:]
     var error: SourceError?
 
@@ -57,7 +57,7 @@ struct ImportedActivity {
     var workout: Workout? { try? of(.workout).first?.body?.decoded(as: Workout.self) }
 }
 
-/// Builds a FIT file of any octets, with checksums that are right: what is wrong stands in them.
+/// Builds a FIT file from any bytes, with correct checksums. The errors are in the content.
 struct FITBytes {
     var data: [UInt8] = []
 
@@ -69,7 +69,7 @@ struct FITBytes {
         return octets + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
     }
 
-    /// Appends a definition and a message of it: fields of number, octets and type, the lowest octet first.
+    /// Appends a definition and a message: fields with number, bytes and type, least significant byte first.
     mutating func add(_ message: UInt16, _ fields: [(number: UInt8, size: Int, type: UInt8, value: UInt64)]) {
         data += [0x40, 0, 0, UInt8(message & 0xFF), UInt8(message >> 8), UInt8(fields.count)]
         for field in fields { data += [field.number, UInt8(field.size), field.type] }
@@ -82,7 +82,7 @@ struct FITBytes {
     /// Appends a file_id of a type: 4 is an activity.
     mutating func addFile(_ type: UInt64) { add(0, [(0, 1, 0x00, type)]) }
 
-    /// Appends a point with a heart rate, and a place where there is one.
+    /// Appends a point with a heart rate, and a position if there is one.
     mutating func addPoint(_ time: UInt64, heartRate: UInt64, place: UInt64? = nil) {
         var fields: [(number: UInt8, size: Int, type: UInt8, value: UInt64)] = [
             (253, 4, 0x86, time), (3, 1, 0x02, heartRate),

@@ -15,7 +15,7 @@ import Testing
 
     // MARK: FIT
 
-    /// A strap's heart rates chained behind the activity, with no file_id.
+    /// Heart rates of a strap, chained after the activity without a file_id.
     @Test func messagesOfAChainedFileAreCounted() throws {
         let file = try ImportedActivity(fit: try file("chained-heart-rate.fit"))
         #expect(file.error == nil && file.refused.isEmpty)
@@ -46,7 +46,7 @@ import Testing
         #expect(end.microseconds - start.microseconds == 50_000_000)
     }
 
-    /// Two sports, or none: nothing says which, and what needs one is counted.
+    /// Two sports, or none: the sport is unknown, and values that need one are counted.
     @Test(arguments: [[], [1, 2]]) func withoutASportNumbersAreCounted(sports: [UInt64]) throws {
         var bytes = FITBytes()
         bytes.addFile(4)
@@ -84,7 +84,7 @@ import Testing
         return bytes.file
     }
 
-    /// Each file of a chain by itself, whatever stands before it and behind it.
+    /// Each file of a chain is read independently of the others.
     @Test func filesOfAChainAreReadByThemselves() throws {
         var random = SeededGenerator(seed: 37)
         for _ in 0..<200 {
@@ -105,7 +105,7 @@ import Testing
                     octets += settings.file
                     others += 1
                 default:
-                    // Its last octet is of the checksum.
+                    // The last byte belongs to the checksum.
                     var damaged = activity(2)
                     damaged[damaged.count - 1] ^= 0x10
                     octets += damaged
@@ -119,7 +119,7 @@ import Testing
             }
             #expect(file.error == nil && count(file)["heartRate"] == points)
             #expect(file.counted["hr"] ?? 0 == beatsCounted && file.counted["file_id"] ?? 0 == others)
-            // With the octet from which on it cannot be read.
+            // With the offset of the first byte that cannot be read.
             #expect(file.refused.map(\.place) == broken.map { Place(.byte, $0) })
             #expect(file.refused.allSatisfy { $0.reason.contains("checksum") })
         }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    /// Octets that begin no file end the chain, and are refused once.
+    /// Bytes that do not begin a file end the chain and are refused once.
     @Test func whatIsNoFileBehindAnActivityIsRefused() throws {
         let one = activity(2)
         let file = try ImportedActivity(fit: one + [UInt8](repeating: 0, count: 1000))
@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Times that cannot be
 
-    /// 1989 is no time that FIT has, 2090 is one.
+    /// 1989 is not a time in FIT, 2090 is one.
     @Test func aPointOfAnImpossibleTimeIsRefusedByItself() throws {
         var bytes = FITBytes()
         bytes.addFile(4)
@@ -197,7 +197,7 @@ import Testing
         #expect(route.map { $0[0] } == (0..<6).map { "\($0 * 60_000_000)" })
     }
 
-    /// Random walks over few times and places: what is stored is what a set of them holds, in the order in which each came first.
+    /// Random walks over few times and positions. The stored points are those of a set, in the order of their first occurrence.
     @Test func repeatedPlacesAtRandom() throws {
         var random = SeededGenerator(seed: 5)
         for _ in 0..<200 {
@@ -253,7 +253,7 @@ import Testing
         #expect(file.counted == (type == nil ? ["RunCadence": 2, "Speed": 1] : ["RunCadence": 2]))
     }
 
-    /// What is stored of a point does not depend on what is wrong with the rest of it.
+    /// The values stored for a point do not depend on errors in the rest of it.
     @Test func numbersOfAPointAreRefusedByThemselves() throws {
         let track =
             "<Trackpoint><Time>2025-05-02T08:00:00Z</Time><Position><LatitudeDegrees>95</LatitudeDegrees><LongitudeDegrees>5"

@@ -44,13 +44,13 @@ import Testing
         #expect(workout.statistics[0].sum?.numeral.text == "600.75")
         #expect(workout.statistics[2].average?.numeral.text == "124")
         #expect(workout.statistics[2].maximum?.numeral.text == "133")
-        // Without what the timer tells, start and end and pauses come to the same: 150.5 s but for 60.
+        // Without the timer's events, start, end and pauses give the same result: 150.5 s minus 60.
         var untimed = workout
         untimed.duration = nil
         #expect(untimed.seconds(from: start, to: end) == 90.5)
     }
 
-    /// Sessions stand behind all records, and not in the order of their starts.
+    /// Sessions come after all records, and not in the order of their starts.
     @Test func pointsBelongToTheSessionOfTheirTime() throws {
         let file = try ImportedActivity(fit: try file("multisport"))
         #expect(file.refused.isEmpty)
@@ -67,7 +67,7 @@ import Testing
     @Test func withoutASessionPointsAreKeptAndTheWorkoutIsOfThem() throws {
         let file = try ImportedActivity(fit: try file("no-session"))
         #expect(file.lines == ["heartRate 100 /min 2700000 -"])
-        // The second is told in seconds since the device was switched on.
+        // The second point has its time in seconds since the device was switched on.
         #expect(file.refused.map(\.reason) == ["the point has no time"])
         let workout = try #require(file.of(.workout).first)
         #expect(workout.numeral.text == "3000" && workout.ordinal == 0 && workout.metadata == nil)
@@ -125,7 +125,7 @@ import Testing
         #expect(file.error?.reason == reason)
     }
 
-    /// The largest definition there is, 255 fields of 255 octets and as many of developers, none of which fits its type.
+    /// The largest possible definition: 255 fields of 255 bytes and as many developer fields, none of which fits its type.
     @Test func readsTheLargestMessages() throws {
         var bytes = FITBytes(data: [0x40, 0, 0, 0, 0, 1, 0, 1, 0, 0x00, 4])
         bytes.data += [0x61, 0, 0, 20, 0, 255]
@@ -139,7 +139,7 @@ import Testing
         #expect(file.refused.count == 4)
     }
 
-    /// Right checksums around octets that come at random, of few values, so that definitions and data happen.
+    /// Correct checksums around random bytes of few values, so that definitions and data occur.
     @Test func octetsAtRandomEnd() throws {
         var random = SystemRandom(seed: 17)
         let words: [UInt8] = [0, 1, 2, 3, 4, 18, 19, 20, 21, 34, 253, 0x40, 0x41, 0x60, 0x80, 0x84, 0x85, 0x86, 7, 255]

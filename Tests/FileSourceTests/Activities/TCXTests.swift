@@ -24,7 +24,7 @@ import Testing
                 "heartRate 112 /min 115200 -", "cyclingCadence 80 /min 115200 -", "cyclingPower 180 W 115200 -",
                 "cyclingSpeed 6.5 m/s 115200 -", "heartRate 128 /min 115230 -", "heartRate 133 /min 115320 -",
             ])
-        // A point that tells nothing but how far it was, and a course, which nobody went.
+        // A point with only a distance, and a course, which is a plan.
         #expect(
             file.counted == [
                 "trackpoint": 1, "plannedRoute": 1, "DistanceMeters": 3, "MaximumSpeed": 1, "Intensity": 3, "TriggerMethod": 3,
@@ -50,7 +50,7 @@ import Testing
         #expect(workout.statistics.map(\.type) == ["distanceCycling", "totalEnergyBurned", "heartRate"])
         #expect(workout.statistics[1].sum?.numeral.text == "20")
         #expect(workout.statistics[2].maximum?.numeral.text == "133")
-        // A mean of two means is nobody's measurement.
+        // A mean of two means is not a measurement.
         #expect(workout.statistics[2].average == nil)
         #expect(workout.events.map(\.type) == ["lap", "lap"])
         #expect(workout.events.map(\.start) == [0, 120_000_000])
@@ -89,12 +89,12 @@ import Testing
                 #"<Activity Sport="Yoga">\#(lap())</Activity><Activity Sport="Chess">\#(lap())</Activity>"#
                     + #"<Activity Sport="Other">\#(lap())</Activity><Activity Sport="Running">\#(lap())</Activity>"#))
         #expect(others.of(.workout).map(\.numeral.text) == ["57", "3000", "3000", "37"])
-        // Other and what nobody knows are not the same.
+        // `other` and an unknown sport are not the same.
         #expect(Set(others.of(.workout).map(\.ordinal)).count == 2)
         #expect(others.of(.workout).map { $0.metadata?["sport"] } == ["Yoga", "Chess", "Other", "Running"].map { .string($0) })
     }
 
-    /// A multi-sport session, with what lies between its parts; other prefixes; a lap by itself has the average that it tells.
+    /// A multi-sport session with its transitions, other prefixes, and a single lap with its own average.
     @Test func otherForms() throws {
         let heart = "<AverageHeartRateBpm><Value>140</Value></AverageHeartRateBpm>"
         let file = try ImportedActivity(
@@ -135,7 +135,7 @@ import Testing
         #expect(file.readings.map(\.origin.type.id) == ["workout"])
     }
 
-    /// A lap that cannot be is refused by itself, with its line. The others are no sum of the activity then.
+    /// An impossible lap is refused on its own, with its line. The activity then has no sum of laps.
     @Test func refusesALapByItself() throws {
         let bad = "\n" + lap(seconds: "-1") + "\n" + lap(seconds: "x")
         let alone = try ImportedActivity(tcx: tcx(#"<Activity Sport="Running">\#(bad)</Activity>"#))
@@ -152,7 +152,7 @@ import Testing
         #expect(file.workout?.events.map(\.end) == [60_000_000])
     }
 
-    /// What stands behind an activity is part of its samples: half a file gives none of them.
+    /// The end of the file belongs to the samples of its activity, so a truncated file gives none of them.
     @Test func aFileThatIsCutOffGivesNothing() throws {
         let whole = try file()
         let root = try #require(whole.lastIndex(of: UInt8(ascii: ">")))

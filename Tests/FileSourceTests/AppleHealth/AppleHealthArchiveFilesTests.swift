@@ -60,7 +60,7 @@ import Testing
         #expect(samples.map(\.rule) == [nil])
     }
 
-    /// What is delivered of clinical records, and what is refused.
+    /// Clinical records that were delivered, and those that were refused.
     struct Clinical {
         var rows: [[String]] = []
         var refused: [String] = []
@@ -115,7 +115,7 @@ import Testing
         #expect(export.refused == [] && export.readings.isEmpty)
     }
 
-    /// A resource has a bound, and what is longer is refused with its place; it is never in memory.
+    /// A resource has a size limit. A longer one is refused with its place, and is never in memory.
     @Test func aResourceThatIsTooLong() throws {
         let long = [UInt8](repeating: 0x20, count: ResourceRow.maximumLength + 1)
         let told = try Clinical(Self.archive(clinical("/c/a.json"), [("c/a.json", long)]))

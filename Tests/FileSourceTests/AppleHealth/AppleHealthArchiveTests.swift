@@ -62,7 +62,7 @@ import Testing
         #expect(ImportedExport(archive).error?.reason == reason)
     }
 
-    /// 13 bits say 258 bytes: a file of 130 KB that unpacks to 20 MB. What stands before the blanks is not delivered either.
+    /// 13 bits give 258 bytes, so a file of 130 KB unpacks to 20 MB. The bytes before the blanks are not delivered either.
     @Test func stopsUnpackingABomb() {
         let archive = ZipWriter(deflatedExport: "<HealthData>\(record())", blanks: 20_000_000)
         #expect(archive.bytes.count < 140_000)

@@ -27,7 +27,7 @@ import Testing
         #expect(reading.origin.type.id == type.prefix(1).lowercased() + type.dropFirst())
     }
 
-    /// What is remembered of one type's unit is never taken for another's, however many nobody knows.
+    /// The cached unit of one type is never used for another, however many unknown types occur.
     @Test func manyTypesThatNobodyKnows() throws {
         let elements = (0..<300).map { index in
             record(type: "HKCategoryTypeIdentifierUnheard\(index)Of", unit: nil, value: "1")
@@ -41,7 +41,7 @@ import Testing
         for (index, value) in samples.map(\.sample.value).enumerated() { #expect(abs(value - [1, 98, 20][index % 3]) < 1e-9) }
     }
 
-    /// A case that nobody knows is no number that is guessed, and two such are two.
+    /// An unknown case is not replaced by a guessed number, and two of them are different.
     @Test func casesThatNobodyKnows() throws {
         let texts = ["HKCategoryValueSleepAnalysisAsleepOnTheSofa", "HKCategoryValueSleepAnalysisNapping", "asleep soundly"]
         let export = ImportedExport(
@@ -210,7 +210,7 @@ import Testing
         #expect(groups[0] == groups[5])
         #expect(groups[1] == .none)
         #expect(Set(groups).count == 4)
-        // For ever the same: FNV-1a over "apple-health/Cuff\n\n" and twice 1760958000000000.
+        // Never changes: FNV-1a over "apple-health/Cuff\n\n" and twice 1760958000000000.
         var hash = FNV()
         for byte in Array("apple-health/Cuff\n\n".utf8) { hash.combine(byte) }
         for _ in 0..<2 { hash.combine(Int64(1_760_958_000_000_000)) }
@@ -243,7 +243,7 @@ import Testing
         #expect(readings[0].metadata?.json == #"{"wasUserEntered":true}"#)
         #expect(readings[1].record == RecordIdentifier(id: "a-1", version: 3))
         #expect(readings[1].metadata == nil)
-        // The two only mean something together; one alone is kept as what it is.
+        // The two only have a meaning together. One alone is kept as it is.
         #expect(readings[2].record == nil)
         #expect(readings[2].metadata?.entries.count == 1)
         #expect(readings[3].record == nil)

@@ -85,7 +85,7 @@ import Testing
         #expect(export.readings.count == (why == nil ? 1 : 0))
     }
 
-    /// An activity that nobody knows is held, not guessed, and two such are two.
+    /// An unknown activity is quarantined and not guessed, and two of them are different.
     @Test func activitiesThatNobodyKnows() throws {
         let export = ImportedExport(elements: workout("", activity: "Levitation") + workout("", activity: "Quidditch"))
         let samples = try ReadingPath.samples(
@@ -105,7 +105,7 @@ import Testing
         #expect(ImportedExport(elements: workout(deep)).readings.count <= 1)
     }
 
-    /// The samples of a correlation stand outside of it as well; it names them.
+    /// The samples of a correlation also occur outside of it, and the correlation names them.
     @Test func aCorrelationNamesItsSamples() throws {
         func record(_ type: String, _ value: String) -> String {
             """

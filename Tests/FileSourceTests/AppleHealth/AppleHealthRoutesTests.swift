@@ -6,7 +6,7 @@ import Testing
 
 @testable import FileSource
 
-/// The routes of workouts: in the export itself, in its archive, beside it.
+/// The routes of workouts: in the export itself, in its archive, and next to it.
 @Suite struct AppleHealthRoutesTests {
     static let gpx = """
         <gpx creator="Apple Health Export"><trk><name>Route</name><trkseg>
@@ -116,7 +116,7 @@ import Testing
         #expect(try points(of: export.readings.last).map { $0[0] } == ["1000000", "2000000"])
     }
 
-    /// What the watch's own records tell is not taken again from the file of a route, and counted.
+    /// Values in the watch's own records are counted, and not read again from the file of a route.
     @Test func numbersOfALocationAreCounted() {
         let gpx = Self.gpx.replacing("<time>", with: "<hr>60</hr><cad>80</cad><sat>7</sat><time>")
         let export = archive(Self.workout(Self.route("/r/a.gpx")), [("r/a.gpx", gpx)])
@@ -133,7 +133,7 @@ import Testing
         #expect(try #require(export.readings.first?.body).decoded(as: Workout.self).routes == [identity(route)])
     }
 
-    /// A route without times has its workout's; several of one workout stay several.
+    /// A route without times has those of its workout. Several routes of one workout stay separate.
     @Test func withoutTimes() throws {
         let bare = { (path: String) in #"<WorkoutRoute sourceName="Watch"><FileReference path="\#(path)"/></WorkoutRoute>"# }
         let export = archive(Self.workout(bare("/r/a.gpx") + bare("/r/b.gpx")), [("r/b.gpx", Self.gpx), ("r/a.gpx", Self.gpx)])
@@ -172,7 +172,7 @@ import Testing
         #expect(export.skipped == ["file.json", "file.txt"])
     }
 
-    /// Beside an export by itself: no link is followed, nothing is opened that is no file.
+    /// Files beside a single export: links are not followed, and only regular files are opened.
     @Test func filesBesideTheExport() throws {
         let root = try #require(Self.temporaryFolder())
         defer { try? FileManager.default.removeItem(atPath: root) }
@@ -212,13 +212,13 @@ import Testing
         let many = Self.workout((0..<2000).map { Self.route("/r/\($0).gpx") }.joined()) + record()
         let export = archive(many, [("r/1.gpx", Self.gpx)])
         #expect(export.error == nil)
-        // What nobody names any more is a route of its own.
+        // A route that nothing refers to any more is independent.
         #expect(export.readings.map(\.origin.type.id) == ["heartRate", "workoutRoute"])
         #expect(export.refused.count == 2001)
         #expect(export.refused.first == "the workout is larger than 4 MiB, or has too many parts")
     }
 
-    /// An archive with routes, damaged at any octet: nothing, or the same.
+    /// An archive with routes, damaged at any byte, gives nothing or the same content.
     @Test func damagedAtEveryOctet() {
         let whole = ZipWriter([
             ("e/export.xml", Array("<HealthData>\(Self.workout(Self.route("/r/a.gpx")))</HealthData>".utf8)),
@@ -231,7 +231,7 @@ import Testing
             damaged[index] ^= 0x10
             for bytes in [damaged, Array(whole[..<index])] {
                 let export = ImportedExport(bytes)
-                // A name that was changed finds its file no more, which is told; octets that were are never delivered.
+                // A changed name no longer matches its file, which is reported. Changed bytes are never delivered.
                 let isKnown = export.readings.allSatisfy { reading in
                     guard reading.origin.type.id == "workoutRoute" else { return true }
                     return (try? points(of: reading))?.first?[1] == "35.0"
@@ -242,7 +242,7 @@ import Testing
         }
     }
 
-    /// Cut at any octet, an export by itself never gives half a route.
+    /// A single export that is cut at any byte never gives half a route.
     @Test func cutAtEveryOctet() throws {
         let location = #"<Location date="2024-06-17 13:58:40 +0900" latitude="35" longitude="139"/>"#
         let text = "<HealthData>" + Self.workout(Self.route(nil, content: location + location)) + "</HealthData>"

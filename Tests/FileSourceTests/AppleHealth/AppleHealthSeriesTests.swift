@@ -15,8 +15,8 @@ import Testing
             content: "<HeartRateVariabilityMetadataList>\(list)</HeartRateVariabilityMetadataList>")
     }
 
-    /// Times as published exports have them: by a clock of 12 or 24 hours, with a comma or a point; across midnight; and, in the fourth and fifth
-    /// (from published exports), an hour beside the record's own clock, which is that of another season.
+    /// Times as in published exports: 12 or 24 hours, with a comma or a point, across midnight. In the fourth and fifth (from published
+    /// exports), an hour away from the record's own clock, which is in the other season.
     @Test(arguments: [
         (["3:10:02,11 AM", "3:10:03,00 AM"], "2025-10-20 03:10:00 -0500", "2025-10-20 03:11:00 -0500", ["2110000", "3000000"]),
         (["20:14:07.68"], "2025-10-20 20:14:07 +0200", "2025-10-20 20:15:00 +0200", ["680000"]),
@@ -38,7 +38,7 @@ import Testing
         #expect(try points(of: series) == expected.map { [$0, "-", "70"] })
     }
 
-    /// What is no time, and what lies beside the record, is the record's number of beats, and no series.
+    /// Invalid times, and times outside the record, only count as the record's number of beats. They give no series.
     @Test(arguments: [
         ["not-a-time"], ["3:10:02 AM", ""], ["13:10:02 AM"], ["0:10:02 PM"], ["25:10:02"], ["3:60:02"], ["3:10"], ["上午3:10:02"],
         ["3:14:02 AM"], ["3:10:02 AM", "4:10:03 AM"], ["3:10:02.1234567 AM"],
@@ -51,7 +51,7 @@ import Testing
         #expect(export.skipped == [] && export.refused == [])
     }
 
-    /// A record that lasts longer than clocks differ by tells nothing of the clock.
+    /// A record that is longer than the difference of clocks does not reveal the clock.
     @Test func aLongRecordsBeatsAreAtItsOwnOffset() {
         let own = variability(["3:10:02 AM"], start: "2025-10-20 03:10:00 -0500", end: "2025-10-20 04:10:00 -0500")
         #expect(ImportedExport(elements: own).readings.count == 2)
@@ -94,7 +94,7 @@ import Testing
         #expect(told[0].left?.clampedBelow?.numeral.text == "-10" && told[0].left?.clampedAbove?.numeral.text == "85")
         #expect(told[0].right == nil && told[1].left == nil && told[1].right?.masked == false)
         #expect(export.readings[0].metadata?.entries.count == 1)
-        // A later export tells more of the same test, which stays the same audiogram.
+        // A later export contains more of the same test, which stays the same audiogram.
         let old = ImportedExport(elements: audiogram("<SensitivityPoint \(plain)/>")).readings.first
         let new = ImportedExport(elements: audiogram("<SensitivityPoint \(plain) leftEarMasked=\"0\"/>")).readings.first
         #expect(old?.ordinal == new?.ordinal && old?.ordinal != export.readings[0].ordinal)

@@ -51,13 +51,13 @@ import Testing
             case "repeated inside Correlation":
                 #expect(readings[skipped.row]?.repeats == SkipKind("correlationRecord"))
             default:
-                // An exact repeat of the record before it; the store finds it by its identity.
+                // An exact repetition of the previous record. The store recognizes it by its identity.
                 #expect(readings[skipped.row]?.origin == readings[skipped.row - 1]?.origin)
                 #expect(readings[skipped.row]?.time == readings[skipped.row - 1]?.time)
                 #expect(readings[skipped.row]?.numeral == readings[skipped.row - 1]?.numeral)
             }
         }
-        // Elements that are no records, of which those who made the vectors did not speak.
+        // Elements that are not records, which the authors of the vectors did not mention.
         #expect(export.skipped == passed)
         let others = export.readings.filter { $0.place.kind != .record }
         #expect(others.map(\.origin.type.id) == ["bloodPressure", "bloodPressure", "workout"])
@@ -89,7 +89,7 @@ import Testing
         if sample.code == "hrv_sdnn" { #expect(metadata?["instantaneousBeats"]?.json == "2") }
     }
 
-    /// Cut anywhere, an export gives the records that are whole, then an error; uncut, no error.
+    /// An export that is cut anywhere gives the complete records, then an error. A complete one gives no error.
     @Test(arguments: ["apple_health_0.xml", "apple_health_1.xml", "apple_health_2.xml"])
     func deliversWholeRecordsOfACutFile(name: String) throws {
         let bytes = try testFile(name).bytes
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// The offsets behind each record, found without a parser.
+    /// The offsets after each record, found without a parser.
     static func recordEnds(_ bytes: [UInt8]) -> [Int] {
         var ends: [Int] = []
         var index = 0

@@ -3,9 +3,10 @@ import Testing
 
 @testable import FileSource
 
-/// An archive that was damaged on its way: no member is read otherwise than in the whole one. One that is damaged is refused by itself.
+/// An archive that was damaged in transit. No member is read differently from the undamaged one, and a damaged member is refused on its
+/// own.
 @Suite struct DamagedArchiveTests {
-    /// What a file delivers, as far as a damage could change it.
+    /// The content of a file that a damage could change.
     struct Content: Equatable {
         var events: [String]
         var isWhole: Bool
@@ -76,7 +77,7 @@ import Testing
         flipAndCut(try testFile(name).bytes, masks: [0x01])
     }
 
-    /// The checksum is wrong, or the number under it: which one, nobody can say.
+    /// Either the checksum or the data is wrong. Nothing shows which.
     @Test func aWrongChecksumIsSaidAndNothingIsDelivered() throws {
         let rows = (0..<3000).map { index in
             record(

@@ -4,7 +4,7 @@ import Pipeline
 
 @testable import FileSource
 
-/// What came of reading an export: each frame in order, and how it ended.
+/// The result of reading an export: each frame in order, and how it ended.
 struct ImportedExport {
     enum Event {
         case reading(Reading)
@@ -66,7 +66,7 @@ struct ImportedExport {
     var records: Int { Set(events.filter { $0.place.kind == .record }.map(\.place.number)).count }
 }
 
-/// A file in a folder of its own, which is gone when nobody needs it.
+/// A file in its own folder, which is removed when it is no longer used.
 final class TemporaryFile {
     let path: String
     private let folder: String
@@ -102,7 +102,7 @@ func testFile(_ name: String) throws -> (path: String, bytes: [UInt8]) {
     return (path, Array(bytes[..<count]))
 }
 
-/// A Record element; what is `nil` is left out.
+/// A Record element. Attributes that are `nil` are left out.
 func record(
     type: String? = "HKQuantityTypeIdentifierHeartRate", unit: String? = "count/min", value: String? = "60",
     source: String = "Watch", version: String? = "10.1", device: String? = nil, start: String? = "2025-10-20 06:00:00 -0500",

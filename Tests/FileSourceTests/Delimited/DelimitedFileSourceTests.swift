@@ -4,7 +4,7 @@ import HealthModel
 import Pipeline
 import Testing
 
-/// A row or what is wrong with it, as a test compares it.
+/// A row or its error, in a form that tests compare.
 struct Row: Hashable, CustomStringConvertible {
     var line: Int
     var cells: [String] = []

@@ -29,14 +29,14 @@ import Testing
     @Test(arguments: ["", "{}]", "{} x", #"{"time": 1"#, "[", "[{}", #"[{"time": "x"#, "[{}] x", "[{} {}]", "[{},", #"[{"a":"\"#])
     func refusesABrokenArray(text: String) { #expect(throws: SourceError.self) { try Self.read(text) } }
 
-    /// Objects one behind another, as `mongoexport` writes them; one that is broken does not stop the next.
+    /// Consecutive objects, as `mongoexport` writes them. A broken one does not stop the next.
     @Test func readsObjectsWithoutAList() throws {
         #expect(try Self.read("{}") == [Row(1, "", "")])
         let text = "{\"time\": 1}\n{\"time\": \"x\", \"value\": {\"bpm\": 2}}\r\n {\"time\": @}\n{\"time\":4}\n"
         #expect(try Self.read(text) == [Row(1, "1", ""), Row(2, "x", "2"), .malformed(3), Row(4, "4", "")])
     }
 
-    /// MongoDB's Extended JSON: the value is what is wrapped.
+    /// MongoDB's Extended JSON: the wrapped value is read.
     @Test func unwrapsExtendedJSON() throws {
         let text = #"""
             {"time": {"$numberLong": "17"}, "value": {"bpm": {"$numberInt": "61"}}}
@@ -46,7 +46,7 @@ import Testing
         #expect(try Self.read(text) == [Row(1, "17", "61"), Row(2, "18", "6.5"), Row(3, "2026-11-20T06:31:00Z", "7")])
     }
 
-    /// Members that nobody asks for are counted by their paths, but for those that have no value or are ignored.
+    /// Unread members are counted by path, except those without a value and ignored ones.
     @Test func countsUnreadMembers() throws {
         let text =
             #"{"status": 200, "rows": [{"time": 1, "trend": "Flat", "raw": {"a": 1, "b": null}}, {"time": 2, "trend": "Up", "id": 3, "x": {"y": 1}}], "more": 1}"#
@@ -68,7 +68,7 @@ import Testing
         #expect(found.last == Row(50_000, "t49999", "49999"))
     }
 
-    /// Cut anywhere, the file gives the elements in front of the cut and an error, and nothing else.
+    /// A file that is cut anywhere gives the elements before the cut and an error.
     @Test func everyPrefixEndsInAnError() throws {
         let text = #"[{"time":"a","value":{"bpm":76}},{"time":"b"}]"#
         for length in 0..<text.utf8.count {

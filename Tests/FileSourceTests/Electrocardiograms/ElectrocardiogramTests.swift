@@ -65,13 +65,13 @@ import Testing
         let told = try body.decoded(as: Electrocardiogram.self)
         #expect(try told.lead == "Lead I" && told.samplingFrequency == Amount(Numeral("512"), Unit(ucum: "Hz")))
         #expect(told.points.columns == [Electrocardiogram.voltage] && told.symptomsStatus == nil && told.symptoms == [])
-        // Whose it is is nobody's business here.
+        // The name of the patient is not kept.
         let text = String(decoding: body.json, as: UTF8.self) + (reading.metadata?.json ?? "")
         #expect(!text.contains("Somebody") && !text.contains("1902"))
     }
 
-    /// The lines are told by their order, a comma divides decimals, and what the classification is called there is kept beside the case that
-    /// HealthKit has for what is not recognized.
+    /// The lines are identified by their order, a comma separates decimals, and the original classification is kept in addition to
+    /// HealthKit's case for unrecognized ones.
     @Test func inGerman() throws {
         let file = try ImportedFile(electrocardiogram: german)
         #expect(file.refused == [])
@@ -93,7 +93,7 @@ import Testing
     func classifications(name: String, number: Int64) throws {
         let file = try ImportedFile(electrocardiogram: english(classification: name))
         #expect(file.readings.first?.numeral == Numeral(coefficient: number))
-        // What is more, or less, than HealthKit's own name is kept.
+        // Names longer or shorter than HealthKit's are kept.
         let isExact = [0, 1, 2].contains(number) || name.hasPrefix("HK") || name == "Unrecognized"
         #expect(file.readings.first?.metadata?["classification"] == (isExact ? nil : .string(name)))
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FileSource
 
-/// What the locations of a GPX file measure beside their place.
+/// Measurements in the locations of a GPX file, other than the position.
 @Suite struct GPXMeasurementsTests {
     private func gpx(_ content: String, type: String = "") -> [UInt8] {
         Array("<gpx creator='Runner 2'><trk>\(type)<trkseg>\n\(content)</trkseg></trk></gpx>".utf8)
@@ -33,7 +33,7 @@ import Testing
         #expect(try points(of: file.readings.last).count == 6)
     }
 
-    /// Whatever the prefix, and whoever's extension: Garmin's, Cluetrust's, Strava's.
+    /// Any prefix and any of the extensions by Garmin, Cluetrust and Strava.
     @Test(
         arguments: [
             (
@@ -47,7 +47,7 @@ import Testing
         let ride = try ImportedFile(gpx: gpx(point(0, text), type: "<type>Ride</type>"))
         #expect(ride.refused.isEmpty && lines(ride) == ["heartRate 118 /min", "cyclingCadence 80 /min"])
         #expect(ride.counted == counted)
-        // HealthKit has no cadence of steps, and without a word nobody knows what a cadence is of.
+        // HealthKit has no cadence of steps, and without a sport the meaning of a cadence is unknown.
         for type in ["<type>running</type>", "", "<type>9</type>"] {
             let file = try ImportedFile(gpx: gpx(point(0, text), type: type))
             #expect(lines(file) == ["heartRate 118 /min"])
@@ -115,7 +115,7 @@ import Testing
         #expect(none.refused.count == 1 && none.readings.isEmpty)
     }
 
-    /// The border of two segments that share a point, and a point that is told again.
+    /// The border of two segments that share a point, and a repeated point.
     @Test func aPlaceOfTheSameTimeIsStoredOnce() throws {
         let (one, two) = (point(0, ""), point(1, "", place: "lat='36' lon='139'"))
         let file = try ImportedFile(
@@ -123,7 +123,7 @@ import Testing
         #expect(try points(of: file.readings.first).map { $0[1] } == ["35.5", "36", "37"])
     }
 
-    /// What is counted has bounds, and nothing else than names.
+    /// Counts are bounded and contain only names.
     @Test func elementsAreCountedByName() throws {
         let file = try ImportedFile(
             gpx: gpx(
@@ -135,7 +135,7 @@ import Testing
         #expect(flood.counted.count <= SkipNames.maximum + 1 && flood.counted.values.reduce(0, +) == 1000)
     }
 
-    /// Cut anywhere, each heart rate in front of the cut is there.
+    /// A file that is cut anywhere gives each heart rate before the cut.
     @Test func cutAtEveryOctet() throws {
         let bytes = gpx(point(0, "<hr>60</hr>") + point(1, "<hr>61</hr>", place: ""), type: "<type>running</type>")
         let text = String(decoding: bytes, as: UTF8.self)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FileSource
 
-/// What came of reading a GPX file or an electrocardiogram.
+/// The result of reading a GPX file or an electrocardiogram.
 struct ImportedFile {
     var readings: [Reading] = []
     var refused: [Refusal] = []
@@ -76,7 +76,7 @@ func points(of reading: Reading?) throws -> [[String]] {
         #"<trkpt lat="\#(lat)" lon="\#(lon)">\#(content)</trkpt>"#
     }
 
-    /// Apple's own form, both namespaces of `speed`, fractions of seconds, a zone, and what is not told.
+    /// Apple's own form, both namespaces of `speed`, fractions of seconds, a zone, and missing fields.
     @Test func readsWhatALocationTells() throws {
         let file = try ImportedFile(
             gpx: gpx(
@@ -206,7 +206,7 @@ func points(of reading: Reading?) throws -> [[String]] {
     }
 
     @Test func namesTellNothingButTheRoute() throws {
-        // The same way twice is one route; another way at the same time is another.
+        // The same track twice is one route. Another track at the same time is a second one.
         let one = try ImportedFile(gpx: gpx(track(point() + point(lat: "1"))))
         let same = try ImportedFile(gpx: gpx(track(point() + point(lat: "1")), attributes: #"creator="Other""#))
         let other = try ImportedFile(gpx: gpx(track(point() + point(lat: "2"))))

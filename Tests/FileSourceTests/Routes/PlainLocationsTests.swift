@@ -4,9 +4,9 @@ import Testing
 
 @testable import FileSource
 
-/// What is read in front of the parser is what the parser would have made of it: the same rows, of the same lines, and the same failure.
+/// The fast path gives the same result as the parser: the same rows, the same lines, and the same failure.
 @Suite struct PlainLocationsTests {
-    /// Octets that come in pieces of a length.
+    /// Bytes that arrive in pieces of a fixed length.
     private final class Pieces: ByteInput {
         private let octets: [UInt8]
         private let length: Int

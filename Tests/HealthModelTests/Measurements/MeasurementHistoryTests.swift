@@ -1,11 +1,11 @@
 import HealthModel
 import Testing
 
-/// The table of states in `docs/measurements.md`, row by row.
+/// The table of states in `docs/explanation/measurements.md`, row by row.
 @Suite struct MeasurementHistoryTests {
     private typealias History = MeasurementHistory<String>
 
-    /// A reading "a" of entry 1 and, where asked for, the same reading over another path, "b" of entry 2.
+    /// A reading "a" of entry 1, and optionally the same reading from another source, "b" of entry 2.
     private static func reported(_ count: Int = 2, undone: [Int64: Int64] = [:]) -> History {
         var history = History()
         for (index, place) in ["a", "b", "c"].prefix(count).enumerated() {
@@ -99,14 +99,14 @@ import Testing
         #expect(versions(undone: [3: 4]).live == ["b"])
         #expect(versions(undone: [1: 4]).live == ["c"])
         #expect(versions(undone: [1: 4, 3: 5]).live == ["b"])
-        // The record stays deleted where the import of the deleted version is undone. A later version is new.
+        // The record stays deleted if the import of the deleted version is undone. A later version is new.
         var history = versions(undone: [3: 5])
         history.decisions = [.init(.deleted, place: "c", entry: 4)]
         #expect(history.live == [])
         history = versions()
         history.decisions = [.init(.deleted, place: "b", entry: 4)]
         #expect(history.live == ["c"])
-        // Devices that number on their own do not replace one another, unless who saves says so.
+        // Devices with independent numbering do not replace each other, unless the saving client declares it.
         history = versions()
         history.versions[2].scope = 2
         #expect(history.live == ["b", "c"])
@@ -114,7 +114,7 @@ import Testing
         #expect(history.live == ["c"])
     }
 
-    /// What tells the same as a replaced version is replaced as well; with versions of two records no measurement is lost.
+    /// A duplicate of a replaced version is replaced as well. With versions of two records, no measurement is lost.
     @Test func versionsAndOtherPaths() {
         var history = Self.reported(3)
         history.reports[2].group = 2

@@ -1,16 +1,17 @@
 import HealthModel
 
-/// Series of readings as people have them, and the same with a stretch in a wrong unit: what the detector of wrong units is held to.
+/// Series of readings as people have them, and the same with an interval in a wrong unit. The detector of wrong units is measured with
+/// them.
 ///
 /// Everything follows from the seed. A clean series is one of: a thermometer used daily, with fevers of some days up to 40.8 °C; a waking
 /// temperature with its cycle; an adult's weight with drift, clothes, weeks of travel and diets; a child's from birth, with months between
-/// weighings; a newborn's first weeks; blood glucose by the finger or each five minutes, healthy or diabetic with hypos down to 32 mg/dL and highs
-/// to 480; blood pressure, low to a crisis; oxygen saturation, healthy, with COPD or at altitude; body fat; daily energy at rest. Half are in
-/// another unit than the catalogue's, as they may well be.
+/// weighings; a newborn's first weeks; blood glucose by the finger or every five minutes, healthy or diabetic with hypos down to 32 mg/dL
+/// and highs to 480; blood pressure, low to a crisis; oxygen saturation, healthy, with COPD or at altitude; body fat; daily energy at rest.
+/// Half of them use another unit than the catalog's, which is correct.
 ///
-/// A mislabelled series has one stretch of five readings or more, half of them of five to twelve, whose numbers are in one unit and were taken for
-/// another. The gate would hold back values beyond the type's hard limits, so no such stretch is made. Weights and fat have readings that
-/// are right on one side of the stretch at least: 154 alone may be kilograms.
+/// A mislabeled series has one interval of five readings or more, half of them five to twelve, whose numbers are in one unit and were
+/// interpreted in another. The gate would quarantine values beyond the type's hard limits, so no such interval is made. Weights and fat
+/// have correct readings on at least one side of the interval, because 154 alone may be kilograms.
 struct LabelledSeries {
     var type: SampleType
     var kind: String
@@ -52,7 +53,7 @@ struct LabelledSeriesMaker {
         var type: String
         var units: [String]
         var digits: Int
-        /// Whether the values alone tell the unit, so that all of a series may be wrong.
+        /// Whether the values alone reveal the unit, so that a whole series may be wrong.
         var isPlain: Bool
     }
 

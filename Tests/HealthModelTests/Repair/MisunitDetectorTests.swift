@@ -16,8 +16,8 @@ import Testing
         #expect(alarms == 0)
     }
 
-    /// A stretch counts as found where the right unit is named for four fifths of it, and for little else.
-    /// What a hub does, which looks at the last readings again and again while more come.
+    /// An interval counts as found if the right unit is named for four fifths of it, and for little else. The test does what a hub does: it
+    /// examines the last readings again and again as more arrive.
     @Test(arguments: 5...6 as ClosedRange<UInt64>) func cleanSeriesRaiseNoAlarmWhileTheyGrow(seed: UInt64) throws {
         var maker = LabelledSeriesMaker(seed: seed)
         var alarms = 0
@@ -66,7 +66,7 @@ import Testing
         #expect(try #require(MisunitDetector(.bodyMass)).stretches(of: readings).isEmpty)
     }
 
-    /// Wherever a witness stands, before the first reading of a stretch or behind its last, the search ends, and it is none of the stretch.
+    /// A reference reading before the first reading of an interval, or after its last one, ends the search and is not part of the interval.
     @Test(arguments: 1...16 as ClosedRange<UInt64>) func witnessesAreNoPartOfAStretch(seed: UInt64) throws {
         var random = SplitMix(state: seed)
         var readings = try days((0..<60).map { "\(170 + $0 % 5).5" }, "kg")
@@ -92,7 +92,7 @@ import Testing
         #expect(try #require(MisunitDetector(.bloodGlucose)).stretches(of: try days(hypo, "mg/dL", each: 0.01)).isEmpty)
     }
 
-    /// Another device of the same person tells where the level is: then even a whole series of pounds is plain.
+    /// Another device of the same person shows the level. Then even a whole series in pounds is unambiguous.
     @Test func anotherDeviceIsAWitness() throws {
         var readings = try days((0..<20).map { "70.\($0 % 6)" }, "kg")
         for index in readings.indices { readings[index].isWitness = index % 2 == 0 }

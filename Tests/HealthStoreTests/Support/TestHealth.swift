@@ -5,7 +5,7 @@ import Testing
 
 @testable import HealthStore
 
-/// A store in a folder of its own, at noon of 20 November 2026 in Berlin.
+/// A store in its own folder, at noon of 20 November 2026 in Berlin.
 struct TestHealth {
     let folder: TemporaryFolder
     let store: HealthStore
@@ -25,7 +25,7 @@ struct TestHealth {
         get throws { try #require(TimeZoneRules.named("Europe/Berlin")) }
     }
 
-    /// The same store, opened by somebody else.
+    /// The same store, opened by another process.
     func another(_ source: String? = nil) throws -> HealthStore {
         let access: HealthStore.Access = source.map { .write(as: SourceRevision(id: $0, name: $0)) } ?? .read
         return try HealthStore(path: path, access: access, zone: try Self.berlin, now: { Self.now })
@@ -42,13 +42,13 @@ struct TestHealth {
         .quantity(.heartRate, try Amount(Double(rate), "/min"), from: time(minutes))
     }
 
-    /// What the store has, as values in the order of their start.
+    /// The values of the store, in the order of their start.
     func values(_ type: SampleType) async throws -> [Double] {
         try await SampleQueryDescriptor(predicate: .types([type])).result(for: store).map(\.sample.value)
     }
 }
 
-/// The error of this type that the body throws; nil where it throws another one or none.
+/// The error of this type that the body throws. `nil` if it throws another one or none.
 func thrown<Failure: Error>(_ type: Failure.Type, by body: () async throws -> Void) async -> Failure? {
     do {
         try await body()

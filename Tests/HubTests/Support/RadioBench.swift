@@ -72,7 +72,7 @@ final class RadioBench {
             store: store, now: { now }, zone: zone, loop: loop)
     }
 
-    /// Another run of the hub takes up what the store has.
+    /// A new run of the hub continues with the content of the store.
     func takeAnew() throws {
         let next = RadioService(live: Self.live(store, zone, loop), source: source)
         next.apply(try settings())
@@ -90,12 +90,12 @@ final class RadioBench {
         return settings
     }
 
-    /// What a hub does when it is sent SIGHUP.
+    /// Does what a hub does on SIGHUP.
     func reload() throws { hub.apply(try settings()) }
 
     func stop() throws { try hub.stop() }
 
-    /// The hub goes to another zone: its service is started anew there.
+    /// Moves the hub to another zone and restarts its service there.
     func travel(to zone: TimeZoneRules) throws {
         try hub.stop()
         live = Self.live(store, zone, loop)
@@ -107,7 +107,7 @@ final class RadioBench {
         hub.apply(settings)
     }
 
-    /// The device's clock is read; it is so many seconds ahead of what the zone's clocks show.
+    /// Compares the device's clock, which is this many seconds ahead of the zone's local time.
     func compareClocks(
         ahead seconds: Int64 = 0, zoneHours: Int32 = 1, of address: BluetoothAddress = RadioBench.address
     ) {

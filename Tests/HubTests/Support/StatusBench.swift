@@ -9,7 +9,7 @@ import SampleStore
 @testable import Hub
 @testable import Ingestion
 
-/// A hub with simulated sensors and its status server, on a clock of the test's; the test is the other end of the socket.
+/// A hub with simulated sensors and its status server, on the test's clock. The test is the other end of the socket.
 final class StatusBench {
     final class Clock: SourceClock {
         var uptime = Duration.seconds(1000)
@@ -26,7 +26,7 @@ final class StatusBench {
         func stop() {}
     }
 
-    /// One who asks, and reads only when the test says so.
+    /// A client that reads only when the test requests it.
     final class Asker {
         let descriptor: Int32
         private var received: [UInt8] = []
@@ -41,7 +41,7 @@ final class StatusBench {
 
         func say(_ text: String) { _ = send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL)) }
 
-        /// Everything that has come; nothing where the other end has closed.
+        /// Everything that has arrived. `nil` if the other end has closed.
         func read() -> String? {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             var isOpen = true
@@ -108,12 +108,12 @@ final class StatusBench {
         try server.start()
     }
 
-    /// Lets so much time go by, and what is due happen.
+    /// Lets time pass and runs due timers.
     func pass(_ time: Duration = .zero) {
         clock.uptime += time
         let (seconds, attoseconds) = time.components
         clock.now = Instant(microseconds: clock.now.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
-        // What one turn reads or brings about is answered in the next.
+        // Input read in one turn is answered in the next.
         for _ in 0..<4 { loop.turn(maximumWait: .zero) }
     }
 

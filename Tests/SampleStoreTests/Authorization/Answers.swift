@@ -7,7 +7,7 @@ import Testing
 
 /// Everything that a store answers to a reader, without the numbers of series, ingests and changes, which are a store's own.
 struct Answers: Equatable {
-    /// By what was asked, sorted.
+    /// The answers by request, sorted.
     var told: [String: [String]] = [:]
 
     static let zone = TimeZoneRules(fixed: .utc)
@@ -35,7 +35,7 @@ struct Answers: Equatable {
         return lines
     }
 
-    /// What is told of one object.
+    /// The answers about one object.
     private mutating func askAlone(_ store: SampleStore, _ asked: [SampleIdentity]) throws {
         for uuid in asked {
             if let found = try store.sample(uuid) { told["sample", default: []].append(TestStore.line(found.sample)) }
@@ -103,7 +103,7 @@ struct Answers: Equatable {
         told["characterised"] = try store.subjectsWithCharacteristics()
     }
 
-    /// What no grant gives: what the store keeps for the hub and its keeper.
+    /// Data that no grant includes: the store keeps it for the hub and its owner.
     static func household(_ store: SampleStore) throws -> [Int] {
         [
             try store.persons().count, try store.adoptedDevices().count, try store.aliases().count, try store.accounts().count,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What a client saves never makes the reading of a device or a file a duplicate.
+/// A sample that a client saves never makes the reading of a device or a file a duplicate.
 @Suite struct ClientCopyTests {
     private static let day: Int64 = 86_400_000_000
     private static let now = TestStore.received
@@ -29,7 +29,7 @@ import Testing
         return try test.store.statistics(StatisticsQuery(type: type, intervals: days, priority: [])).map(\.count)
     }
 
-    /// Whichever came first, both are there, statistics count one, and what the client deletes is its own.
+    /// Whichever arrived first, both are stored, statistics count one, and the client can delete only its own.
     @Test(arguments: [SampleType.bodyMass, .bloodGlucose, .heartRate, .stepCount], [true, false])
     func aCopyIsLinkedAndTakesNothingAway(type: SampleType, copyComesFirst: Bool) throws {
         try TestStore.with { test in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Who a client is, and what it asks for.
+/// A client and its requests.
 @Suite struct ClientTests {
     private static let now = TestStore.received
 
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// What was answered shows, not how.
+    /// It shows whether a request was answered, and not the answer.
     @Test func askingTellsOnlyWhetherAPersonWouldBeAsked() throws {
         try TestStore.with { test in
             let store = try test.store
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// Of one right the person spoke: the other stays as it was granted, object by object, and is still to be answered.
+    /// The person answered one right. The other stays as it was granted, object by object, and is still pending.
     @Test func theOtherRightStaysAsItIs() throws {
         try TestStore.with { test in
             let store = try test.store
@@ -149,7 +149,7 @@ import Testing
         }
     }
 
-    /// Which one is missing is not told.
+    /// The missing type is not named.
     @Test func requiredTypesFailTogether() throws {
         try TestStore.with { test in
             let store = try test.store
@@ -188,7 +188,8 @@ import Testing
             try store.enterReads([entry], readBy: client)
             try store.enterReads([entry], readBy: client)
             #expect(try store.readLedger(of: client).map(\.count) == [6])
-            // What is counted behind a withdrawal was given before it; of somebody who never granted anything there is nothing to count.
+            // Reads that are counted after a withdrawal happened before it. There is nothing to count for a person who never granted
+            // anything.
             try store.set(
                 Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
                 at: Self.now)

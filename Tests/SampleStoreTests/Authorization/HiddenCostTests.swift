@@ -6,7 +6,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What is hidden is not reached: a client's questions cost as many steps of SQLite's machine, whatever lies beside what it may read.
+/// Hidden data is never read: a client's requests take the same number of SQLite steps, whatever is next to its readable data.
 @Suite struct HiddenCostTests {
     /// Counts the steps of a connection.
     private final class StepCounter {
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// What a client may read, and what lies beside it.
+    /// The client's readable data, and the data next to it.
     enum Case: CaseIterable {
         /// Three records of many, of one clinic, at the same and at other times.
         case objects
@@ -89,7 +89,7 @@ import Testing
         return (client, visible.map(\.sample.identity))
     }
 
-    /// Steps by what is asked.
+    /// The number of steps by request.
     private func steps(_ kind: Case, hidden: Int) throws -> [String: Int] {
         try TestStore.with { test in
             let (client, readable) = try prepare(kind, hidden: hidden, test)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What was removed for good is told to those who could read it, and to nobody else.
+/// A permanent removal is reported to clients that could read the data, and to no others.
 @Suite struct LostChangesTests {
     private static func at(_ seconds: Int64) -> Instant { Instant(microseconds: RestrictionTests.origin + seconds * 1_000_000) }
 
@@ -19,7 +19,7 @@ import Testing
         return (client, try RestrictionTests.restricted(test, to: client))
     }
 
-    /// A client is told to begin again exactly where a store would have told it that has only what it may read.
+    /// A client must start again exactly when a reader of a store with only its readable data would have to.
     @Test func aPruningIsToldToThoseWhoCouldRead() throws {
         try TestStore.with { test in
             let writer = try client("writer", test, "heartRate", .none, mayWrite: true)
@@ -39,14 +39,14 @@ import Testing
             let readers = [all, since, recent, other, record, writer].map(\.reader)
             for reader in readers { #expect(try reader.knows(early) && reader.knows(middle) && reader.knows(late)) }
             _ = try test.store.prune([.heartRate: Self.at(100)], description: TestStore.description(.prune))
-            // What was removed came up to `late`; the writer's own up to `middle`.
+            // Data up to `late` was removed, and the client's own up to `middle`.
             #expect(try readers.map { try $0.knows(early) } == [false, false, true, true, true, false])
             #expect(try readers.map { try $0.knows(middle) } == [false, false, true, true, true, true])
             #expect(try readers.allSatisfy { try $0.knows(late) })
             #expect(try !test.store.knows(early) && !test.store.knows(middle) && test.store.knows(late))
             let type = try RestrictionTests.type("conditionRecord")
             _ = try test.store.prune([type: Self.at(2 * 3600)], description: TestStore.description(.prune))
-            // Its own one came before `early`; the other one was never there for it.
+            // Its own sample came before `early`. For this client, the other one never existed.
             #expect(try record.reader.knows(early) && record.reader.knows(.beginning) && !test.store.knows(middle))
             try test.store.remove(writer.client)
             #expect(
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// "Future ones, too" begins behind what there was: that one of those went, and is gone for good, is nothing to it.
+    /// A grant of future records begins after the existing ones. It is not affected if one of those was deleted and permanently removed.
     @Test func whatWasThereBeforeFutureOnesIsNotToldOf() throws {
         try TestStore.with { test in
             let (old, new) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 3))

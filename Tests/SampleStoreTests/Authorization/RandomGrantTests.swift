@@ -35,7 +35,7 @@ import Testing
                 return try RestrictionTests.condition("c\(number)", at: hour, subject: subject, source: source, type: type)
             }
             let maker = try SampleMaker(try RestrictionTests.type(type), source: source, sourceName: source, subject: subject)
-            // No two sources tell of one instant: which of them comes first is a store's own.
+            // No two sources report the same instant, because each store has its own order for those.
             let second: Double = source == "strap" ? 0 : source == "phone" ? 1 : 2
             let made = choose([0, 2]) == 0 ? maker : maker.local(2)
             return try made(
@@ -66,7 +66,7 @@ import Testing
             }
         }
 
-        /// What the person meant, word by word.
+        /// The person's intention, written out.
         func mayRead(_ sample: Sample, isLater: Bool) -> Bool {
             guard let grant = grants[sample.origin.subject + sample.origin.type.id] else { return false }
             if grant.mayWrite, sample.origin.source.id == client.source { return true }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What it costs a client to ask for a little of a long series: steps of SQLite's machine, which are the same on any computer.
+/// The cost of a small request in a long series: steps of SQLite's virtual machine, which are the same on any computer.
 @Suite struct RangeCostTests {
     private static let rows = 30_000
 
@@ -37,17 +37,17 @@ import Testing
             let statistics = try reader.statistics(
                 StatisticsQuery(type: .heartRate, intervals: days, from: time(Double(Self.rows) - 100), priority: []))
             #expect(statistics.map(\.count) == [100])
-            // Whether a name is told.
+            // Whether a name is known.
             let unknown = try make("7", at: Double(Self.rows - 1)).sample.identity
             #expect(try !ReadableReferences.isReadable(unknown.description, reader.connection))
             interruption.end(on: reader.connection)
-            // What lies before is not there for the client.
+            // For the client, earlier samples do not exist.
             #expect(try samples(SampleQuery(types: [.heartRate])) == Self.rows - Int(grantedFrom ?? 0))
             withExtendedLifetime(interruption) {}
         }
     }
 
-    /// A range that lies before what is granted costs the same, whether or not anything is hidden there.
+    /// A range before the granted one costs the same, with or without hidden data there.
     @Test(arguments: [0, 30_000]) func whatIsHiddenCostsNothing(hidden: Int) throws {
         try TestStore.with { test in
             let (make, other) = (try SampleMaker(), try SampleMaker(.bodyMass))

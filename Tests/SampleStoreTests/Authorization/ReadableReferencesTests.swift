@@ -63,7 +63,7 @@ import Testing
                     }
                 }
             }
-            // What was read before it was deleted is still its name.
+            // A sample that the client could read before its deletion can still be named.
             try test.delete(high)
             let reader = try reader(test, ["bloodPressure", "bloodPressureSystolic"], named: "later")
             #expect(try line(uuid, reader).contains(names[0].description))
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// The UUID of what took a sample's place is another person's, or lies before what may be read.
+    /// The UUID of a sample's replacement belongs to another person, or is before the readable range.
     @Test func aDeletionNamesWhatMayBeRead() throws {
         try TestStore.with { test in
             let sample = try SampleMaker(.bodyMass)("71", at: 0)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What a client may not read looks exactly as if it were not there.
+/// Data that a client cannot read looks exactly as if it did not exist.
 @Suite struct RestrictionTests {
     static let other = "0d0c5f39-6f55-4b55-a0a5-0f31a3a3c6a2"
     static let now = TestStore.received
@@ -104,7 +104,7 @@ import Testing
                 let expected = try Self.answers(try Self.restricted(empty, to: granted), samples)
                 #expect(expected.told.values.allSatisfy { $0.isEmpty })
                 #expect(try Self.answers(try Self.restricted(full, to: refused), samples) == expected)
-                // Whoever may write everything reads nothing that others wrote.
+                // A client with write access to everything cannot read other sources' samples.
                 for type in SampleType.all.map({ ObjectType($0) }) where !type.isReadOnly {
                     try full.store.set(
                         Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: true), of: refused,
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// Days are a type of their own, also where they follow from samples.
+    /// Rings are a separate type, even if they are derived from samples.
     @Test func ringsNeedAGrantOfTheirOwn() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)

@@ -1,7 +1,7 @@
 @testable import SampleStore
 
 extension SampleStore {
-    /// Enters what one client was given.
+    /// Records the reads of one client.
     func enterReads(_ entries: [ReadEntry], readBy client: Client) throws {
         try enterReads(entries.map { ReadJournal.Entry(client: client.id, read: $0) })
     }

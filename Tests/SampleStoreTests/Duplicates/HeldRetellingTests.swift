@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Held readings that one path tells again in another unit.
+/// Quarantined readings that one source reports again in another unit.
 @Suite struct HeldRetellingTests {
     private let metric: SampleMaker
     private let imperial: SampleMaker
@@ -14,7 +14,8 @@ import Testing
         metric = try RetellingTests.maker("bodyMass", "kg")
         imperial = try RetellingTests.maker("bodyMass", "[lb_av]")
     }
-    /// A held reading that is told again in another unit is held once, whatever a person decides; no other one is taken for it.
+    /// A quarantined reading that is reported again in another unit is quarantined once, whatever a user decides. No other reading is
+    /// mistaken for it.
     @Test(arguments: ["held", "accepted", "rejected"]) func aHeldReading(decision: String) throws {
         try TestStore.with { test in
             let (first, again) = try (
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    /// Two held readings of one instant find one telling each, in one batch or two.
+    /// Two quarantined readings at one instant match one report each, in one batch or two.
     @Test func heldReadingsOfOneInstant() throws {
         try TestStore.with { test in
             try test.keep([try metric("1001.5", at: 60, rule: .impossible)])
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    /// The gate has learned better since: what it lets pass in another unit is the held reading, which is not to be accepted as well.
+    /// The gate has changed since: a reading that passes in another unit is the quarantined one, which then cannot be accepted as well.
     @Test func whatWasHeldPassesInAnotherUnit() throws {
         try TestStore.with { test in
             try test.keep([try metric("80.15", at: 60, rule: .impossible), try metric("90.15", at: 90, rule: .impossible)])
@@ -63,7 +64,7 @@ import Testing
             try test.store.undo(3, forget: false, description: TestStore.description(.undo))
             #expect(try test.store.quarantined().map(\.id) == [1])
         }
-        // What was stored is not held as well.
+        // A stored reading is not quarantined as well.
         try TestStore.with { test in
             let first = try metric("80.15", at: 60)
             try test.keep([first])
@@ -74,7 +75,7 @@ import Testing
         }
     }
 
-    /// Of two readings that `import --exact` quarantined both, the second cannot be accepted beside the first.
+    /// If `import --exact` quarantined two readings, the second cannot be accepted in addition to the first.
     @Test func heldTwiceByAnExactImport() throws {
         try TestStore.with { test in
             let first = try metric("1001.5", at: 60, rule: .impossible)

@@ -2,26 +2,27 @@ import HealthModel
 import Pipeline
 import PipelineTesting
 
-/// Pairs of readings that came over two paths, each with the truth: one measurement, or two.
+/// Pairs of readings from two sources, each with the truth: one measurement, or two.
 ///
-/// Every pair has a day of its own. A measurement has a true time and a true value; the first path tells it as a sensor does (to the
-/// second, in its own unit, stamped by its own clock or on arrival up to 4 s late), the second as the maker's file does. What is drawn
-/// at random, evenly where nothing else is said:
+/// Every pair has its own day. A measurement has a true time and a true value. The first source reports it as a sensor does (to the
+/// second, in its own unit, with its own clock or up to 4 s late on arrival), the second as the maker's file does. These are drawn at
+/// random, evenly unless stated otherwise:
 ///
-/// - the type, of ``kinds``, with its range of values and the units and digits in which files tell it;
-/// - the second path's times: cut to the minute (`HH:mm`), cut to the minute with `:00` written, or to the second;
+/// - the type, from ``kinds``, with its range of values and the units and digits used in files;
+/// - the second source's times: truncated to the minute (`HH:mm`), truncated with `:00` written, or to the second;
 /// - its values: rounded to its digits after conversion.
 ///
-/// A quarter of the pairs is told twice by one path, the second time in another unit (``retold``): at the same time, or at the next one's.
+/// A quarter of the pairs is reported twice by one source, the second time in another unit (``retold``): at the same time, or at the next
+/// one.
 ///
 /// Half of the pairs are one measurement. The others are two: the next one of the same person after the type's shortest pause (a minute
-/// for weighings, half a minute for insulin where seconds are told, two seconds for heart rates), with the same value in a third of the
+/// for weighings, half a minute for insulin if seconds are reported, two seconds for heart rates), with the same value in a third of the
 /// cases; or another value at the same time; or the same value from another maker's device at the same time, which is kept as well.
 struct LabelledPair {
     var first: GatedSample
     var second: GatedSample
     var isOne: Bool
-    /// What the pair tries, for a message.
+    /// The situation of the pair, for a message.
     var kind: String
 }
 
@@ -67,7 +68,7 @@ struct LabelledPairs {
         ]
     }
 
-    /// What one path tells in either unit.
+    /// The kinds that one source reports in either unit.
     static func retold() throws -> [Kind] {
         func kind(_ id: String, _ values: ClosedRange<Double>, _ unit: String, _ digits: Int, _ other: String, _ others: Int)
             throws -> Kind
@@ -108,7 +109,7 @@ struct LabelledPairs {
             try SampleMaker(kind.type, source: "com.apple.health", sourceName: "Phone", unit: unit)
         }
         let conversion = try Unit(ucum: kind.unit).conversion(to: Unit(ucum: told.unit), molarMass: kind.type.molarMass)
-        // Some convert what was measured, others what was told.
+        // Some convert the measured value, others the reported one.
         let source = Bool.random(using: &random) && isOne ? rounded(value, kind.digits) : otherValue
         return LabelledPair(
             first: try maker(kind.unit)(text(value, kind.digits), at: time, lasting: lasting),
@@ -158,7 +159,7 @@ struct LabelledPairs {
                 if differs { otherValue += (kind.values.upperBound - kind.values.lowerBound) * 0.02 }
                 name = "next \(kind.type.id)\(differs ? "" : ", equal")"
             case 2:
-                // Two steps of what the file tells, at least.
+                // At least two steps of the value in the file.
                 let step = try step(of: told, kind)
                 otherValue += step * 2 * (Bool.random(using: &random) ? 1 : -1)
                 name = "other value \(kind.type.id)"
@@ -198,7 +199,7 @@ struct LabelledPairs {
         return (value * scale).rounded() / scale
     }
 
-    /// With just so many digits behind the point.
+    /// With exactly this many decimals.
     private static func text(_ value: Double, _ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }

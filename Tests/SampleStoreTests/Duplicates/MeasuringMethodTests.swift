@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// How a value was measured tells readings apart that agree in all else.
+/// The measuring method distinguishes readings that agree in everything else.
 @Suite struct MeasuringMethodTests {
     private static func said(_ method: String) -> Metadata { Metadata([("glucoseMethod", .string(method))]) }
 
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The file again after the unit was changed: each finds its own, and what is new is stored.
+    /// The file again after the unit was changed: each reading matches its own, and new ones are stored.
     @Test func anotherUnit() throws {
         try TestStore.with { test in
             try test.keep([try Self.maker()("5.6", at: 0, metadata: Self.said("sensorHistoric"))])
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Two programs upload one sensor's reading, some seconds apart; a minute on it is the next one.
+    /// Two programs upload one sensor's reading some seconds apart. A minute later it is the next one.
     @Test(arguments: [
         (9.0, "sensor", true), (29, "sensor", true), (31, "sensor", false), (60, "sensor", false), (9, "strip", false),
     ])
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Another path: a strip is no sensor's reading; in another maker's words, or in none, it may be the same one.
+    /// Another source: a strip is not a sensor's reading. With another maker's word, or without one, it may be the same reading.
     @Test(arguments: [
         ("sensor", "strip", false), ("sensorScan", "sensor", true), ("calibration", "strip", true), ("strip", nil, true),
     ])

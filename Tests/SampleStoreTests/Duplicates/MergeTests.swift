@@ -29,7 +29,7 @@ import Testing
         try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
     }
 
-    /// Two readings, three tellings of each, and one that nobody told again.
+    /// Two readings with three reports each, and one with a single report.
     private func doubled(_ test: TestStore) throws -> (firsts: [GatedSample], others: [GatedSample]) {
         let firsts = try [km("1.25", at: 60, lasting: 30), km("0.8", at: 120, lasting: 30), km("0.8", at: 180)]
         let miles = try [mile("0.777", at: 60, lasting: 30), mile("0.497", at: 120, lasting: 30)]
@@ -57,7 +57,7 @@ import Testing
             #expect(try test.store.changedUUIDs().count == anchor - 4, "followers are told of four deletions")
             let explanation = try #require(try test.store.explain(others[0].sample.identity))
             #expect(explanation.first?.other.uuid == firsts[0].sample.identity && explanation.first?.rule == .unit)
-            // Nothing is left to do, and nothing comes back by importing again, however.
+            // Nothing remains to be done, and no import brings the samples back.
             #expect(try merge(test) == (0, 0))
             #expect(try test.keep(others).account.duplicate == 4)
             try test.keepExactly(others)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Whatever is taken back, each measurement is there once while an import that told it stands.
+    /// Whatever is undone, each measurement is stored once while an import that reported it is active.
     @Test(
         arguments: [
             ([1], 2), ([1, 2], 2), ([2], 3), ([2, 1], 2), ([2, 3, 1], 0), ([3, 1], 2), ([1, 5], 3), ([1, 2, 3], 0), ([2, 5], 3),
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Whoever takes a merge back says that they are two: each can be deleted and restored.
+    /// Undoing a merge declares that they are two: each can be deleted and restored.
     @Test func apartAgain() throws {
         try TestStore.with { test in
             let (firsts, others) = try doubled(test)
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// The first may be a person's deleted one: what is left then is not taken for a copy of it.
+    /// The first may have been deleted by a user. The remaining reading is not a copy of it.
     @Test func whatWasDeletedIsNoFirst() throws {
         try TestStore.with { test in
             let (first, again) = try (km("1.25", at: 60), mile("0.777", at: 60))
@@ -140,7 +140,8 @@ import Testing
         }
     }
 
-    /// Of two readings at one instant each finds its own; two of one unit are two; other values, ends and times are others.
+    /// Each of two readings at one instant matches its own. Two in one unit are two, and other values, ends and times are different
+    /// readings.
     @Test func twoStayTwo() throws {
         try TestStore.with { test in
             try test.keepExactly([try km("5.00", at: 0), try km("5.02", at: 0), try km("5.0", at: 60), try km("5.01", at: 60)])
@@ -154,7 +155,7 @@ import Testing
         }
     }
 
-    /// A witness of another path's sample was told in another unit, which became a sample beside it; and local times.
+    /// A duplicate of another source's sample was reported in another unit, which became a separate sample. Also with local times.
     @Test func besideAWitness() throws {
         try TestStore.with { test in
             let sensed = try NearDuplicateTests.ble()("80.15", at: 24)
@@ -179,13 +180,13 @@ import Testing
         }
     }
 
-    /// What others are witnesses of is named, and left.
+    /// Samples with duplicates are listed and not merged.
     @Test func whatHasWitnessesIsLeft() throws {
         try TestStore.with { test in
             let again = try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 60)
             try test.keepExactly([try NearDuplicateTests.file()("80.15", at: 60)])
             try test.keepExactly([again])
-            // It is like the second alone: the first says otherwise in as many digits.
+            // It matches only the second: the first has another value with as many digits.
             try test.keep([try NearDuplicateTests.ble()("80.13", at: 60)])
             #expect(try test.store.witnesses(of: 3, limit: 9).map(\.first) == [again.sample.identity])
             #expect(try test.store.retellings().map(\.isLeft) == [true])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// The same measurement over two paths is one sample; two measurements stay two.
+/// The same measurement from two sources is one sample. Two measurements stay two.
 @Suite struct NearDuplicateTests {
     static let scale = Device(key: "acme-1", manufacturer: "Acme", model: "S1", serial: "1")
 
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// Each path tells both weighings; each finds its own, in whatever order, also within one batch.
+    /// Each source reports both weighings, and each matches its own, in any order, also within one batch.
     @Test func storyTwentyEight() throws {
         for isOneBatch in [false, true] {
             try TestStore.with { test in
@@ -203,7 +203,7 @@ import Testing
         }
     }
 
-    /// A typed value beside a continuous sensor is not a copy of one of its readings, in either order.
+    /// A typed value next to a continuous sensor's is not a copy of one of its readings, in either order.
     @Test(arguments: [false, true], [60, 1] as [Int32]) func aTypedValueBesideAStream(isTypedFirst: Bool, resolution: Int32)
         throws
     {
@@ -257,7 +257,7 @@ import Testing
                 #expect(try test.keep([second]).outcomes == [[.duplicate]])
                 #expect(try test.store.changedUUIDs() == [second.sample.identity])
                 if forget {
-                    // The first comes anew, and is now the witness.
+                    // The first arrives again and is now the duplicate.
                     #expect(try test.keep([first]).outcomes == [[.duplicate]])
                     #expect(try test.store.check() == [])
                     return
@@ -285,7 +285,7 @@ import Testing
             let undoing = try test.store.undo(other, forget: false, description: TestStore.description(.undo)).ingest
             #expect(undoing > 0)
             #expect(try test.identities() == [first.sample.identity])
-            // Taken back, it does not stand in; given back, it does.
+            // An undone report does not replace it. After the undo is undone, it does.
             try test.store.undo(one, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().isEmpty)
             #expect(try test.keep([second]).outcomes == [[.duplicate]])
@@ -295,7 +295,7 @@ import Testing
         }
     }
 
-    /// Of two witnesses that one ingest brought, one stands in; both are taken back, and given back.
+    /// One of two duplicates from one import replaces the original. Both are undone, and both are restored.
     @Test func undoingWitnessesOfWhichOneStandsIn() throws {
         try TestStore.with { test in
             let firsts = try [Self.ble()("80.15", at: 24), Self.ble()("79.35", at: 86_424)]

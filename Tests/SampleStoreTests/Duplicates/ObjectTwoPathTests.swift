@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// A workout or a night that two paths tell is one, by the rules of any sample that lasts; what belongs to it is nobody's double.
+/// A workout or a night from two sources is one, by the rules for any interval. Its parts are not duplicates of anything.
 @Suite struct ObjectTwoPathTests {
     private static let watch = Device(key: "acme-1", manufacturer: "Acme", model: "W1")
 
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// Taken back, the first leaves the other one in its place, and comes back as it was.
+    /// After the undo of the first, the other one takes its place. Undoing the undo restores the first.
     @Test func takenBack() throws {
         try TestStore.with { test in
             let family = Device(key: "Acme", manufacturer: "Acme")

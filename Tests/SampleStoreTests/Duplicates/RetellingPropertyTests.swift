@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// One path that tells few readings in four forms (two units, two resolutions), in any order, with and without comparing, between undoings,
+/// One source reports few readings in four forms (two units, two resolutions), in any order, with and without comparison, between undos,
 /// deletions and merges.
 @Suite struct RetellingPropertyTests {
     @Test(arguments: Array(1...120) as [UInt64]) func anyOrder(seed: UInt64) throws {

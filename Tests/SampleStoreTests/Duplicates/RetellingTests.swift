@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// One path that tells a reading again in another unit, as an export after the phone's unit was changed.
+/// One source reports a reading again in another unit, like an export after the phone's unit was changed.
 @Suite struct RetellingTests {
     static func maker(_ id: String, _ unit: String) throws -> SampleMaker {
         try SampleMaker(try #require(SampleType(id)), source: "com.apple.health", sourceName: "Phone", unit: unit)
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// In batches of one file, in one batch, and over three units; the first stays.
+    /// In batches of one file, in one batch, and over three units. The first stays.
     @Test func aFileThatMixesUnits() throws {
         try TestStore.with { test in
             let one = try Self.maker("distanceWalkingRunning", "km")("5.00", at: 0)
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    /// Each finds its own, the most alike first; a sample has one telling in each unit.
+    /// Each matches its own, the closest first. A sample has one report in each unit.
     @Test func severalAtOneInstant() throws {
         try TestStore.with { test in
             let (metric, imperial) = try (Self.maker("bodyMass", "kg"), Self.maker("bodyMass", "[lb_av]"))
@@ -77,7 +77,7 @@ import Testing
             ]
             #expect(try test.keep(told).outcomes == [[.duplicate, .duplicate, .duplicate, .stored]])
             #expect(try test.keep(told).account.duplicate == 4)
-            // 5.00 km and 5.01 km both round to 3.11 miles; only one of them is what was told so.
+            // 5.00 km and 5.01 km both round to 3.11 miles. Only one of them was reported so.
             let (km, mile) = try (Self.maker("distanceCycling", "km"), Self.maker("distanceCycling", "[mi_i]"))
             try test.keep([try mile("3.11", at: 0)])
             #expect(try test.keep([try km("5.00", at: 0)]).outcomes == [[.duplicate]])
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// What an undoing took back may be told again in another unit; when the first comes back, it is one all the same.
+    /// An undone reading may be reported again in another unit. If the first is restored, it is still one reading.
     @Test func toldAgainAfterAnUndoing() throws {
         try TestStore.with { test in
             let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// A local time read in two zones is one reading; so it is in another unit.
+    /// A local time read in two zones is one reading, also in another unit.
     @Test func underAnotherZone() throws {
         try TestStore.with { test in
             try test.keep([try Self.maker("bodyMass", "kg").local(1)("80.15", at: 60)])
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    /// A second path's file, told in miles, then in kilometres: both are witnesses of the sensor's sample.
+    /// A second source's file, in miles, then in kilometers: both are duplicates of the sensor's sample.
     @Test func aWitnessToldAgain() throws {
         try TestStore.with { test in
             let sensed = try NearDuplicateTests.ble()("80.15", at: 24)
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// However ingests and their undoings are undone: a measurement is there once at most, told in one unit.
+    /// However imports and their undos are undone, a measurement is stored at most once, in one unit.
     @Test(arguments: [[1, 3, 2, 4], [1, 3, 2, 1, 6, 4], [2, 3, 1, 4], [1, 2, 3, 4, 5, 6]] as [[Int64]])
     func undoingsOfUndoings(order: [Int64]) throws {
         try TestStore.with { test in
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    /// In kilometres, in miles with all their digits, and in miles cut to three: three exports tell of one walk, whichever comes first.
+    /// In kilometers, in miles with all digits, and in miles truncated to three digits: three exports of one walk, in any order.
     @Test(arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [2, 0, 1], [0, 1, 2, 3]])
     func toldAgainWithOtherDigits(order: [Int]) throws {
         try TestStore.with { test in
@@ -191,7 +191,7 @@ import Testing
             }
             #expect(try test.identities() == [tellings[order[0]].sample.identity])
             for index in order { #expect(try test.keep([tellings[index]]).account.duplicate == 1) }
-            // Each stands up where those before it are taken back, alone.
+            // Each becomes live when the earlier ones are undone.
             for ingest in order.indices {
                 try test.store.undo(Int64(ingest) + 1, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().count == (ingest == order.count - 1 ? 0 : 1))
@@ -200,8 +200,8 @@ import Testing
         }
     }
 
-    /// One export tells a reading once: two of one unit in it are two, though an earlier export told one in another unit; so are two that
-    /// differ in as many digits, and equal ones.
+    /// One export contains a reading once. Two in one unit are two, although an earlier export contained one in another unit. So are two
+    /// that differ with as many digits, and equal ones.
     @Test(arguments: [false, true]) func twoOfOneUnitInOneFileStayTwo(inOneBatch: Bool) throws {
         try TestStore.with { test in
             let (km, mile) = try (Self.maker("distanceWalkingRunning", "km"), Self.maker("distanceWalkingRunning", "[mi_i]"))

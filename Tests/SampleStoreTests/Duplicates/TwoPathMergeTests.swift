@@ -5,8 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// Samples of two paths that no import has compared: a repair moved one to where the other stands, an undoing gave one back beside it, or both were
-/// stored with `--exact`. They are found, and one of each when a person asks.
+/// Samples from two sources that no import has compared: a repair moved one onto the other, an undo restored one next to the other, or both
+/// were stored with `--exact`. They are found, and merged on request.
 @Suite struct TwoPathMergeTests {
     private func ble() throws -> SampleMaker { try NearDuplicateTests.ble() }
     private func file() throws -> SampleMaker { try NearDuplicateTests.file() }
@@ -28,7 +28,7 @@ import Testing
         try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
     }
 
-    /// The scale's clock was an hour behind; the maker's file had the right time.
+    /// The scale's clock was an hour behind. The maker's file had the right time.
     @Test func aRepairMovesItThere() throws {
         try TestStore.with { test in
             let weights = ["80.15", "80.35", "79.95"]
@@ -54,10 +54,10 @@ import Testing
             #expect(try test.samples().map(\.sample.value) == [80.15, 80.35, 79.95])
             #expect(try test.store.check(deep: true) == [])
             #expect(try merge(test) == (0, 0))
-            // Nothing comes back by importing again.
+            // Importing again brings nothing back.
             #expect(try test.keep(right).account.duplicate == 3)
             #expect(try test.samples().count == 3)
-            // The repair stands as long as others were compared with it.
+            // The repair cannot be undone while other samples were merged with its result.
             let error = thrown(StoreError.self) { _ = try test.store.undoMigration(migration, at: TestStore.received) }
             #expect(error?.message.contains("ledger undo \(merged.ingest)") == true)
             let apart = try undo(merged.ingest, test)
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// Told over another path where a repair had moved it away, and given back.
+    /// Reported by another source at the place that a repair had cleared, then restored.
     @Test func anUndoingGivesItBack() throws {
         try TestStore.with { test in
             try test.keep([try ble()("80.15", at: 24)])
@@ -87,7 +87,7 @@ import Testing
             #expect(try test.store.retoldOverPaths(since: last) == 1)
             #expect(try merge(test).count == 1)
             #expect(try test.samples().map(\.sample.value) == [80.15])
-            // Whatever of the two imports is taken back, it is there once.
+            // Whichever of the two imports is undone, it is stored once.
             let undone = try undo(1, test)
             #expect(try test.identities() == [other.sample.identity])
             try undo(undone, test)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// Two weighings within a minute, told twice, of which one is a witness already: the other is no copy of the first.
+    /// Two weighings within a minute, each reported twice, one of them already a duplicate. The other is not a copy of the first.
     @Test func twoStayTwo() throws {
         try TestStore.with { test in
             try test.keep([try ble()("80.15", at: 24)])
@@ -137,8 +137,8 @@ import Testing
         }
     }
 
-    /// Few weights at few times over two paths, repaired, merged, taken back, deleted in any order: the deep check finds nothing but what merging
-    /// would mend, after merging no measurement is there twice, and taking everything back ends where it began.
+    /// Few weights at few times from two sources are repaired, merged, undone and deleted in any order. The deep check finds only what
+    /// merging corrects, after merging no measurement is stored twice, and undoing everything ends at the beginning.
     @Test(arguments: 0..<150 as Range<UInt64>) func whateverHappens(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SampleStore
 
-/// Measurements that arrive over up to three paths, in any order, are deleted, restored and taken back: at most one sample each, and the one
-/// that the model says.
+/// Measurements from up to three sources arrive in any order and are deleted, restored and undone. Each has at most one sample, the one of
+/// the model.
 @Suite struct TwoPathPropertyTests {
-    /// What a measurement should be in the store, without any of how that is found.
+    /// The expected state of a measurement in the store, without its implementation.
     private struct Measurement {
         struct Arrival {
             var path: Int
@@ -19,7 +19,7 @@ import Testing
         var arrivals: [Arrival] = []
         var isDeleted = false
 
-        /// The path whose sample stands for it: the first that has not been taken back.
+        /// The source whose sample is live: the first one that has not been undone.
         var standing: Int? { isDeleted ? nil : arrivals.first { !$0.isGone }?.path }
     }
 
@@ -33,7 +33,7 @@ import Testing
         paths = [try NearDuplicateTests.ble(), try NearDuplicateTests.file(), site]
     }
 
-    /// Measurement number `index`: told to the second in hundredths of a kilogram, or to the minute in tenths of one or of a pound.
+    /// Measurement number `index`, to the second in hundredths of a kilogram, or to the minute in tenths of a kilogram or a pound.
     private func sample(_ index: Int, _ path: Int) throws -> GatedSample {
         let hundredths = 8015 + index * 100
         let pounds = (Double(hundredths) / 100 / 0.45359237 * 10).rounded() / 10
@@ -68,7 +68,7 @@ import Testing
                 measurements[index].isDeleted = false
             case 2:
                 guard let undone = imports.randomElement(using: &random) else { continue }
-                // What was deleted and taken back as well has two reasons to be gone, and that is another property.
+                // A sample that was deleted and also undone has two reasons to be absent, which is another property.
                 let touched = measurements.indices.filter { measurements[$0].arrivals.contains { $0.ingest == undone } }
                 guard !touched.contains(where: { measurements[$0].isDeleted }) else { continue }
                 _ = try test.store.undo(undone, forget: false, description: description(.undo))
@@ -88,7 +88,7 @@ import Testing
                 imports.append(ingest.id)
                 for (index, outcome) in zip(chosen, outcomes) {
                     let known = measurements[index].arrivals
-                    // What was taken back may come again over another path; its own is known.
+                    // An undone sample may arrive again from another source. Its own source is known.
                     let isNew = known.allSatisfy { $0.isGone && $0.path != path }
                     #expect(
                         outcome == (isNew ? .stored : .duplicate),

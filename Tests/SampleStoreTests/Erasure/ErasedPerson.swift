@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// A store of two people: of Anna everything that a store can have of somebody, of the other a little of the same.
+/// A store of two people: Anna has everything that a store can contain about a person, the other has some of it.
 struct ErasedPerson {
     static let subject = "0d0c5f39-6f55-4b55-a0a5-0f31a3a3c6a2"
     static let name = "Anna Beispiel"
@@ -78,7 +78,7 @@ struct ErasedPerson {
         try keep([], [try mine("66", at: 30)], named: "mine.csv")
         try test.delete(try #require(self.mine.last))
         try keep([], [try SampleMaker(.stepCount)("300.5", at: 0, lasting: 600)], named: "mine.csv")
-        // Far enough behind for what came before to be summed up.
+        // Late enough that the earlier samples are summarized.
         try keep([try watch("69.875", at: 4000)], [try mine("67", at: 4000)])
         try test.store.summaries = Summaries.Limits(samples: 1, rows: 1000, time: 0)
         while try test.store.summarize() {}
@@ -159,7 +159,7 @@ struct ErasedPerson {
         }
     }
 
-    /// What was repaired, was hers by mistake, and was nobody's before it was hers.
+    /// Samples that were repaired, were hers by mistake, or were unassigned before they were hers.
     private mutating func addRepairs() throws {
         let hers = try SampleMaker(.bodyTemperature, subject: Self.subject)
         try keep([try hers("98.625", at: 5000)], [try SampleMaker(.bodyTemperature)("99.125", at: 5000)])

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SampleStore
 
-/// Of somebody who was erased no octet is left, and of the others everything is.
+/// No byte of an erased person remains, and everything of the others does.
 @Suite struct ErasureTests {
-    /// All octets of the store's files.
+    /// All bytes of the store's files.
     static func octets(_ test: TestStore) throws -> [UInt8] {
         var all: [UInt8] = []
         for name in try FileManager.default.contentsOfDirectory(atPath: test.folder.path).sorted() {
@@ -20,7 +20,7 @@ import Testing
 
     private static func contains(_ all: [UInt8], _ needle: [UInt8]) -> Bool { all.holds(needle) }
 
-    /// Every text and blob of every row, as long as a needle has to be to mean anything, with each number that is no whole one as SQLite writes it.
+    /// Every text and blob of every row, of the minimum length of a search term, with each fractional number as SQLite writes it.
     static func cells(_ test: TestStore) throws -> Set<[UInt8]> {
         let connection = try test.store.connection
         let tables = try Statement(connection, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
@@ -116,13 +116,13 @@ import Testing
         return subjects
     }
 
-    /// What the store tells of the other person, in every way.
+    /// All data of the other person, by every path.
     private func others(_ test: TestStore) throws -> Answers {
         let reader = try test.another(.read)
         try reader.restrict(toPerson: TestStore.subject)
         var answers = try Answers(
             of: reader, asked: try test.identities(SampleQuery(subject: TestStore.subject)), subjects: [TestStore.subject])
-        // A weighing of hers was the other's by mistake: what is left of that goes with it.
+        // A weighing of hers was the other's by mistake. The remains of that are erased, too.
         answers.told["changes"]?.removeAll { $0.hasPrefix("- ") && $0.contains("57.6875") }
         return answers
     }
@@ -145,14 +145,14 @@ import Testing
             #expect(
                 devices.map(\.key) == ["scale", "shared"] && devices.map(\.subject) == [Origin.unassigned, Origin.unassigned])
             #expect(devices[0].sharedBy.map(\.subject) == [TestStore.subject] && devices[1].users.map(\.number) == [2])
-            // The ledger says that somebody was erased, and of the others what it said; their files keep their names.
+            // The ledger records that a person was erased, and keeps the entries of the others. Their files keep their names.
             let accounts = try store.accounts()
             #expect(accounts.last?.kind == .erase && accounts.last?.name == nil)
             #expect(accounts.contains { $0.name == "mine.csv" })
             #expect(throws: StoreError.self) {
                 try store.undo(try #require(accounts.last).id, forget: false, description: TestStore.description(.undo))
             }
-            // What was hers by mistake, and is not any more, cannot be made hers again.
+            // A sample that was hers by mistake can no longer be assigned to her.
             let crossed = try store.migrations().filter { $0.state == "applied" && $0.repair.contains(TestStore.subject) }
             #expect(crossed.count == 1)
             let error = thrown(StoreError.self) { try test.undo(try #require(crossed.first).id) }
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    /// Whoever could read something of it begins again; whoever could not notices nothing.
+    /// A reader that could read some of it starts again. One that could not notices nothing.
     @Test func readersAreTold() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    /// A target that was told of the deletions goes on; one that was not is refused, and otherwise stops.
+    /// A target that received the deletions continues. One that did not refuses the erasure, or stops later.
     @Test func targetsThatWereToldGoOn() throws {
         for isTold in [true, false] {
             try TestStore.with { test in
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    /// Rows are gone at once; where the process ends before the octets are, the next one goes on.
+    /// Rows are removed at once. If the process ends before the bytes are, the next one continues.
     @Test func whatIsInterruptedIsGoneOnWith() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    /// A service that runs meanwhile counted what it told of the person, and enters that now.
+    /// A running service has counted reads of the person's data and records them now.
     @Test func whatIsCountedLaterNamesNobody() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)

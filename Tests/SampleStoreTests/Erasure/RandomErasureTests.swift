@@ -5,8 +5,9 @@ import Testing
 
 @testable import SampleStore
 
-/// Weighings of two people and of nobody, on a coarse grid, over two paths: kept, held, given to one another, moved, merged, deleted and taken back in any
-/// order. Then somebody is erased: nothing is left of them, the others' are as they were, and what comes next is sound.
+/// Weighings of two people, and unassigned ones, on a coarse grid, from two sources: stored, quarantined, reassigned, moved, merged,
+/// deleted and undone in any order. Then a person is erased. Nothing of them remains, the others do not change, and the store keeps
+/// working.
 @Suite struct RandomErasureTests {
     private static let subjects = [ErasedPerson.subject, TestStore.subject, Origin.unassigned]
 
@@ -16,7 +17,8 @@ import Testing
         var migrations: [Int64] = []
         var ingests: [Int64] = []
         private var number = 0
-        /// What is imported again behind one is somebody new's: a correction that gave it away, done again, gives it a second time.
+        /// A sample that is imported after an erasure belongs to a new person. A correction that reassigned it before does so a second
+        /// time.
         var erasures = 0
 
         init(_ test: TestStore, seed: UInt64) { (self.test, random) = (test, SeededGenerator(seed: seed)) }
@@ -83,13 +85,13 @@ import Testing
         }
     }
 
-    /// Finds nothing wrong, but for what merging would mend.
+    /// Finds nothing wrong, except what merging would correct.
     private func expectSound(_ test: TestStore, _ comment: Comment) throws {
         let problems = try test.store.check(deep: true).filter { !$0.contains("store merge") }
         #expect(problems == [], comment)
     }
 
-    /// Words such as `applied` stand in it.
+    /// The schema contains words such as `applied`.
     private func schema(_ test: TestStore) throws -> String {
         try test.store.connection.text("SELECT group_concat(sql) FROM sqlite_master") ?? ""
     }
@@ -121,7 +123,7 @@ import Testing
                 }
                 let isNamed = left.holds(Array(ErasedPerson.subject.utf8))
                 #expect(!isNamed, comment)
-                // Whoever reads all changes from the beginning has what there is.
+                // A reader of all changes from the beginning has the current samples.
                 var replayed: Set<SampleIdentity> = []
                 try test.store.changes(after: .beginning, types: nil) { change, _ in
                     switch change {

@@ -80,7 +80,7 @@ import Testing
         try test.identities().contains(sample.sample.identity)
     }
 
-    /// What a reader of the change log holds in the end.
+    /// The final content of a reader of the change log.
     private static func replayed(_ test: TestStore) throws -> Set<SampleIdentity> {
         var held: Set<SampleIdentity> = []
         try test.store.changes(after: .beginning, types: nil) { change, _ in
@@ -94,7 +94,7 @@ import Testing
 
     @Test(arguments: Change.allCases, [1, 1024]) func estimatesFollowTheirInputs(change: Change, stepRows: Int) throws {
         try TestStore.with { test in
-            // Beside others, so that the change is written in several transactions if a step has one row.
+            // With other samples, so that the change needs several transactions if a step has one row.
             try test.store.stepRows = stepRows
             let estimated = try Self.fill(test)
             try test.keep(try (0..<3).map { try SampleMaker()("6\($0)", at: Double($0)) })
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// The estimate of the repaired weight goes with the repair, and the earlier one comes back.
+    /// The estimate of the repaired weight is deleted with the repair, and the earlier one is restored.
     @Test func anEstimateOfARepairedWeightGoesWithTheRepair() throws {
         try TestStore.with { test in
             let estimated = try Self.fill(test)
@@ -146,7 +146,7 @@ import Testing
     @Test(arguments: [false, true]) func nothingIsLeftOfAnErasedPerson(isReassigned: Bool) throws {
         try TestStore.with { test in
             let estimated = try Self.fill(test, of: Self.other)
-            // An estimate that was given to somebody else is still about the weight of this person.
+            // An estimate that was reassigned is still about the weight of this person.
             if isReassigned {
                 _ = try test.migrate(
                     TestStore.request(.subject(TestStore.subject), SampleType("fatFreeMass"), ambiguous: true))

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// The ledger as a list: which entry undoes which, and what is undone by that.
+/// The ledger as a list: which entry undoes which, and the resulting state.
 struct LedgerModel {
     private var targets: [Int64: Int64] = [:]
     private var undone: Set<Int64> = []
@@ -22,11 +22,11 @@ struct LedgerModel {
     /// The last entry that changed whether it is active.
     func changed(_ entry: Int64) -> Int64 { changes[entry] ?? entry }
 
-    /// What an entry is about in the end: itself, or what the first of a chain of undoings undid.
+    /// The entry that is affected in the end: itself, or the one that the first of a chain of undos undid.
     func root(_ entry: Int64) -> Int64 { targets[entry].map { root($0) } ?? entry }
 }
 
-/// What is live, as nothing but ``MeasurementHistory`` over lists says.
+/// The live samples, as ``MeasurementHistory`` computes them from lists.
 struct MeasurementModel<Place: Hashable & Sendable> {
     struct Report {
         var place: Place
@@ -49,7 +49,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
     var applied: Set<Int64> = []
     var decisions: [(kind: MeasurementHistory<Place>.Decision.Kind, place: Place, entry: Int64)] = []
 
-    /// Notes a report: of a measurement of its own where no group is given.
+    /// Adds a report, as a measurement of its own if no group is given.
     mutating func report(_ place: Place, group: Int? = nil, entry: Int64) {
         groups += 1
         reports.append(Report(place: place, group: group ?? 1_000_000 + groups, entry: entry))
@@ -57,7 +57,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
 
     mutating func forgetReports(of places: Set<Place>) { reports.removeAll { places.contains($0.place) } }
 
-    /// What is live of all measurements, each looked at by itself: they are apart but for the versions of a record.
+    /// The live samples of all measurements, each computed separately. Only versions of a record depend on each other.
     var live: Set<Place> {
         var olds: [Place: Place] = [:]
         for repaired in repaired { if let new = repaired.new { olds[new] = repaired.old } }
@@ -94,7 +94,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         return Set(histories.values.flatMap(\.live))
     }
 
-    /// Whether an entry may not be undone: it is, or the readings that it reported would be gone while a repair of them stands.
+    /// Whether an entry cannot be undone: it is undone already, or a repair of its readings is applied.
     func isRefused(undoing entry: Int64) -> Bool {
         guard ledger.isActive(entry) else { return true }
         let root = ledger.root(entry)
@@ -106,7 +106,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         return repaired.contains { applied.contains($0.migration) && places.contains($0.old) }
     }
 
-    /// Whether later repairs changed what a repair made.
+    /// Whether later repairs changed the result of a repair.
     func isRepairedAgain(_ migration: Int64) -> Bool {
         let made = Set(repaired.filter { $0.migration == migration }.compactMap(\.new))
         return repaired.contains { $0.migration != migration && applied.contains($0.migration) && made.contains($0.old) }

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SampleStore
 
-/// The store against the computation over a list: random sequences of imports over several paths and in two units, of two people, of versions of
-/// records, of quarantined readings, of deletions, restorations, repairs, and undoings of all of these and of undoings.
+/// The store against the computation over a list: random sequences of imports from several sources and in two units, of two people, of
+/// versions of records, of quarantined readings, of deletions, restorations, repairs, and undos of all of these and of undos.
 ///
-/// After each step the samples, their sums, and what a reader of the change log holds are compared. In the end everything is undone in a random
-/// order, which leaves an empty store.
+/// After each step, the test compares the samples, their sums, and the content of a reader of the change log. In the end everything is
+/// undone in a random order, which leaves an empty store.
 ///
-/// `VITALGATE_MEASUREMENTS` sets how many sequences (2,000), `VITALGATE_SEED` the first one's seed (1).
+/// `VITALGATE_MEASUREMENTS` sets the number of sequences (2,000), `VITALGATE_SEED` the first one's seed (1).
 @Suite struct MeasurementModelTests {
     private static func setting(_ name: String, _ value: UInt64) -> UInt64 {
         getenv(name).flatMap { UInt64(String(cString: $0)) } ?? value
@@ -35,7 +35,7 @@ import Testing
         try test.close()
     }
 
-    /// What a sequence fills.
+    /// The tables that a sequence fills.
     private static func tables(_ test: TestStore) throws -> [String] {
         let statement = try Statement(
             test.store.connection,
@@ -56,7 +56,7 @@ private final class MeasurementSequence {
     private var looks: [String: String] = [:]
     private var uuids: [String: SampleIdentity] = [:]
     private var values: [String: Double] = [:]
-    /// What is, or was, a sample.
+    /// Current and former samples.
     private var known: Set<String> = []
     private var entries: [Int64] = []
     private var migrations: [(id: Int64, ingest: Int64)] = []
@@ -137,9 +137,9 @@ private final class MeasurementSequence {
         values[place] = sample.value
     }
 
-    // MARK: What comes in
+    // MARK: Input
 
-    /// Measurement `index` of one of two people, as a path tells it.
+    /// Measurement `index` of one of two people, as a source reports it.
     private func weight(_ person: Int, _ index: Int, _ path: Int) throws -> GatedSample {
         let maker = (person == 0 ? paths : guest)[path]
         let hundredths = 8015 + index * 100
@@ -155,7 +155,7 @@ private final class MeasurementSequence {
         var batch: [(place: String, group: Int, sample: GatedSample)] = []
         for index in chosen {
             let place = "w\(person)\(index)\(path)"
-            // What is told of a reading that a repair has moved is another reading, and another test's.
+            // A report of a reading that a repair has moved is another reading, for another test.
             guard !hasRepaired || model.reports.contains(where: { $0.place == place }) else { continue }
             batch.append((place, person * 10 + index, try weight(person, index, path)))
         }
@@ -216,7 +216,7 @@ private final class MeasurementSequence {
             let (id, place) = held.sorted(by: { $0.key < $1.key }).randomElement(using: &random).map({ ($0.key, $0.value.place) })
         else { return }
         let accepts = pick(2) == 0
-        // One that a person restored meanwhile is there already.
+        // A reading that a user has restored in the meantime is already stored.
         guard state(of: id) == "held", !accepts || !model.live.contains(place) else {
             #expect(throws: StoreError.self, comment) { try test.store.accept([id], description: description(.accept)) }
             return
@@ -227,7 +227,7 @@ private final class MeasurementSequence {
             judged.append((id, "rejected", entry))
             return entries.append(entry)
         }
-        // A reading that was accepted, deleted, and is held again stays what it is.
+        // A reading that was accepted, deleted, and quarantined again keeps its state.
         let wasAccepted = model.reports.contains { $0.place == place }
         let entry = try test.store.accept([id], description: description(.accept)).ingest
         story.append("\(entry): accept \(place)")
@@ -240,7 +240,7 @@ private final class MeasurementSequence {
         }
     }
 
-    // MARK: What is decided
+    // MARK: Decisions
 
     private func delete() throws {
         guard let place = model.live.sorted().randomElement(using: &random), let uuid = uuids[place] else { return }
@@ -331,14 +331,14 @@ private final class MeasurementSequence {
         let counted = held.filter { model.ledger.isActive($0.value.ingest) }
         model.ledger.note(undoing, undoes: entry)
         entries.append(undoing)
-        // Undoing an import rejects what it holds.
+        // Undoing an import rejects its quarantined readings.
         for (id, reading) in counted where !model.ledger.isActive(reading.ingest) && state(of: id) == "held" {
             judged.append((id, "rejected", undoing))
         }
         return true
     }
 
-    // MARK: What is compared
+    // MARK: Comparison
 
     private func compare() throws {
         let live = model.live
@@ -364,7 +364,7 @@ private final class MeasurementSequence {
         }
     }
 
-    /// The sums, which the store keeps in parts beside the samples, are those of the live samples.
+    /// The sums, which the store keeps in parts in addition to the samples, are those of the live samples.
     private func compareSums(of live: Set<String>) throws {
         for (type, prefix) in [(SampleType.heartRate, "r"), (.bodyMass, "w"), (.stepCount, "q")] {
             var query = StatisticsQuery(type: type, intervals: CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc)))
@@ -383,7 +383,7 @@ private final class MeasurementSequence {
         }
     }
 
-    /// In any order: what is refused is tried again once others are undone.
+    /// In any order: a refused undo is tried again after others.
     private func undoEverything() throws {
         for _ in 0..<200 {
             var left: [Int64] = entries.filter { model.ledger.root($0) == $0 && model.ledger.isActive($0) }

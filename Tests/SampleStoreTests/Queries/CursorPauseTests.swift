@@ -4,7 +4,7 @@ import Testing
 @testable import SampleStore
 
 @Suite struct CursorPauseTests {
-    /// Looked at a hundred rows at a time, a query gives what it gives at once.
+    /// A query that pauses after every hundred rows gives the same result as one without pauses.
     @Test(arguments: ["start", "-start", "-value,start"]) func aPauseLosesNothing(order: String) throws {
         try TestStore.with { test in
             let make = try SampleMaker()
@@ -32,7 +32,7 @@ import Testing
             }
             #expect(found == expected)
             #expect(pauses == 10)
-            // Whoever has paused may go on without a bound.
+            // A paused query may continue without a limit.
             let other = try test.store.samples(matching: query)
             defer { other.close() }
             rows = 10

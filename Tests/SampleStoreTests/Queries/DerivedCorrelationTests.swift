@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// The blood pressures that frames make: there as long as both halves are, under a UUID of their own, and never beside a stored one.
+/// The blood pressures derived from frames: present while both halves are, with their own UUID, and never in addition to a stored one.
 @Suite struct DerivedCorrelationTests {
     private static let cuff = Device(key: "cuff")
 
@@ -46,10 +46,10 @@ import Testing
             #expect(found[0].sample.start == frame[0].sample.start && found[0].sample.origin.device?.key == "cuff")
             #expect(try test.store.derivedCorrelation(found[0].uuid)?.uuid == found[0].uuid)
             #expect(try test.store.lookup(found[0].uuid) == nil)
-            // Not among what is stored.
+            // Not among the stored samples.
             #expect(try test.samples().count == 5)
             #expect(try test.samples(SampleQuery(types: [DerivedCorrelations.type])).isEmpty)
-            // Which follows from its halves alone: pinned for ever.
+            // The UUID follows from its halves alone and never changes.
             #expect(found[0].uuid.description == "019b76da-cf10-8a3a-b682-6cf9bec078e1")
             let inOne = SampleQuery(.predicateForObjectsWithCorrelation())
             #expect(Set(try test.identities(inOne)) == Set(frame.prefix(2).map(\.sample.identity)))
@@ -75,7 +75,7 @@ import Testing
 
     @Test func aRepairedHalfMakesAnotherOne() throws {
         try TestStore.with { test in
-            // Kilopascals that were taken for millimetres of mercury.
+            // Kilopascals that were read as millimeters of mercury.
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))
             let before = try #require(try pressures(test).first)
             let kilopascal = Repair.unit(MigrationTests.known("kPa"))
@@ -95,14 +95,14 @@ import Testing
             try test.keep(frame, other, [stored])
             let found = try pressures(test)
             #expect(found.count == 2 && found[0].uuid == stored.sample.identity)
-            // Taken back, the frame speaks for itself again.
+            // After the undo, the correlation is derived from the frame again.
             try test.delete(stored)
             #expect(try pressures(test).count == 2)
             #expect(try pressures(test).allSatisfy { $0.uuid != stored.sample.identity })
         }
     }
 
-    /// The cuff tells it now, the app's export later: its pressures are duplicates, and its correlation names them.
+    /// The cuff reports it now, the app's export later. Its pressures are duplicates, and its correlation names them.
     @Test func theSameOverTwoPathsIsThereOnce() throws {
         try TestStore.with { test in
             try test.keep(try Self.frame("120", "80", at: 10, group: 7))
@@ -115,7 +115,7 @@ import Testing
             let found = try pressures(test)
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == app.map(\.sample.identity))
-            // What it names stands under the UUIDs that the cuff's frame gave.
+            // It refers to the UUIDs of the cuff's frame.
             let told = try app.map { try #require(try test.store.object(named: $0.sample.identity)) }
             #expect(told.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && told.map(\.sample.value) == [120, 80])
             let members = SampleQuery(.predicateForObjects(fromCorrelation: found[0].uuid))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// What another path told first may have been repaired since, and then deleted.
+    /// The sample that another source reported first may have been repaired and then deleted.
     @Test func whatStandsForAnObject() throws {
         try TestStore.with { test in
             try test.keep(try Self.frame("16", "80", at: 10, group: 7))

@@ -5,8 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// Random small stores (coarse times, equal ones, back-dated, deleted, repaired, told in other units) and random queries, against all samples
-/// filtered and sorted in memory.
+/// Random small stores (coarse times, equal ones, back-dated, deleted, repaired, reported in other units) and random queries, compared with
+/// all samples filtered and sorted in memory.
 @Suite struct QueryReferenceTests {
     static let epoch: Int64 = 1_767_225_600_000_000
 
@@ -23,7 +23,7 @@ import Testing
     private struct Store {
         var random: SeededGenerator
 
-        /// Two persons, two sources, devices or none; moments and stretches on a grid of ten seconds.
+        /// Two people, two sources, with and without devices, and instants and intervals on a grid of ten seconds.
         mutating func batch() throws -> [GatedSample] {
             var makers: [SampleMaker] = []
             for subject in [TestStore.subject, "unassigned"] {
@@ -276,7 +276,7 @@ import Testing
                     if cursor.scanned.reduce(0, +) < all.count { narrowed += 1 }
                     cursor.close()
                 }
-                // What frames make, beside what is stored.
+                // Correlations derived from frames, in addition to stored samples.
                 var query = SampleQuery(types: [DerivedCorrelations.type])
                 query.derivesCorrelations = true
                 let pairs = try test.samples(query).map { Set(OwnedObjects.named(by: $0.sample)) }

@@ -39,7 +39,7 @@ extension TestStore {
         (try? HealthModel.Unit(ucum: code)) ?? .one
     }
 
-    /// What a thermometer app left behind: 98 °F as 98 °C on some phones, right on the others.
+    /// The samples of a thermometer app: 98 °F as 98 °C on some phones, right on the others.
     private static func thermometer() throws -> (wrong: [GatedSample], right: [GatedSample]) {
         let app = try SampleMaker(.bodyTemperature, source: "app", sourceName: "Thermo")
         let english = try SampleMaker(.bodyTemperature, source: "app", sourceName: "Thermo", unit: "[degF]")
@@ -91,7 +91,7 @@ extension TestStore {
             }
             for untouched in right { #expect(samples.contains { $0.identity == untouched.sample.identity }) }
 
-            // The old file again: nothing changes, and the account says why.
+            // The old file again: nothing changes, and the report explains it.
             let (outcomes, account) = try test.keep(wrong + right)
             #expect(outcomes[0].allSatisfy { $0 == .duplicate })
             #expect(account.stored == 0 && account.duplicate == 7)
@@ -141,7 +141,7 @@ extension TestStore {
         }
     }
 
-    /// A reader sees each deletion and, at once behind it, the addition; whatever its anchor.
+    /// A reader sees each deletion immediately followed by the addition, with any anchor.
     @Test func changesComeInPairs() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.bodyTemperature)
@@ -198,7 +198,7 @@ extension TestStore {
             }
         }
         #expect(identities[0] == identities[1])
-        // For ever: computed once by another implementation of SipHash and SHA-256.
+        // Never changes: computed once by another implementation of SipHash and SHA-256.
         #expect(identities[0].map(\.description) == ["019b76da-a800-8a7f-9126-fc21dbbcaeab"])
     }
 
@@ -208,7 +208,7 @@ extension TestStore {
             let right = try SampleMaker(.bodyTemperature, unit: "[degF]")("98", at: 0)
             try test.keep([wrong, right])
             var request = TestStore.request(Self.fahrenheit, .bodyTemperature)
-            // There would be one reading fewer: nothing is done until somebody says so.
+            // There would be one reading less, so nothing is done without confirmation.
             let seq = try test.store.lastChange()
             #expect(thrown(FewerReadings.self) { try test.migrate(request) }?.plan.merged == 1)
             #expect(try test.store.lastChange() == seq && test.store.migrations().isEmpty)
@@ -250,12 +250,12 @@ extension TestStore {
             let pairs = try test.pairs(of: migration)
             let deleted = try #require(pairs[wrong[0].sample.identity])
             try test.store.delete([deleted], description: TestStore.description(.delete))
-            // Neither the old one comes back by itself nor by undoing the repair.
+            // The old one is restored neither by itself nor by undoing the repair.
             #expect(throws: StoreError.self) { try test.restore(wrong[0]) }
             #expect(try test.keep(wrong).account.stored == 0)
             #expect(try test.undo(migration) == 2)
             #expect(Set(try test.identities()) == Set(wrong.dropFirst().map(\.sample.identity)))
-            // The deletion is about the reading, and the reading is again what it was before the repair.
+            // The deletion is about the reading, which is again in its state before the repair.
             #expect(throws: StoreError.self) {
                 try test.store.restore([deleted], description: TestStore.description(.restore))
             }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Repairs that put a reading where another one of the same repair stands: no reading is lost, and all can be taken back.
+/// Repairs that move a reading to the place of another one of the same repair: no reading is lost, and everything can be undone.
 @Suite struct NeighbourRepairTests {
     static let hour: Int64 = 3_600_000_000
 
@@ -17,7 +17,7 @@ import Testing
 
     static func sum(_ test: TestStore) throws -> Double { try test.samples().reduce(0) { $0 + $1.sample.value } }
 
-    /// What a reader of the change log holds who has read it from the beginning.
+    /// The content of a reader that has read the change log from the beginning.
     static func told(_ test: TestStore) throws -> Set<SampleIdentity> {
         var held: Set<SampleIdentity> = []
         try test.store.changes(after: 0, types: nil) { change in
@@ -132,7 +132,7 @@ import Testing
     }
 }
 
-/// A store that the first releases damaged: a moved reading was taken for the next one of the same repair.
+/// A store that the first releases damaged: a moved reading was mistaken for the next one of the same repair.
 @Suite struct DamagedRepairTests {
     /// As they did it: each reading makes way for the next, the last for its repaired one.
     static func damage(_ test: TestStore, _ readings: [GatedSample]) throws -> Int64 {

@@ -5,11 +5,11 @@ import Testing
 
 @testable import SampleStore
 
-/// Repairs that move readings onto one another: a repair compares with what stands outside it, never with what it moves itself.
+/// Repairs that move readings onto each other: a repair compares with readings outside of it, never with those that it moves itself.
 @Suite struct RepairCollisionTests {
     private static let hour: Int64 = 3_600_000_000
 
-    /// What a repair does to a series, by hand: all of it moved or scaled, nothing lost; then back.
+    /// Checks a repair of a series by hand: all of it is moved or scaled and nothing is lost. Then undoes it.
     private static func check(_ test: TestStore, _ request: MigrationRequest, _ expected: [String]) throws {
         let before = try test.lines()
         let count = before.count
@@ -29,7 +29,7 @@ import Testing
         #expect(try test.undo(try #require(migration)) == count)
         #expect(try test.lines() == before)
         #expect(try test.store.check(deep: true) == [])
-        // And once more: what was undone is made again.
+        // Once more: an undone repair is applied again.
         try test.migrate(request)
         #expect(try places(test) == expected.sorted())
     }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// One is moved away, the other to where it was: with the first repair taken back first, one measurement would be there twice.
+    /// One is moved away, and the other to its place. If the first repair were undone first, one measurement would be stored twice.
     @Test func whatAnotherRepairMadeSinceIsNotGivenBackBesideIt() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// What is held is what a repair made of another reading meanwhile: an import would call it a duplicate.
+    /// The quarantined reading equals the result of a repair of another reading. An import would treat it as a duplicate.
     @Test func whatARepairMadeIsNotAcceptedBesideIt() throws {
         try TestStore.with { test in
             let rates = try SampleMaker()
@@ -84,7 +84,7 @@ import Testing
             let held = try #require(try test.store.connection.integer("SELECT id FROM quarantine WHERE state = 'held'"))
             #expect(throws: StoreError.self) { try test.store.accept([held], description: TestStore.description(.accept)) }
             #expect(try test.store.check(deep: true) == [])
-            // Once that is taken back, it is a reading of its own.
+            // After the undo, it is a separate reading.
             try test.undo(migration)
             #expect(try test.store.accept([held], description: TestStore.description(.accept)).count == 1)
             #expect(try Self.places(test) == ["0 60.0", "3600 60.0"])
@@ -113,13 +113,13 @@ import Testing
         }
     }
 
-    /// 10 and 20 are one reading in two units only where the other one stays.
+    /// 10 and 20 are one reading in two units only if the other one stays.
     @Test func twoPersonsMovedTogether() throws {
         try TestStore.with { test in
             let mine = try SampleMaker(.bodyMass)
             let theirs = try SampleMaker(.bodyMass, subject: "unassigned")
             try test.keep([try mine("80", at: 0), try theirs("80", at: 0)])
-            // Only the one that is nobody's is assigned; mine stands outside, as the same reading.
+            // Only the unassigned one is assigned. The other is outside of the repair and is the same reading.
             let request = TestStore.request(.subject(TestStore.subject), .bodyMass) { $0.subject = "unassigned" }
             var told = request
             told.merging = .atMost(.max)
@@ -130,12 +130,12 @@ import Testing
         }
     }
 
-    /// What would make fewer readings is counted, and done only where it is told to.
+    /// Merges are counted, and made only on request.
     @Test func fewerReadingsOnlyWhenTold() throws {
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
             try test.keep(try (0..<4).map { try steps("10", at: Double($0) * 3600) })
-            // The last of these stands outside, where the one before it is moved to.
+            // The last of these is outside, at the place to which the one before it is moved.
             var request = TestStore.request(.shift(Self.hour), .stepCount) {
                 $0.to = Instant(microseconds: 1_767_225_600_000_000 + 3 * Self.hour)
             }

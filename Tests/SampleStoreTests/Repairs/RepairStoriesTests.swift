@@ -16,7 +16,7 @@ import Testing
             let updated = try SampleMaker(.bodyMass, source: "scale", device: Device(key: "S-17", firmware: "2.0"))
             try test.keep([try scale("154.3", at: 0), try scale("155.1", at: 86_400), try updated("70.1", at: 172_800)])
             let pounds = MigrationTests.known("[lb_av]")
-            // 154 kg is a weight that people have: the person has to say so.
+            // 154 kg is a possible weight, so the user has to confirm it.
             let careful = try test.store.plan(TestStore.request(.unit(pounds), .bodyMass))
             #expect(careful.repaired == 0 && careful.left == [.bothPlausible: 3])
             let (plan, _) = try test.migrate(
@@ -53,7 +53,7 @@ import Testing
             let maker = try SampleMaker(.bloodGlucose, unit: "mmol/L")
             try test.keep([try maker("110", at: 0), try maker("95", at: 300), try maker("5.5", at: 600)])
             let (plan, _) = try test.migrate(TestStore.request(.unit(MigrationTests.known("mg/dL")), .bloodGlucose))
-            // 110 mmol/L is 1982 mg/dL, which nobody has.
+            // 110 mmol/L is 1982 mg/dL, which is impossible.
             #expect(plan.repaired == 2 && plan.left == [.plausibleAsItIs: 1])
             #expect(try values(test).prefix(2) == [110, 95])
         }
@@ -120,7 +120,7 @@ import Testing
             #expect(try test.migrate(request).plan.repaired == 1)
             #expect(try test.samples(SampleQuery(subject: guest)).map(\.sample.value) == [15])
             #expect(try test.samples(SampleQuery(subject: TestStore.subject)).map(\.sample.value) == [70])
-            // The device's memory again, whoever it is read for.
+            // The device's memory again, for any person.
             #expect(try test.keep([try maker("15", at: 0), try theirs("15", at: 0)]).account.duplicate == 2)
         }
     }

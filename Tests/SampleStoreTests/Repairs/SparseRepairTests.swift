@@ -4,9 +4,9 @@ import Testing
 
 @testable import SampleStore
 
-/// A repair of few readings among many: what a reader of the change log looks through follows from the few.
+/// A repair of few readings among many: the number of rows that a reader of the change log examines depends on the few.
 @Suite struct SparseRepairTests {
-    /// All rows and tombstones that stand in the stretches of the entries behind `anchor`.
+    /// All rows and tombstones in the ranges of the entries after `anchor`.
     private static func looked(_ store: SampleStore, after anchor: Int64) throws -> Int64 {
         try store.connection.integer(
             """

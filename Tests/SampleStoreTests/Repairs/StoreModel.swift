@@ -3,13 +3,13 @@ import Pipeline
 
 @testable import SampleStore
 
-/// What a store with repairs promises, without any of how it keeps it: what was reported, decided, and repaired, and what is live of it
+/// The guarantees of a store with repairs, without its implementation: the reports, decisions and repairs, and the live samples
 /// (``MeasurementModel``).
 struct StoreModel {
     struct Entry {
         var sample: Sample
         var ordinal: UInt32
-        /// A dead one's, where a repair, or its undoing, put another in its place.
+        /// True for a deleted sample if a repair, or its undo, put another in its place.
         var isReplaced = false
     }
 
@@ -60,7 +60,7 @@ struct StoreModel {
         settle()
     }
 
-    /// Those that may come back.
+    /// Samples that may be restored.
     func restorable(_ identities: some Sequence<SampleIdentity>) -> [SampleIdentity] {
         var next = core
         for identity in identities { next.decisions.append((.restored, identity, .max)) }
@@ -96,9 +96,10 @@ struct StoreModel {
 
     // MARK: Repairs
 
-    /// What a repair would do: nothing is changed.
+    /// The effect of a repair, without any change.
     ///
-    /// It compares with what stands outside itself: what it moves away, or would if it were not deleted, is nothing's right form.
+    /// It compares with samples outside of it. Samples that it moves away, or would move if they were not deleted, are not the right form
+    /// of any other.
     func plan(
         _ repair: Repair, of type: SampleType
     ) -> [(old: SampleIdentity, outcome: Repairer.Outcome, right: (identity: SampleIdentity, key: SeriesKey)?, isMerged: Bool)] {
@@ -154,7 +155,7 @@ struct StoreModel {
         return count
     }
 
-    /// Whether later repairs stand on this one.
+    /// Whether later repairs build on this one.
     func isRepairedAgain(_ id: Int64) -> Bool { core.isRepairedAgain(id) }
 
     mutating func undoMigration(_ id: Int64) -> Int {

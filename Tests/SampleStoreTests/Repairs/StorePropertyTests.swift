@@ -6,15 +6,15 @@ import Testing
 
 @testable import SampleStore
 
-/// The store against the model: random sequences of imports, deletions, restorations, undoings, repairs, crashes, reopenings and backups put
-/// back, by two writers. Few times, few values, and repairs that put them onto one another, so that they meet in every sequence.
+/// The store against the model: random sequences of imports, deletions, restorations, undos, repairs, crashes, reopenings and restored
+/// backups, by two writers. Few times, few values, and repairs that map them onto each other, so that collisions occur in every sequence.
 ///
-/// Beside the model there are numbers from outside: how many readings there are before and after a repair and what each has become, by
-/// arithmetic of the test's own, and what a reader holds who follows the change log.
+/// Independent checks complement the model: the number of readings before and after a repair and the new value of each, by the test's own
+/// arithmetic, and the content of a reader that follows the change log.
 ///
-/// A crash is what a kill leaves: the database and its log as they are in the middle of a change, at a random step of SQLite's, and a new process on
-/// them. `VITALGATE_SEQUENCES` sets how many sequences (240), `VITALGATE_SEED` the first one's seed (1): a failure names the seed of its
-/// sequence, and `VITALGATE_SEQUENCES=1 VITALGATE_SEED=…` runs it again. `scripts/property-test` runs 10,000.
+/// A crash leaves the state of a kill: the database and its log in the middle of a change, at a random step of SQLite, and a new process on
+/// them. `VITALGATE_SEQUENCES` sets the number of sequences (240), `VITALGATE_SEED` the first one's seed (1). A failure names the seed of
+/// its sequence, and `VITALGATE_SEQUENCES=1 VITALGATE_SEED=…` runs it again. `scripts/property-test` runs 10,000.
 @Suite struct StorePropertyTests {
     private static func setting(_ name: String, _ value: UInt64) -> UInt64 {
         getenv(name).flatMap { UInt64(String(cString: $0)) } ?? value
@@ -29,7 +29,7 @@ import Testing
             try sequence.run()
             tally.add(sequence.tally)
         }
-        // The sequences go where the dangers are.
+        // The sequences cover the dangerous cases.
         guard count >= 200 else { return }
         #expect(
             tally.crashes > 0 && tally.repaired > 0 && tally.merged > 0 && tally.undone > 0 && tally.refused > 0 && tally.met > 0
@@ -39,7 +39,7 @@ import Testing
     }
 }
 
-/// What the sequences met.
+/// The situations that occurred in the sequences.
 private struct PropertyTally {
     var crashes = 0
     var repaired = 0
@@ -71,7 +71,7 @@ private final class PropertySequence {
     private var isCrashing = false
     private(set) var tally = PropertyTally()
     private var time = TestStore.received.microseconds
-    /// What was done so far.
+    /// The steps so far.
     private var story: [String] = []
     private var comment: Comment { "seed \(seed): \(story.joined(separator: "; "))" }
     private let makers: [SampleMaker]
@@ -123,7 +123,7 @@ private final class PropertySequence {
         return opened
     }
 
-    /// The tests' disk need not be waited for: what a crash leaves is copied from the files as they are.
+    /// The test need not wait for the disk, because a crash copies the files as they are.
     private func calm() throws { try test.execute("PRAGMA synchronous = OFF") }
 
     private func description(_ kind: IngestKind) -> IngestDescription { IngestDescription(kind: kind, received: time) }
@@ -161,7 +161,7 @@ private final class PropertySequence {
         tally.backups += 1
     }
 
-    /// The backup in the store's place, as docs/hub.md tells; a reader begins anew.
+    /// Puts the backup in place of the store, as docs/how-to/back-up-and-upgrade.md describes. A reader starts again.
     private func putBack() throws {
         guard let backup, let bytes = try? test.folder.read(backup.name) else { return }
         other = nil
@@ -175,7 +175,7 @@ private final class PropertySequence {
     }
 
     private func sample() throws -> (GatedSample, UInt32) {
-        // Few readings on a coarse grid, so that they meet again; the fourth maker's are what a repair of the second's gives.
+        // Few readings on a coarse grid, so that they collide. The fourth maker's readings equal the results of repairing the second's.
         func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
         var maker = makers[pick(4)]
         if pick(6) == 0 { maker = maker.local(Int.random(in: -1...2, using: &random)) }
@@ -278,7 +278,7 @@ private final class PropertySequence {
         story.append("\(ingest): \(repair.text) as \(migration), \(plan.merged) merged")
         let after = try samplesByIdentity()
         try checkSum(repair, migration, plan, before, after)
-        // At once taken back, it is as if it had never been.
+        // After an immediate undo, the store is as before.
         guard Int.random(in: 0..<3, using: &random) == 0 else { return }
         let (_, undone) = try writer().undoMigration(migration, at: request.now)
         #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration), comment)
@@ -290,7 +290,7 @@ private final class PropertySequence {
         Dictionary(uniqueKeysWithValues: try test.samples().map { ($0.uuid, TestStore.line($0.sample)) })
     }
 
-    /// Readings before are readings after and merged ones; and each has become what arithmetic says.
+    /// The readings before are the readings after plus the merged ones, and the value of each is as computed.
     private func checkSum(
         _ repair: Repair, _ migration: Int64, _ plan: MigrationPlan, _ before: [SampleIdentity: String],
         _ after: [SampleIdentity: String]
@@ -303,7 +303,7 @@ private final class PropertySequence {
         let old = Set(pairs.map(\.old))
         for pair in pairs {
             #expect(before[pair.old] != nil && after[pair.old] == nil && after[pair.new] != nil, comment)
-            // What takes a reading's place without being made stands outside the repair, before it and after it.
+            // A sample that replaces a reading without being made by the repair is outside of it, before and after.
             #expect(pair.isMerged == (before[pair.new] != nil) && !old.contains(pair.new), comment)
             guard let one = model.dead[pair.old]?.sample, let other = model.live[pair.new]?.sample else {
                 Issue.record("the model does not know \(pair), seed \(seed)")
@@ -322,7 +322,7 @@ private final class PropertySequence {
             case .subject, .type: break
             }
             if pair.isMerged {
-                // A reading that is there is known by its time as it was received, and may be a local one.
+                // A stored reading is identified by its time as received, which may be a local time.
                 #expect(other.nominalStart == one.nominalStart + start - one.start.microseconds, comment)
                 start = other.start.microseconds
             }
@@ -361,7 +361,7 @@ private final class PropertySequence {
         }
     }
 
-    /// Makes a change; where the process is to end in the middle of it, goes on with what it left behind, and returns nothing.
+    /// Makes a change. If the process is to end in the middle of it, continues with the remaining state and returns `nil`.
     private func change<Result>(_ body: (SampleStore) throws -> Result) throws -> Result? {
         guard isCrashing else { return try body(writer()) }
         let left = try TemporaryFolder()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import SampleStore
 
-/// Undoings, the undoings of those, and repairs between them: of measurements that came over several paths there is what a dictionary of
-/// ingests that hold, and of repairs that stand, says.
+/// Undos, undos of undos, and repairs between them. The live samples of measurements from several sources match a dictionary of active
+/// imports and applied repairs.
 @Suite struct UndoChainTests {
     private static func undo(_ test: TestStore, _ ingest: Int64) throws -> Int64 {
         try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
     }
 
-    /// Moves what a source brought by so many days.
+    /// Moves a source's samples by this many days.
     private static func shift(_ test: TestStore, _ source: String, days: Int64) throws -> Int64? {
         try test.migrate(TestStore.request(.shift(days * 86_400_000_000), .bodyMass) { $0.source = source }).migration
     }
@@ -40,7 +40,7 @@ import Testing
             #expect(try Self.undo(test, back) > 0)
             _ = try Self.undo(test, 1)
             #expect(try test.identities() == [])
-            // What is said when it comes again is what brings it back.
+            // The note of a repeated import names the command that restores the samples.
             let notes = try test.keep([second]).account.notes
             #expect(notes.count == 1 && notes[0].contains("'vitalgate ledger undo 5'"), "\(notes)")
             _ = try Self.undo(test, 5)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// The tombstone of what stood in tells of the undoing that let the first come back, and not of the one that took its import back.
+    /// The tombstone of the replacement names the undo that restored the first, and not the one that undid its import.
     @Test func theNumberOfTheUndoing() throws {
         try TestStore.with { test in
             let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The first's and the second's imports are taken back, so the third stands in; then a person restores the second.
+    /// The imports of the first and second are undone, so the third is live. Then a user restores the second.
     @Test("what was taken back is not restored beside what stands in") func restoredBesideAStandIn() throws {
         try TestStore.with { test in
             let paths = try (0..<3).map { try Self.sample(0, $0) }
@@ -77,7 +77,7 @@ import Testing
             let error = thrown(StoreError.self) { try Self.restore(test, [paths[1]]) }
             #expect(error?.message.contains("is a duplicate of a stored sample") == true)
             #expect(try test.identities() == [paths[2].sample.identity])
-            // Nothing tells it any more: one of the two can be had again.
+            // No report of it remains, so one of the two can be restored.
             _ = try Self.undo(test, 3)
             #expect(throws: StoreError.self) { try Self.restore(test, [paths[1], paths[2]]) }
             try Self.restore(test, [paths[1]])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// So where the first was repaired.
+    /// The same if the first was repaired.
     @Test func notRestoredBesideARepairedFirst() throws {
         try TestStore.with { test in
             let paths = try (0..<2).map { try Self.sample(0, $0) }
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// The other way round: it is restored while it is alone, and then what it told of comes back.
+    /// The reverse: it is restored while it is alone, and then its original is restored.
     @Test(arguments: [1, 3] as [Int64]) func stepsBackThoughItWasTakenBack(returning: Int64) throws {
         try TestStore.with { test in
             let paths = try (0..<3).map { try Self.sample(0, $0) }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Told over another path while it was taken back, it is one measurement all the same once that is undone.
+    /// Reported by another source while it was undone, it is still one measurement after the undo is undone.
     @Test(arguments: [false, true]) func toldWhileItWasTakenBack(isRestored: Bool) throws {
         try TestStore.with { test in
             let paths = try (0..<2).map { try Self.sample(0, $0) }
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// What stands in is no first: who tells the same as it tells the same as the first.
+    /// The live duplicate is not the original: a further duplicate is compared with the original.
     @Test func toldAgainBesideAStandIn() throws {
         try TestStore.with { test in
             let paths = try (0..<3).map { try Self.sample(0, $0) }
@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    /// Whatever a person imports, takes back, deletes and restores of a measurement that came over three paths: it is there once at most.
+    /// Whatever a user imports, undoes, deletes and restores of a measurement from three sources, it is stored at most once.
     @Test(arguments: 0..<60 as Range<UInt64>) func neverTwice(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try TestStore.with { test in
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    /// A repair of what stood in, taken back while the first is there.
+    /// A repair of the live duplicate, undone after the first was restored.
     @Test func aRepairedStandInSteppedBack() throws {
         try TestStore.with { test in
             let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
@@ -239,7 +239,7 @@ import Testing
             let repaired = try test.identities()
             let back = try Self.undo(test, taken)
             #expect(try test.identities() == [first.sample.identity])
-            // Taken back anew, what stands in is as it was repaired.
+            // After another undo, the live duplicate is in its repaired form.
             let again = try Self.undo(test, 1)
             #expect(try test.identities() == repaired)
             _ = try Self.undo(test, again)
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    /// The first, restored by a person, has what stood in for it step back.
+    /// If a user restores the first, the live duplicate is deleted.
     @Test func restoredBesideItsStandIn() throws {
         try TestStore.with { test in
             let (first, second) = try (NearDuplicateTests.ble()("80.15", at: 24), NearDuplicateTests.file()("80.2", at: 0))
@@ -280,16 +280,16 @@ import Testing
 
         /// Of a measurement in the order in which they came.
         var arrivals: [[Arrival]]
-        /// Imports that are taken back.
+        /// Undone imports.
         var undone: Set<Int64> = []
         /// What each undoing undid.
         var undoes: [Int64: Int64] = [:]
-        /// By migration, while it stands: what it moved, and by how many days.
+        /// By repair, while it is applied: the samples that it moved, and by how many days.
         var migrations: [Int64: (moved: Set<Arrival>, days: Int64)] = [:]
 
         var standing: [Arrival] { arrivals.compactMap { $0.first { !undone.contains($0.ingest) } } }
 
-        /// The import that the undoing of this entry takes back, or else brings back.
+        /// The import that undoing this entry undoes or restores.
         func effect(of entry: Int64) -> (ingest: Int64, takes: Bool) {
             var (ingest, takes) = (entry, true)
             while let next = undoes[ingest] { (ingest, takes) = (next, !takes) }
@@ -392,7 +392,7 @@ import Testing
         }
     }
 
-    /// Everything comes once more, and what its notes say brings back what they say.
+    /// Everything arrives once more, and the commands in the notes restore what they name.
     private func followTheNotes(_ test: TestStore, _ model: inout Model, _ comment: Comment) throws {
         for (path, maker) in try Self.makers().enumerated() {
             let known = model.arrivals.joined().filter { $0.path == path }
@@ -408,7 +408,7 @@ import Testing
                 model.undone.remove(imported)
                 try compare(test, model, comment)
             }
-            // What came over this path and has nothing standing for it has been given back.
+            // A sample from this source without a live measurement was restored.
             let lost = known.filter { arrival in
                 model.arrivals[arrival.measurement].allSatisfy { model.undone.contains($0.ingest) }
             }

@@ -13,7 +13,7 @@ import Testing
         CalendarIntervals(.day, zone: .berlinOfTests, anchor: Instant(seconds: 1_767_225_600 - 12 * 3600 - 3600))
     }
 
-    /// A night of a watch that a phone tells of as well; being in bed lasts beside the stages.
+    /// A night from a watch and from a phone. Time in bed is counted separately from the stages.
     @Test func stagesOfANight() throws {
         try TestStore.with { test in
             let type = try #require(SampleType("sleepAnalysis"))
@@ -48,7 +48,7 @@ import Testing
             }
             #expect(
                 try hours() == [
-                    // The phone's sleep counts where the watch tells nothing: from 3 o'clock on.
+                    // The phone's sleep counts if the watch reports nothing: from 3 o'clock on.
                     [
                         "inBed": 9, "asleepCore": 2, "asleepDeep": 1.25, "awake": 0.25, "asleepREM": 0.5,
                         "asleepUnspecified": 3.5,
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Random days of two sources beside a reading minute by minute.
+    /// Random days of two sources, compared with a computation minute by minute.
     @Test(arguments: 0..<100) func anyDays(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let type = try #require(SampleType(seed % 2 == 0 ? "sleepAnalysis" : "menstrualFlow"))
@@ -97,7 +97,7 @@ import Testing
                     start: 6 * Int.random(in: 0..<60, using: &random),
                     length: [0, 6, 12, 60][Int.random(in: 0..<4, using: &random)]))
         }
-        // The stage that counts: awake, REM, core, deep, asleep; HealthKit's numbers.
+        // The stage that counts: awake, REM, core, deep, asleep, by HealthKit's numbers.
         let order = seed % 2 == 0 ? [2, 5, 3, 4, 1] : []
         try TestStore.with { test in
             var batch: [GatedSample] = []
@@ -130,7 +130,7 @@ import Testing
                 found[[day, row.value ?? -1]] = row.duration
             }
             #expect(found == expected, "\(told)")
-            // What lasts no time is counted all the same.
+            // Samples without a duration are counted anyway.
             #expect(rows.allSatisfy { $0.count > 0 })
         }
     }

@@ -5,12 +5,11 @@ import Testing
 
 @testable import SampleStore
 
-/// Statistics that follow are those that are gathered anew.
+/// Followed statistics are the same as newly computed ones.
 @Suite struct StatisticsCollectionTests {
     private static let types = ["stepCount", "bodyTemperature", "heartRate", "environmentalAudioExposure"]
 
-    /// Whatever is stored, deleted and restored: the rows are the same as those of a question that was never asked before, and what is said to
-    /// have changed is what is other than before.
+    /// Whatever is stored, deleted and restored, the rows are those of a first query, and the reported changes are the differences.
     @Test(arguments: 0..<60) func followsWhateverIsWritten(seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let type = try #require(SampleType(Self.types[seed % 4]))
@@ -103,7 +102,7 @@ import Testing
         for (one, other) in zip(one, other) where !isSame(one, other) { Issue.record("\(what): \(one) is not \(other)") }
     }
 
-    /// What one new sample costs: an hour's rows of a discrete type, whatever the day has; and nothing where nothing is new.
+    /// The cost of one new sample: an hour's rows of a discrete type, however many the day has. Without new samples, nothing.
     @Test func oneNewSampleCostsAnHour() throws {
         try TestStore.with { test in
             let maker = try SampleMaker()

@@ -38,7 +38,7 @@ import Testing
         return try SamplePredicate(texts[Int.random(in: 0..<texts.count, using: &random)])
     }
 
-    /// Shares add up to the same but for a last bit, whichever are added first; and of two that began together either is the latest.
+    /// Sums differ in the last bit with the order of addition. Of two samples that began together, either is the latest.
     private static func rounded(_ rows: [Statistics]) -> [Statistics] {
         rows.map { row in
             var row = row
@@ -79,7 +79,7 @@ import Testing
             let collection = try StatisticsCollection(conditioned, in: test.store)
             _ = try collection.update()
             Self.expect(collection.statistics, expected, condition)
-            // What comes and goes is followed.
+            // Additions and deletions are followed.
             guard let gone = all.randomElement(using: &random) else { return }
             try test.delete(gone)
             _ = try collection.update()

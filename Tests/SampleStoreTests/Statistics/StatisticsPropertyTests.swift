@@ -5,8 +5,8 @@ import Testing
 
 @testable import SampleStore
 
-/// Random stores beside ``StatisticsReference``: samples at the borders of intervals and of one another, of several sources, over changes of
-/// clocks.
+/// Random stores, compared with ``StatisticsReference``: samples at the borders of intervals and of each other, from several sources,
+/// across changes of clocks.
 @Suite struct StatisticsPropertyTests {
     typealias ReferenceSample = StatisticsReference.ReferenceSample
 
@@ -16,7 +16,7 @@ import Testing
         ("<-04>4<-03>,M9.1.6/24,M4.1.6/24", "2026-09-05"),
     ]
     private static let types = ["stepCount", "bodyTemperature", "heartRate", "environmentalAudioExposure"]
-    /// Each person is a store of its own, and a hundred share a file.
+    /// Each person is a separate store, and a hundred share a file.
     private static let persons = 100
 
     private struct Person {
@@ -67,7 +67,7 @@ import Testing
             var next = ReferenceSample(
                 series: Int.random(in: 0..<3, using: &random), start: start, length: lengths.randomElement(using: &random) ?? 0,
                 value: [30, 36, 37, 60][Int.random(in: 0..<4, using: &random)], zone: nil)
-            // The zone makes no other reading.
+            // The zone does not make it another reading.
             if told.contains(where: {
                 ($0.series, $0.start, $0.length, $0.value) == (next.series, next.start, next.length, next.value)
             }) {

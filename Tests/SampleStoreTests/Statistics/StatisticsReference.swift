@@ -3,21 +3,21 @@ import HealthModel
 
 @testable import SampleStore
 
-/// Statistics by looking at each five minutes of a few days, and at each sample: slow, and without any of the store's means.
+/// Statistics that examine every five minutes of a few days, and every sample: slow, and without the store's methods.
 ///
-/// The world is coarse, so that samples meet: times are ticks of five minutes, behind a first one.
+/// The data is coarse, so that samples collide: times are ticks of five minutes after a first one.
 struct StatisticsReference {
     static let tick: Int64 = 300_000_000
 
     /// One sample of a person.
     struct ReferenceSample: Hashable {
-        /// Which series: the lower goes first where several tell of the same time.
+        /// The number of the series. The lower number has priority if several report the same time.
         var series: Int
         var start: Int
-        /// Ticks; 0 is an instant.
+        /// In ticks. 0 is an instant.
         var length: Int
         var value: Int
-        /// Hours ahead of UTC, where the sample knows it.
+        /// Hours ahead of UTC, if the sample has a zone.
         var zone: Int?
     }
 
@@ -37,11 +37,11 @@ struct StatisticsReference {
     /// Ticks since 1970.
     let first: Int
     let zone: TimeZoneRules
-    /// Whether each sample goes by its own clock.
+    /// Whether each sample uses its own zone.
     let ownZones: Bool
     /// Whether each series counts in full.
     let countsEvery: Bool
-    /// Ticks behind the first; on the clock by which samples are told apart.
+    /// Ticks after the first, in the local time that assigns samples to days.
     let from: Int
     let to: Int
     /// The bucket that a time on the wall (days) or an instant (hours) falls into, both in microseconds.
@@ -57,7 +57,7 @@ struct StatisticsReference {
         return Int64(zone.offset(at: Instant(microseconds: microseconds(sample.start))).seconds) * 1_000_000
     }
 
-    /// What the clock shows by which a sample's tick is told apart, and whether it was asked for.
+    /// The local time that assigns a sample's tick, and whether it was requested.
     private func place(_ tick: Int, of sample: ReferenceSample) -> Int? {
         let instant = microseconds(tick)
         func wall(_ time: Int64) -> Int64 {
@@ -137,7 +137,7 @@ extension StatisticsReference.Figures {
         return 10 * log10(weighed.reduce(0) { $0 + pow(10, $1.value / 10) * $1.weight } / weight)
     }
 
-    /// The lowest value at or below which lie so many hundredths.
+    /// The lowest value such that this percentage of the values is at or below it.
     func percentile(_ rank: Int) -> Double? {
         let values = Set(weighed.map(\.value)).sorted()
         return values.first { value in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// What a person's statistics have to come to, as told in public.
+/// The expected statistics of publicly reported cases.
 @Suite struct StatisticsStoriesTests {
     private static func total(_ test: TestStore, _ type: SampleType, priority: [String] = []) throws -> [Double] {
         let intervals = CalendarIntervals(try #require(CalendarInterval("1y")), zone: TimeZoneRules(fixed: .utc))
@@ -27,7 +27,7 @@ import Testing
             try test.keep(counted)
             #expect(try Self.total(test, .stepCount) == [6902])
             try test.keep([
-                // The same walk, in the pocket; and the day on which the watch stayed at home.
+                // The same walk recorded by the phone, and the day without the watch.
                 try phone("900", at: 9 * 3600 + 600, lasting: 1200), try phone("1100", at: 2 * day + 9 * 3600, lasting: 3600),
             ])
             #expect(try Self.total(test, .stepCount) == [8002])
@@ -43,8 +43,9 @@ import Testing
         }
     }
 
-    /// A day told in public (the-momentum/open-wearables, issue 1287): Apple Health shows 14,079 steps, of which a program that takes one source
-    /// a day shows the watch's 4,157. The phone's are 9,922 of the time in which nobody wore the watch; those beside the watch's are invented.
+    /// A publicly reported day (the-momentum/open-wearables, issue 1287): Apple Health shows 14,079 steps, and a program that uses one
+    /// source a day shows the watch's 4,157. The phone's 9,922 steps are from the time without the watch. Its steps at the same time as the
+    /// watch's are invented.
     @Test("open-wearables 1287: 14,079 steps of watch and phone, not the watch's 4,157") func halfADayWithoutTheWatch() throws {
         try TestStore.with { test in
             let watch = try SampleMaker(.stepCount, source: "watch", sourceName: "Apple Watch")
@@ -58,7 +59,7 @@ import Testing
         }
     }
 
-    /// An order that the store has for a type and a person goes before that of all types, and both before what the query names.
+    /// The store's order for a type and a person takes precedence over that for all types, and both over the query's order.
     @Test func orderByTypeAndPerson() throws {
         try TestStore.with { test in
             let anna = "6d1f6e7c-2f0a-4a0e-9a52-0f8f6f3f2b12"
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    /// Days without samples are there where they are asked for, also before the first and behind the last.
+    /// Days without samples are included on request, also before the first and after the last.
     @Test func gaps() throws {
         try TestStore.with { test in
             let (one, other) = (try SampleMaker(.stepCount, source: "a"), try SampleMaker(.stepCount, source: "b"))

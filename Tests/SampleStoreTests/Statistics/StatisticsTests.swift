@@ -11,7 +11,7 @@ import Testing
         CalendarIntervals(try #require(CalendarInterval(text)), zone: zone)
     }
 
-    /// Steps from ten to midnight until ten past: half in each day; over the long day too.
+    /// Steps from ten minutes before midnight to ten past: half on each day, also on the long day.
     @Test func sharesOverMidnight() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
@@ -29,7 +29,7 @@ import Testing
             let hours: [Int64] = statistics.map { ($0.end.microseconds - $0.start.microseconds) / 3_600_000_000 }
             #expect(hours == [24, 23, 24])
             #expect(statistics.allSatisfy { $0.average == nil && $0.minimum == nil })
-            // Only what was asked for.
+            // Only the requested figures.
             var part = query
             part.from = try Instant("2026-03-29T00:00:00+01:00")
             part.to = try Instant("2026-03-29T01:00:00+01:00")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Clocks that skip a whole day leave its interval empty and the days behind it their share.
+    /// Clocks that skip a whole day leave its interval empty, and the days after it get their share.
     @Test func sharesOverASkippedDay() throws {
         try TestStore.with { test in
             // Forward by 24 hours on the last Sunday of March at midnight.
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Steps at one instant just before the time asked for don't count, however long other samples last.
+    /// Steps at one instant just before the requested range do not count, however long other samples last.
     @Test func instantsBeforeTheTimeAskedFor() throws {
         try TestStore.with { test in
             let maker = try SampleMaker(.stepCount)
@@ -99,7 +99,7 @@ import Testing
             ])
             try test.delete(gone)
             var query = StatisticsQuery(type: .stepCount, intervals: try Self.intervals("1h", TimeZoneRules(fixed: .utc)))
-            // The watch goes first: what the phone counted in the same minute was counted by the watch.
+            // The watch has priority. The phone's steps of the same minute are the same steps.
             #expect(try test.store.statistics(query).map(\.sum) == [110])
             query.priority = ["Phone", "phone"]
             #expect(try test.store.statistics(query).map(\.sum) == [101])
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// A phone's half hour of which a watch tells ten minutes: the phone counts for the other twenty.
+    /// A phone's half hour of which a watch reports ten minutes: the phone counts for the other twenty.
     @Test func partsThatAreCovered() throws {
         try TestStore.with { test in
             let (phone, watch) = (try SampleMaker(.stepCount, source: "iphone"), try SampleMaker(.stepCount, source: "watch"))
@@ -195,7 +195,7 @@ import Testing
                 }
                 let statistics = try test.store.statistics(query)
                 let expected = Self.reference(live, query)
-                // Some at a time, it is the same; also where one source's samples cover another's.
+                // The result is the same in batches, also if one source's samples cover another's.
                 for (countsEvery, batch) in [(true, 1), (true, 7), (false, 3), (false, 100)] {
                     query.countsEvery = countsEvery
                     var batches: [Statistics] = []

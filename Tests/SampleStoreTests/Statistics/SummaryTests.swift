@@ -5,7 +5,7 @@ import Testing
 
 @testable import SampleStore
 
-/// Statistics out of summaries beside those of each sample, in stores that change under them.
+/// Statistics from summaries, compared with those of each sample, in stores that change in between.
 @Suite struct SummaryTests {
     private static let hours = 3
     private static let limits = Summaries.Limits(samples: 30, rows: 4000, time: 0)
@@ -16,7 +16,7 @@ import Testing
         ("1y", 0, 3600),
     ]
 
-    /// What a reader answers; of one that knows no summaries each sample is read.
+    /// The answer of a reader. One that does not know summaries reads each sample.
     private func told(_ store: SampleStore) throws -> [Statistics] {
         let first = try #require(Self.first)
         return try Self.queries.flatMap { query in
@@ -103,7 +103,7 @@ import Testing
                     here.removeSubrange(from..<from + 50)
                 }
                 try expectAlike(test, "step \(step)")
-                // Some are made anew, some changes meet what was made anew.
+                // Some summaries are renewed, and some changes affect renewed ones.
                 if Bool.random(using: &random) { while try test.store.summarize() {} }
             }
             #expect(try test.store.check(deep: true).isEmpty)
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// From a moment on: also those next to it hang on nothing that lies before.
+    /// From a moment on: the summaries next to it do not depend on earlier samples.
     @Test func aClientSeesThoseOfWhatItMayRead() throws {
         var random = SeededGenerator(seed: 8)
         try TestStore.with { test in

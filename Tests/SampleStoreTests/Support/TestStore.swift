@@ -6,7 +6,7 @@ import Testing
 
 @testable import SampleStore
 
-/// A store in a folder of its own. Closing it asserts that no statement is busy and that the store's own check finds nothing.
+/// A store in its own folder. Closing it asserts that no statement is busy and that the store's own check finds nothing.
 final class TestStore {
     let folder: TemporaryFolder
     private var opened: SampleStore?
@@ -148,7 +148,7 @@ struct SampleMaker {
         self.unit = try unit.map { try Unit(ucum: $0) } ?? type.canonicalUnit
     }
 
-    /// Local times read in a zone that is so many hours ahead of UTC.
+    /// Local times read in a zone this many hours ahead of UTC.
     func local(_ hours: Int) -> SampleMaker {
         var maker = self
         maker.skew = Int64(hours) * 3_600_000_000
@@ -156,7 +156,7 @@ struct SampleMaker {
         return maker
     }
 
-    /// - Parameter seconds: behind 2026-01-01T00:00:00Z, on the clock that the source goes by.
+    /// - Parameter seconds: after 2026-01-01T00:00:00Z, in the source's local time.
     func callAsFunction(
         _ numeral: String, at seconds: Double, lasting duration: Double = 0, ordinal: UInt32 = 0, group: UInt64? = nil,
         metadata: Metadata? = nil, record: RecordIdentifier? = nil, body: SampleBody? = nil, rule: GateRule? = nil,

@@ -34,7 +34,7 @@ final class SerialBench: SerialSourceDelegate {
     private(set) var clocks: [WallTime] = []
     private(set) var collections = 0
     private(set) var endings = 0
-    /// Called with what has to be durable before the meter is let go; by default at once.
+    /// Called with the records that must be durable before the meter is released. By default they are durable at once.
     var onCollected: (@escaping () -> Void) -> Void = { $0() }
 
     init(loop: EventLoop? = nil) {
@@ -64,7 +64,7 @@ final class SerialBench: SerialSourceDelegate {
     func told(_ notice: SourceNotice) { notices.append(notice) }
     func changed() {}
 
-    /// Turns the loop until it is so; what happens is waited for, and only a test that would hang is ended.
+    /// Turns the loop until the condition is true. The limit only ends a test that would hang.
     func turn(_ place: SourceLocation = #_sourceLocation, until isDone: () -> Bool, meanwhile: () -> Void = {}) {
         var turns = 0
         while !isDone(), turns < 60_000 {

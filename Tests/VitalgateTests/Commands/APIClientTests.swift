@@ -14,7 +14,7 @@ import Testing
     /// The Swift program, built in a folder that is kept.
     private func built() throws -> String {
         let folder = "\(Repository.root)/.build/example-api"
-        // What the compiler keeps in a home is kept beside what it builds.
+        // The compiler's caches of a home folder are kept with the build.
         var environment = Vitalgate.environment(home: "\(Repository.root)/.build")
         environment["PATH"] = getenv("PATH").map { String(cString: $0) }
         let build = try RunningVitalgate(

@@ -31,7 +31,7 @@ import Testing
         ).wait()
     }
 
-    /// Waits until it listens: what it says to that is the last thing that it does before.
+    /// Waits for its message that it listens, which is the last step before.
     private func started(_ words: [String]) throws -> RunningVitalgate {
         let process = try RunningVitalgate(arguments(words), environment: environment)
         for _ in 0..<3000 {
@@ -52,7 +52,7 @@ import Testing
         process.signal(SIGTERM)
         let ended = try process.wait()
         #expect(ended.status == 0)
-        // What was asked is in no log.
+        // No log contains the requests.
         #expect(!ended.errors.contains("samples") && !ended.errors.contains("evil"))
         #expect(access(folder.path("api.socket"), F_OK) != 0)
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(try ask(words).output == "")
         #expect(try run(["clients", "grant", "page", "--read", "bodyTemperature"]).status == 0)
         #expect(try ask(words).output.contains("\"value\":37.0"))
-        // What it was given is in the ledger once the service has ended.
+        // Its reads are in the ledger after the service has ended.
         process.signal(SIGTERM)
         #expect(try process.wait().status == 0)
         let ledger = try run(["clients", "log", "page", "--format", "ndjson"]).output
@@ -98,7 +98,7 @@ import Testing
             _ = try sending.wait()
             _ = try process.wait()
             let again = try started(["api", "serve"])
-            // What was acknowledged before it was killed is known, and has the same answer; what was not is kept now.
+            // An acknowledged sample is known after the kill, with the same answer. An unacknowledged one is stored now.
             let (first, second) = (try save(round).output, try save(round).output)
             #expect(first == second && first.split(separator: "\"outcome\":\"stored\"").count == 21, "\(first)")
             again.signal(SIGTERM)
@@ -108,7 +108,7 @@ import Testing
         #expect(try run(["store", "check", "--deep"]).output == "ok\n")
     }
 
-    /// Killed in the midst of a stream and of what it tells: whoever comes again with the last event's id is told all the rest, and nothing twice.
+    /// Killed within a stream and within an event: a client that reconnects with the last event's id receives the rest, and nothing twice.
     @Test func aStreamGoesOnWhereAKilledServiceLeftIt() throws {
         let token = try run(["clients", "add", "scale", "--purpose", "Weighs"]).output.filter { !$0.isNewline }
         #expect(try run(["clients", "grant", "scale", "--write", "bodyMass"]).status == 0)
@@ -121,7 +121,7 @@ import Testing
             ])
         }
         var (told, last) = ([Double](), "")
-        /// What a stream said, but for an event that was cut off.
+        /// The content of a stream, except for a truncated event.
         func take(_ text: String) throws {
             for event in text.split(separator: "\n\n", omittingEmptySubsequences: false).dropLast() {
                 for line in event.split(separator: "\n") {
@@ -167,7 +167,7 @@ import Testing
         #expect(access(folder.path("api.socket"), F_OK) != 0)
     }
 
-    /// A process that serves is started again when it is killed, and the hub goes on.
+    /// A killed server process is restarted, and the hub continues.
     @Test func theHubOutlivesWhatServes() throws {
         let process = try started(["run", "--inbox", folder.path("inbox")])
         defer { process.signal(SIGTERM) }
@@ -220,7 +220,7 @@ import Testing
             environment: environment
         ).wait()
         #expect(head.output.lowercased().contains("strict-transport-security: max-age=31536000"), "\(head.output)")
-        // The test's key is for everybody to read.
+        // Every user can read the test's key.
         #expect(process.errors.contains("every user of this machine can read the certificate"))
         #expect(try run(["doctor"]).output.contains("every user of this machine can read the certificate"))
     }

@@ -2,13 +2,13 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// An anchor is of one store and its history: a reader of `changes` loses nothing, also where a store was put back from a copy.
+/// An anchor belongs to one store and its history: a reader of `changes` loses nothing, also if a store was restored from a backup.
 @Suite struct AnchorTests {
     let folder: TestFolder
 
     init() throws { folder = try Household.folder() }
 
-    /// What a reader does that keeps its anchor.
+    /// A reader that keeps its anchor.
     func changes(after anchor: String, status: Int32 = 0, store: String? = nil) throws -> [JSON] {
         let run = try folder.vitalgate(["changes", "--after", anchor], store: store)
         #expect(run.status == status, "\(run.errors)")
@@ -25,13 +25,13 @@ import Testing
         #expect(try folder.vitalgate(["import", file], store: store).status == 0)
     }
 
-    /// As docs/hub.md tells.
+    /// As described in docs/how-to/back-up-and-upgrade.md.
     func putBack(_ copy: String) throws {
         for suffix in ["", "-wal", "-shm"] { unlink(folder.store + suffix) }
         try folder.write("store.db", try folder.bytes(copy))
     }
 
-    /// The error says what to do.
+    /// The error names the next step.
     func refuses(_ anchor: String) throws -> Bool {
         let run = try folder.vitalgate("changes", "--after", anchor)
         return run.status == 65 && run.output.isEmpty && run.errors.contains("--after 0")
@@ -53,7 +53,7 @@ import Testing
         #expect(try changes(after: try #require(deletion[0]["anchor"].text)).isEmpty)
     }
 
-    /// A number says nothing of the store that it is of.
+    /// A number alone does not identify its store.
     @Test(arguments: ["1", "5", "10", "11", "90231", "x", "", "00", "-"])
     func aNumberIsNoAnchor(text: String) throws {
         let run = try folder.vitalgate("changes", "--after", text)
@@ -88,7 +88,7 @@ import Testing
         #expect(try changes(after: try #require(all[9]["anchor"].text)).count == 6)
         #expect(try changes(after: try #require(all[12]["anchor"].text)).count == 3)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
-        // The same backup once more: what was given since the first time is of a lost future, too.
+        // The same backup once more: anchors given since the first restoration are also invalid.
         let second = try #require(all.last?["anchor"].text)
         try putBack("copy.db")
         #expect(try refuses(second))
@@ -97,7 +97,7 @@ import Testing
         #expect(!folder.exists("copy.db-journal") && !folder.exists("copy.db-wal"))
     }
 
-    /// A copy of the file alone, by whatever program: what was lost is known, and what both have in common is no reason to read all again.
+    /// A copy of the file alone, by any program: the loss is detected, and the common history does not have to be read again.
     @Test func aFileThatWasPutBack() throws {
         let before = try anchor()
         try folder.write("copy.db", try folder.bytes("store.db"))
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    /// Who follows is told, and does not wait for ever for a file that is gone.
+    /// A follower is notified and does not wait forever for a missing file.
     @Test func aFollowerSeesThatTheStoreWasReplaced() throws {
         #expect(try folder.vitalgate("store", "backup", folder.path("copy.db")).status == 0)
         let pipe = try Pipe()

@@ -46,7 +46,8 @@ import Testing
         for name in ["hub.home", "localhost", "192.168.1.20", "127.0.0.1"] { #expect(try verifies(name), "\(name)") }
         #expect(try !verifies("bank.example"))
         let shown = try shell("openssl x509 -in hub.pem -noout -text").output
-        // What phones ask of a certificate (support.apple.com/102028, 103769): names beside the subject's, a purpose, at most 398 days.
+        // Requirements of phones for a certificate (support.apple.com/102028, 103769): names in addition to the subject's, a purpose, at
+        // most 398 days.
         for words in [
             "DNS:hub.home", "IP Address:192.168.1.20", "TLS Web Server Authentication", "CA:FALSE", "ecdsa-with-SHA256",
         ] {
@@ -82,12 +83,12 @@ import Testing
         #expect(try run("api", "certificate", "--renew").status == 0)
         #expect(text("hub.pem") != first && text("authority.pem") == authority)
         #expect(try verifies("hub.home"))
-        // Another address of a private network is no other authority.
+        // Another address in a private network needs no other authority.
         #expect(try run("api", "certificate", "hub.home", "10.1.2.3").status == 0)
         #expect(try verifies("10.1.2.3") && text("authority.pem") == authority)
     }
 
-    /// Whoever steals the authority's key can certify no site of the internet.
+    /// A stolen authority key cannot certify any site on the internet.
     @Test func theAuthorityIsForItsNamesAlone() throws {
         #expect(try run("api", "certificate", "hub.home").status == 0)
         let refused = try run("api", "certificate", "bank.example")
@@ -107,7 +108,7 @@ import Testing
         )
         #expect(short.status == 0)
         #expect(try run("doctor").output.contains("the certificate expires on"))
-        // And mended.
+        // And repaired.
         #expect(try run("api", "certificate", "hub.home").status == 0)
         #expect(try verifies("hub.home"))
     }

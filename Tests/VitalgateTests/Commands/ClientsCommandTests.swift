@@ -1,6 +1,6 @@
 import Testing
 
-/// Clients, their tokens and what they are granted, from a shell.
+/// Clients, their tokens and grants, in a shell.
 @Suite struct ClientsCommandTests {
     let folder: TestFolder
 
@@ -26,7 +26,7 @@ import Testing
         #expect(try folder.vitalgate("clients", "grants", "page").status == 65)
     }
 
-    /// What a client wrote, under its own source, goes with it where that is said.
+    /// The samples of a client, under its own source, are deleted with it on request.
     @Test func forgettingWhatItWrote() throws {
         for name in ["page", "other"] {
             #expect(try folder.vitalgate("clients", "add", name, "--purpose", "Charts").status == 0)

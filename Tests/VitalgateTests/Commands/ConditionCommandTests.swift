@@ -1,6 +1,7 @@
 import Testing
 
-/// `--where`: what a person writes is understood as meant, or refused with its place; never silently false, nor silently true behind `not`.
+/// `--where`: a condition is understood as intended, or refused with the position. It is never silently false, nor silently true after
+/// `not`.
 @Suite struct ConditionCommandTests {
     let folder: TestFolder
 
@@ -12,7 +13,7 @@ import Testing
         return try run.objects().compactMap { $0["value"].double }
     }
 
-    /// A wrong kind of value, and the character where it stands.
+    /// A value of the wrong kind, and the position of its character.
     @Test(arguments: [
         ("value > abc", 9), ("value > 61,5", 9), ("value ~ 6", 9), ("value > 61 or value = ''", 23), ("value > today", 9),
         ("start > 61", 9), ("start > noon", 9), ("start > 2026-02-30", 9), ("start ~ 2026-03-28", 9), ("end = 2026-03-28", 7),
@@ -62,7 +63,7 @@ import Testing
         #expect(try values("bodyMass", "--where", "subject = '\(Household.guest.uppercased())'").count == 1)
     }
 
-    /// What cannot be compared meets neither the condition nor its contrary.
+    /// Values that cannot be compared match neither the condition nor its negation.
     @Test func whatHasNoSuchUnitIsLeftAlone() throws {
         #expect(try values("all", "--where", "value > 38 Cel") == [38.5])
         #expect(try values("all", "--where", "not value > 38 Cel") == [37])

@@ -1,12 +1,12 @@
 import Testing
 
-/// `decode` and `profile`: what a file means, without a store.
+/// `decode` and `profile`: the meaning of a file, without a store.
 @Suite struct DecodeCommandTests {
     let folder: TestFolder
 
     init() throws { folder = try TestFolder() }
 
-    /// One object a row, with the fields as they stand and the samples they mean.
+    /// One object for each row, with the original fields and the resulting samples.
     @Test func printsFieldsAndSamples() throws {
         let text = "time,type,value,unit\n2026-11-20T06:31:00+01:00,bodyTemperature,98.60,[degF]\n"
         let run = try folder.vitalgate("decode", "csv", text, "--person", Household.subject)
@@ -24,7 +24,7 @@ import Testing
         #expect(samples.count == 1)
         #expect(samples[0]["value"].double == 37)
         #expect(samples[0]["start"].text == "2026-11-20T05:31:00.000000Z")
-        // What the store would give it: the same UUID.
+        // The UUID is the one that the store would assign.
         let file = try folder.write("one.csv", text)
         try folder.vitalgate("import", file, "--person", Household.subject)
         let stored = try JSON(folder.vitalgate("query", "all", "--format", "ndjson").last)
@@ -48,7 +48,7 @@ import Testing
         let strict = try folder.vitalgate("decode", "2A37", "16480C03FF", "--strict")
         #expect(strict.status == 65 && strict.lines.isEmpty)
         #expect(strict.errors.contains("byte 4: truncated: rr_intervals is missing or cut off"))
-        // A field that is no list takes the frame with it.
+        // An invalid list in one field makes the whole frame invalid.
         #expect(try folder.vitalgate("decode", "2A37", "184801").status == 65)
     }
 
@@ -64,7 +64,7 @@ import Testing
         #expect(!folder.exists("store.db"))
     }
 
-    /// What an import or the hub would hold is said, with the rule and without the value.
+    /// A reading that an import or the hub would quarantine is reported with the rule and without the value.
     @Test func saysWhatWouldBeHeld() throws {
         // In tenths a mantissa of -3000, FFF448.
         let frame = try folder.vitalgate("decode", "2A1C", "0048F4FFFF")
@@ -121,7 +121,7 @@ import Testing
         #expect((run.output + run.errors).contains("broken.json5"))
     }
 
-    /// A draft for a file that no profile reads names the columns and no values; `check` asks for what is open, once a place.
+    /// A draft for an unknown file names the columns and no values. `check` lists each open place once.
     @Test func draftsAProfile() throws {
         let file = try folder.write(
             "scale.csv",
@@ -196,7 +196,7 @@ import Testing
         #expect(run.status == 66 && run.errors.contains("/nowhere/profiles"))
     }
 
-    /// What is made from the declarations names each command.
+    /// The generated files name each command.
     @Test func generatesFromTheDeclarations() throws {
         let manual = try folder.vitalgate("generate", "man")
         let completion = try folder.vitalgate("generate", "bash-completion")
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// What a person looks for: theirs, by maker and model. README tells how many there are.
+    /// The devices that a user looks for, by maker and model. README contains their number.
     @Test func listsTheDevices() throws {
         let rows = try folder.vitalgate("profile", "list", "--devices", "--format", "ndjson").objects()
         #expect(rows.count >= 150)
@@ -221,7 +221,7 @@ import Testing
         let table = try folder.vitalgate("profile", "list", "--devices").output
         #expect(table.contains("H5075") && table.contains("vectors of several sources"))
         let page = try folder.vitalgate("generate", "devices").output
-        #expect(page == String(decoding: try Repository.data("docs/devices.md"), as: UTF8.self))
+        #expect(page == String(decoding: try Repository.data("docs/reference/devices.md"), as: UTF8.self))
         let summary = try #require(page.split(separator: "\n").first { $0.contains(" models: ") })
         #expect(String(decoding: try Repository.data("README.md"), as: UTF8.self).contains(summary.dropLast()))
     }

@@ -2,7 +2,7 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// `people erase`: shown, told to others, done, and gone on with.
+/// `people erase`: previewed, announced to others, done, and continued.
 @Suite struct EraseCommandTests {
     let folder: TestFolder
 
@@ -40,7 +40,7 @@ import Testing
         #expect(try lines(Household.subject) == mine && lines(Household.guest).isEmpty)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         #expect(try folder.vitalgate("ledger", "list").output.contains("erase"))
-        // Nothing is known of them now, under their name or under what they were.
+        // They are unknown now, by name and by UUID.
         #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 64)
         #expect(try folder.vitalgate("people", "erase", Household.guest).errors == "the store has no data of this person\n")
         for word in ["unassigned", "Zoe"] { #expect(try folder.vitalgate("people", "erase", word, "--yes").status == 64) }
@@ -55,27 +55,27 @@ import Testing
         #expect(try folder.vitalgate("people", "erase", "Anna", "--yes").status == 0)
     }
 
-    /// One hears of the deletion; one that does not take it is waited for, or left out.
+    /// One target receives the deletion. One that refuses it is waited for or left out.
     @Test func targetsAreToldFirst() throws {
         let line = try #require(try lines("Anna").first)
         let uuid = try #require(try JSON(line)["uuid"].text)
         let targets = ["archive", "hook"].map { "\($0): { kind: 'files', folder: '\(folder.path($0))' }" }
         try folder.write("config.json5", "{ targets: { \(targets.joined(separator: ", ")) } }\n")
         for name in ["archive", "hook"] { #expect(try folder.vitalgate("export", name, "--once").status == 0) }
-        // Somebody has taken its folder away.
+        // The folder was moved away.
         #expect(rename(folder.path("hook"), folder.path("away")) == 0)
         try folder.write("hook", "no folder")
         #expect(try folder.vitalgate("people", "erase", "Anna").errors.contains("archive would delete its copy first"))
         let first = try folder.vitalgate("people", "erase", "Anna", "--yes")
         #expect(first.status == 75 && first.errors.contains("--without hook"), "\(first)")
-        // Nobody reads it any more, and it is not erased yet.
+        // The data is no longer visible, and not erased yet.
         #expect(try lines("Anna").isEmpty && isThere(Household.guest))
         let archive = folder.text("archive/archive.ndjson")
         #expect(archive.contains("\"deleted\":\"\(uuid)\""), "\(archive.suffix(300))")
         let second = try folder.vitalgate("people", "erase", "Anna", "--yes", "--without", "hook")
         #expect(second.status == 0, "\(second)")
         #expect(try !isThere(Household.guest) && !isThere(uuid))
-        // Who was told goes on, and who was not is told that it cannot.
+        // A target that was notified continues, and one that was not gets an error.
         #expect(try folder.vitalgate("export", "archive", "--once").status == 0)
         #expect(unlink(folder.path("hook")) == 0 && rename(folder.path("away"), folder.path("hook")) == 0)
         let behind = try folder.vitalgate("export", "hook", "--once")
@@ -83,7 +83,8 @@ import Testing
         #expect(try folder.vitalgate("people", "erase", "me", "--without", "nobody").status == 64)
     }
 
-    /// A hub whose configuration names somebody who is not there does not start: whoever erases them is told before and behind.
+    /// A hub whose configuration names an unknown person does not start. The command therefore names the configuration before and after the
+    /// erasure.
     @Test func aConfigurationThatNamesThemIsNamed() throws {
         try folder.write("config.json5", "{ bodyComposition: { Anna: ['sun-2003'] } }\n")
         let words = "names this person in 'bodyComposition'"
@@ -114,7 +115,7 @@ import Testing
         #expect(try lines("me").count == 1)
     }
 
-    /// Killed at many moments, each time of a store of its own: all of it is there, or nothing but what the same command ends.
+    /// Killed at many moments, each time with a new store: either all data is there, or none except what the same command removes.
     @Test func aKilledEraseIsGoneOnWith() throws {
         var text = "time,type,value,unit,source,subject\n"
         for second in 0..<6000 {

@@ -8,7 +8,7 @@ import Testing
 
     init() throws { folder = try Household.folder() }
 
-    /// What was typed makes no sense: 64.
+    /// Invalid command lines: 64.
     static let wrongLines: [[String]] = [
         [], ["bogus"], ["query"], ["query", "nosuch"], ["query", "heartRat"], ["query", "heartRate", "--from", "yesterdayish"],
         ["query", "heartRate", "--limit", "x"], ["query", "heartRate", "--limit", "-1"],
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    /// A file that is missing is said; the others are imported.
+    /// A missing file is reported, and the others are imported.
     @Test func aMissingFileIsNoInput() throws {
         let alone = try folder.vitalgate(["import", folder.path("none.csv")], store: folder.path("none.db"))
         #expect(alone.status == 66)
@@ -94,7 +94,7 @@ import Testing
         #expect(wrong.errors.contains("stor"))
     }
 
-    /// What it says becomes an identity for ever.
+    /// This value becomes an identity forever.
     @Test(arguments: ["abc", "", "me", "unassigned", "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e5"]) func aSubjectThatIsNobody(
         subject: String
     ) throws {
@@ -142,7 +142,7 @@ import Testing
         lock.l_start = 120
         lock.l_len = 1
         try #require(fcntl(descriptor, F_SETLK, &lock) == 0)
-        // Reading goes on meanwhile.
+        // Reading continues in the meantime.
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == 10)
         let run = try folder.vitalgate("import", file, "--format", "ndjson")
         #expect(run.status == 75, "\(run.errors)")
@@ -152,7 +152,7 @@ import Testing
         let again = try folder.vitalgate("import", file, "--format", "ndjson")
         #expect(again.status == 0)
         #expect(try Account(again.last).stored == 1)
-        // Who follows has seen it.
+        // The follower has received it.
         let line = try JSON(try #require(pipe.readLines(1).first))
         #expect(line["value"].double == 61)
         #expect(line["seq"].integer == 11)
@@ -175,7 +175,7 @@ import Testing
         #expect(try folder.vitalgate("query", "all").status == 75)
     }
 
-    /// A reader that leaves early is no error.
+    /// A reader that leaves early is not an error.
     @Test func aClosedPipeIsNoError() throws {
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)

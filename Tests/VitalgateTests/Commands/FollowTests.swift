@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `changes --follow` beside a store that others write.
+/// `changes --follow` on a store that other processes write.
 @Suite struct FollowTests {
     private let folder: TestFolder
 
@@ -12,7 +12,7 @@ import Testing
         #expect(try folder.vitalgate("import", file).status == 0)
     }
 
-    /// A commit is told of by itself: nothing else is written before its line is waited for.
+    /// Each commit is reported by itself: nothing else is written before its line is expected.
     @Test func eachCommitIsToldWithoutAnother() throws {
         let pipe = try Pipe()
         let follower = try folder.start("changes", "--follow", output: pipe)

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a person reads: help for every command, and the tables.
+/// Help for every command, and the tables.
 @Suite struct HelpTests {
     static let commands: [String] = [
         "", "import", "add", "decode", "query", "show", "stats", "changes", "observe", "ledger", "ledger list", "ledger show",
@@ -34,7 +34,7 @@ import Testing
         #expect(!folder.exists("store.db"))
     }
 
-    /// No command is left out above: each one that a help lists has a help of its own.
+    /// Each command in a help text has its own help, so none is missing above.
     @Test func noCommandIsForgotten() throws {
         let folder = try TestFolder()
         let others = ["Usage:", "Arguments:", "Options:", "Global options:", "Examples:"]
@@ -71,7 +71,7 @@ import Testing
     }
 }
 
-/// Tables for people, of a store that does not change; what the machine's clock says is masked.
+/// Tables of a store that does not change. The machine's time is masked.
 @Suite struct TableTests {
     static func masked(_ text: String, _ folder: TestFolder) -> String {
         text.replacing(folder.root, with: "FOLDER")
@@ -103,7 +103,7 @@ import Testing
         try Snapshot.expect(text, matches: "tables/\(name).txt")
     }
 
-    /// What an import says, on both streams.
+    /// The output of an import on both streams.
     @Test func anImportSaysWhatItDid() throws {
         let folder = try TestFolder()
         let run = try folder.vitalgate("import", "\(Repository.files)/omron_connect_3.csv", "--time-zone", "Europe/Berlin")

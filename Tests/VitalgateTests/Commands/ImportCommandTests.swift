@@ -1,6 +1,6 @@
 import Testing
 
-/// `import`: the account, the zone, the person, and what is left alone.
+/// `import`: the report, the zone, the person, and ignored data.
 @Suite struct ImportCommandTests {
     let folder: TestFolder
 
@@ -40,7 +40,7 @@ import Testing
         #expect(account.skipped == ["correlationRecord": 4])
         #expect(account.addsUp)
         #expect(run.status == 0)
-        // What it says of the person: the types, and no value.
+        // Its messages about the person contain types and no values.
         let told = run.errors.split(separator: "\n").map { $0.split(separator: ": ").dropFirst().joined(separator: ": ") }
         #expect(told.allSatisfy { $0.hasPrefix("characteristics set: ") }, "\(run.errors)")
     }
@@ -142,7 +142,7 @@ import Testing
         #expect(days.lines.count == 1, "\(days.errors.prefix(200))")
     }
 
-    /// The configured zone stands between the option and the machine's.
+    /// The configured zone takes precedence over the machine's, and the option over both.
     @Test func takesTheConfiguredZone() throws {
         let file = try folder.write("local.csv", "time,type,value,unit\n2026-03-28T07:30:00,heartRate,61,/min\n")
         try folder.write("config.json5", "{ timeZone: 'Asia/Tokyo' }")

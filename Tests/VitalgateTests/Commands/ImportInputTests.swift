@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What a file may be to be imported, whatever it is called.
+/// The kinds of files that can be imported, whatever their names.
 @Suite struct ImportInputTests {
     let folder: TestFolder
 
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Nothing can be drafted for what has nothing in it.
+    /// An empty file gives no draft.
     @Test func anEmptyFile() throws {
         let run = try folder.vitalgate("import", try folder.write("empty.csv", ""))
         #expect(run.status == 65)
@@ -42,7 +42,7 @@ import Testing
         #expect(run.errors.contains("give the files in it"), "\(run.errors)")
     }
 
-    /// The sign that was named is not the file's: no number is read in two ways, and the reason says which option is wrong.
+    /// The given sign is not the file's: no number is read in two ways, and the message names the wrong option.
     @Test func aPointWhereACommaWasNamed() throws {
         let rows =
             "time,type,value,unit\n2026-03-28T07:30:00Z,stepCount,1.200,steps\n2026-03-28T07:31:00Z,bodyTemperature,\"36,5\",Cel\n"
@@ -82,7 +82,7 @@ import Testing
         #expect(try run.lines.map { try Account($0).stored } == [2, 2], "\(run.errors)")
     }
 
-    /// Dates in an order that only the whole file tells: it is read twice.
+    /// The order of the dates only follows from the whole file, which is read twice.
     @Test func readsTwiceWhatCannotBeReadTwice() throws {
         let file = "\(Repository.files)/libreview_1.csv"
         let piped = try bash("cat \(file) | \"$@\" import - --time-zone Europe/Berlin --format ndjson")
@@ -91,7 +91,7 @@ import Testing
         #expect(one.stored > 0 && two.stored == 0 && two.duplicate == one.stored + one.duplicate, "\(piped.errors)")
     }
 
-    /// Nobody ever writes to it.
+    /// A FIFO without a writer.
     @Test func aFIFOIsNotWaitedForLongerThanAPersonLikes() throws {
         let path = folder.path("pipe")
         #expect(mkfifo(path, 0o600) == 0)
@@ -127,7 +127,7 @@ import Testing
 
     // MARK: Names
 
-    /// Latin-1, as an old disk has it, beside one that is only nearly the same.
+    /// Latin-1, as on an old disk, next to a name that is nearly the same.
     @Test func aNameMayBeNoUTF8() throws {
         try folder.write("one.csv", Self.csv)
         let run = try bash(
@@ -216,7 +216,7 @@ import Testing
 
     // MARK: The hour that occurs twice
 
-    /// It begins before clocks went back and ends after; read in any other way it would end before it begins.
+    /// It begins before clocks go back and ends after. Read in any other way it would end before it begins.
     @Test func takesAnIntervalOverTheHourThatOccursTwice() throws {
         let file = try folder.write(
             "autumn.csv",
@@ -233,7 +233,7 @@ import Testing
                 == 1)
     }
 
-    /// Rows before and behind it are told apart as they were.
+    /// Rows before and after it are assigned as before.
     @Test func anIntervalInTheMiddleOfTheHourDisturbsNobody() throws {
         let times = ["01:30", "02:10", "02:40", "02:45", "02:05", "02:50", "03:10"]
         var text = "time,type,value,unit,end\n"

@@ -8,7 +8,7 @@ import Testing
 
     func content() throws -> [String] { try folder.vitalgate("query", "all", "--format", "ndjson").lines }
 
-    /// Without `seq` and `ingest`, which a restoration may give anew.
+    /// Without `seq` and `ingest`, which may change after a restoration.
     func readings() throws -> [String] {
         try content().map { $0.replacing(#/,"ingest":\d+,"seq":\d+\}$/#, with: "") }
     }
@@ -50,7 +50,7 @@ import Testing
         #expect(more[0]["deleted"].text == uuid)
         #expect(more[0]["type"].text == "heartRate")
         #expect(try #require(more[0]["seq"].integer) == (last["seq"].integer ?? 0) + 1)
-        // Who reads from the start sees neither the addition nor needs the deletion, or sees both.
+        // A reader from the start either sees both the addition and the deletion, or neither.
         let added = try changes().filter { $0["uuid"].text == uuid }.count
         let deleted = try changes().filter { $0["deleted"].text == uuid }.count
         #expect(added <= deleted)
@@ -111,7 +111,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
-    /// In the wrong zone? Forget it, and import it anew.
+    /// After an import in the wrong zone: forget it and import it again.
     @Test func undoesAnImportWithoutATrace() throws {
         let file = try folder.write("local.csv", "time,type,value,unit\n2026-03-28T07:30:00,height,1.80,m\n")
         try folder.vitalgate("import", file, "--time-zone", "Europe/Berlin")

@@ -1,6 +1,6 @@
 import Testing
 
-/// `medications`: what a person takes.
+/// `medications`: a person's medications.
 @Suite struct MedicationsCommandTests {
     let folder: TestFolder
 
@@ -22,7 +22,7 @@ import Testing
         #expect(first["generalForm"].text == "tablet" && first["hasSchedule"] == .boolean(false))
         #expect(first["codes"].list[0]["system"].text == "http://www.nlm.nih.gov/research/umls/rxnorm")
         #expect(first["codes"].list[0]["code"].text == "310965")
-        // What is not said stays.
+        // Unspecified fields do not change.
         #expect(try folder.vitalgate("medications", "set", "Ibuprofen 400 mg", "--archived", "--nickname", "").status == 0)
         #expect(try listed().map { $0["medication"].text } == ["Insulin glargine"])
         let archived = try #require(try listed("--all").first)

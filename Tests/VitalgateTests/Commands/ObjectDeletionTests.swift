@@ -1,12 +1,12 @@
 import Testing
 
-/// Deleting what others belong to.
+/// Deleting objects that others belong to.
 @Suite struct ObjectDeletionTests {
     private func uuids(_ folder: TestFolder) throws -> Set<String> {
         Set(try folder.vitalgate("query", "all", "--format", "ndjson").objects().compactMap { $0["uuid"].text })
     }
 
-    /// A correlation's samples stay, as in HealthKit, and the command says so.
+    /// A correlation's samples stay, as in HealthKit, and the command reports this.
     @Test func objectsStay() throws {
         let objects = try ObjectStore.filled()
         let all = try uuids(objects.folder)
@@ -15,7 +15,7 @@ import Testing
         #expect(try uuids(objects.folder) == all.subtracting([objects["pressure"]]))
         #expect(try objects.folder.vitalgate("restore", objects["pressure"]).errors.contains("1 sample restored (this"))
         #expect(try uuids(objects.folder) == all)
-        // One of a query's own is not told twice.
+        // An object that the query matches itself is not counted twice.
         let both = try objects.folder.vitalgate("delete", objects["pressure"], objects["systolic"])
         #expect(both.errors.contains("2 samples deleted, but 1 object that belongs to them is kept"))
     }
@@ -34,7 +34,7 @@ import Testing
         let alone = try objects.folder.vitalgate("restore", objects["pressure"])
         #expect(alone.errors.contains("1 sample restored, but 2 objects deleted with them are not"))
         #expect(try objects.folder.vitalgate("delete", objects["pressure"]).status == 0)
-        // They were deleted by another change than the correlation now: they come back by their own UUIDs, or by undoing it.
+        // They were deleted by another change than the correlation, so they are restored by their own UUIDs or by undoing that change.
         #expect(
             try objects.folder.vitalgate("restore", objects["pressure"], "--with-objects").errors.contains("1 sample restored"))
         #expect(try objects.folder.vitalgate("restore", objects["systolic"], objects["diastolic"]).status == 0)
@@ -48,7 +48,7 @@ import Testing
         #expect(try objects.folder.vitalgate("store", "check", "--deep").output == "ok\n")
     }
 
-    /// A workout's route goes with it; a route that is not there does no harm.
+    /// A workout's route is deleted with it. A missing route does no harm.
     @Test func aWorkoutsRoutes() throws {
         let objects = try ObjectStore.filled()
         let run = try objects.folder.vitalgate("delete", objects["workout"], "--with-objects")

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// `observe`: a command is told of what came, again after a kill, and finds it behind the anchor that it is told.
+/// `observe`: a command is notified of new samples, again after a kill, and finds them after the anchor in the message.
 @Suite(.timeLimit(.minutes(15))) struct ObserveCommandTests {
     private let folder: TestFolder
 
@@ -17,7 +17,7 @@ import Testing
         #expect(try folder.vitalgate("import", file).status == 0)
     }
 
-    /// Returns once the condition holds; the suite's limit ends what never does.
+    /// Returns once the condition is true. The suite's time limit ends a test that would hang.
     private func wait(until isSo: () -> Bool) async throws {
         while !isSo() { try await Task.sleep(for: .milliseconds(20)) }
     }

@@ -46,7 +46,7 @@ import Testing
         #expect(unknown.status == 64 && !unknown.errors.contains("Zoe"), "\(unknown.errors)")
     }
 
-    /// Where rows of more than one person stand in a table, it says whose they are.
+    /// A table with rows of more than one person has a column for the person.
     @Test func tablesShowWhoseItIs() throws {
         #expect(try folder.vitalgate("people", "add", "Anna", "--id", Household.guest).status == 0)
         let all = try folder.vitalgate("query", "all").output

@@ -1,6 +1,6 @@
 import Testing
 
-/// What people type is understood or answered with what was probably meant; what they read is in plain words.
+/// Input is understood or answered with the probable intention. Output is in plain words.
 @Suite struct PlainWordsTests {
     let folder: TestFolder
 
@@ -19,7 +19,7 @@ import Testing
         #expect(run.errors.contains("did you mean '\(meant)'?"), "\(run.errors)")
     }
 
-    /// Of several types each unknown one is named, with what was probably meant.
+    /// Each unknown type in a list is named, with a suggestion.
     @Test(arguments: [
         ["stats", "hartrate,nosuch,weight,stepCount", "--every", "1d"], ["query", "hartrate,nosuch,weight,stepCount"],
         ["changes", "--types", "hartrate,nosuch,weight,stepCount"],
@@ -60,7 +60,7 @@ import Testing
         #expect(try Account(try folder.vitalgate("import", file, "--format", "ndjson").last).stored == 1)
     }
 
-    /// The zone that was asked for; else that of the reading.
+    /// The requested zone, otherwise that of the reading.
     @Test func tablesShowTimesInTheZoneAskedFor() throws {
         let own = try folder.vitalgate("query", "bodyTemperature", "--limit", "1").output
         #expect(own.contains("2026-03-28 07:31:00 +01:00"))
@@ -84,7 +84,7 @@ import Testing
             #expect(!asked.contains("+01:00"), "\(asked)")
         }
         let repair = ["--type", "bodyTemperature", "--shift", "+1h"]
-        // What is asked for a program has instants, which are of no zone.
+        // Output for programs has instants without a zone.
         let lines = try folder.vitalgate(["repair", "plan", "--format", "ndjson"] + repair + tokyo).output
         #expect(lines.contains("\"start\":\"2026-03-28T06:31:00.000000Z\"") && lines.contains("\"zone\":\"+01:00\""), "\(lines)")
         for command in ["plan", "apply"] {
@@ -99,7 +99,7 @@ import Testing
         String(try #require(line.firstMatch(of: #/"uuid":"([0-9a-f-]{36})"/#)).output.1)
     }
 
-    /// Wherever a person names a unit, an unknown one is answered with what was probably meant.
+    /// Wherever a unit can be given, an unknown one is answered with a suggestion.
     @Test(arguments: [
         ("bodyMass", "lbs", "[lb_av]"), ("bodyMass", "kgs", "kg"), ("heartRate", "bpm", "/min"), ("bodyTemperature", "°C", "Cel"),
         ("bodyTemperature", "celsius", "Cel"), ("bodyTemperature", "C", "Cel"), ("bodyTemperature", "F", "[degF]"),
@@ -143,7 +143,7 @@ import Testing
         #expect(try folder.vitalgate("unit", "convert", "--", "-273.15", "Cel", "K").output == "0 K\n")
     }
 
-    /// No words of a library's, which speak of types that nobody here knows.
+    /// Messages contain no text of a library with its internal types.
     @Test(arguments: [
         ("{ store: 5 }", "'store': expected a text"), ("{ profiles: 'x' }", "'profiles': expected a list"),
         ("{ hub: { inbox: 7 } }", "'hub.inbox'"), ("[1]", "expected an object in braces"), ("{ store: ", "not JSON5"),
@@ -177,7 +177,7 @@ import Testing
         for cell in [",'=1+1,", ",'@SUM(A1),", ",'-cmd|x,", ",'+49 170,", ",-1.5,"] {
             #expect(safe.output.contains(cell), "\(cell)")
         }
-        // Neither a number nor a zone's offset is a formula that does anything.
+        // A number or a zone's offset is not a formula with an effect.
         for cell in safe.lines.dropFirst().joined(separator: ",").split(separator: ",")
         where Double(cell) == nil && cell != "+00:00" {
             #expect(!"=+-@".contains(cell.first ?? "x"), "\(cell)")

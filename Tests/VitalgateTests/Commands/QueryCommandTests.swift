@@ -19,8 +19,8 @@ import Testing
         return try run.objects().compactMap { $0["value"].double }
     }
 
-    /// The whole line, field by field in this order; the UUID is the same on every hub for ever, and was computed by
-    /// another program too.
+    /// The whole line, field by field in this order. The UUID is the same on every hub and never changes, and another program computed it
+    /// as well.
     @Test func printsTheLineOfTheContract() throws {
         let run = try query("bodyTemperature", "--limit", "1", "--format", "ndjson")
         #expect(
@@ -115,7 +115,7 @@ import Testing
         let lines = try query("bodyTemperature", "--unit", "[degF]", "--format", "ndjson").objects()
         #expect(lines.map { $0["value"].double } == [98.6, 101.3])
         #expect(lines.allSatisfy { $0["unit"].text == "[degF]" })
-        // What was received stays what it was.
+        // The received data does not change.
         #expect(lines.map { $0["original"]["unit"].text } == ["[degF]", "Cel"])
         #expect(try values("bodyMass", "--unit", "[lb_av]") == [154.32])
         let mass = try #require(try values("bodyMass").first)
@@ -156,7 +156,7 @@ import Testing
         #expect(try values("bodyTemperature", "--where", "device.name = 'TD1242' and value > 38 Cel") == [38.5])
     }
 
-    /// What the gate holds back is no sample.
+    /// A quarantined reading is not a sample.
     @Test func leavesOutWhatIsHeld() throws {
         #expect(try values("oxygenSaturation").isEmpty)
     }

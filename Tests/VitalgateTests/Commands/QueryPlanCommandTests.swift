@@ -6,7 +6,7 @@ import Testing
 
     init() throws { folder = try Household.folder() }
 
-    /// No full scan where a range is given: what lies outside of it is not read.
+    /// A range causes no full scan: rows outside of it are not read.
     @Test func aRangeIsNoFullScan() throws {
         let run = try folder.vitalgate(
             "query", "all", "--from", "2026-03-28T08:00:01Z", "--to", "2026-03-28T08:00:03Z", "--explain", "--format", "ndjson")
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// A unit is of what is printed.
+    /// The unit only affects the output.
     @Test func aUnitChangesNothing() throws {
         let before = try folder.vitalgate("query", "all", "--format", "ndjson").output
         let shown = try folder.vitalgate("query", "bodyMass", "--unit", "kg", "--format", "ndjson").objects()

@@ -42,7 +42,7 @@ import Testing
         #expect(try other.vitalgate("store", "check", store: other.path("copy.db")).status == 0)
     }
 
-    /// What is simulated gets into no store that is somebody's own.
+    /// Simulated readings are never stored in a person's own store.
     @Test func simulatedReadingsStayInDemoStores() throws {
         #expect(try folder.vitalgate("run", "--capture", file, "--simulate", "--once").status == 0)
         let own = try TestFolder()
@@ -69,7 +69,7 @@ import Testing
         let accounts = try folder.vitalgate("ledger", "list", "--format", "ndjson").lines.map { try JSON($0) }
         #expect(accounts.allSatisfy { $0["state"].text == "done" })
         #expect(accounts.count { $0["kind"].text == "live" } == 1)
-        // What the hub had not committed yet was stored by the replay, and is the hub's duplicate: each is there once.
+        // The replay stored the readings that the hub had not committed yet. They are duplicates for the hub, and each is stored once.
         let stored = try samples(try folder.vitalgate("query", "all", "--format", "ndjson").lines)
         #expect(accounts.reduce(0) { $0 + ($1["stored"].integer ?? 0) } == stored.count)
         #expect(try samples(try folder.vitalgate("replay", file).lines) == stored)
@@ -82,7 +82,7 @@ import Testing
         #expect(none.errors.contains("one.csv: line 1: not a capture"))
         #expect(!folder.exists("store.db"))
         #expect(try folder.vitalgate("replay", folder.path("nothing.ndjson")).status == 66)
-        // A hub writes over nothing that is no capture.
+        // A hub never overwrites a file that is not a capture.
         let run = try folder.vitalgate("run", "--capture", folder.path("one.csv"), "--simulate", "--once")
         #expect(run.status == 74)
         #expect(run.errors.contains("is not a capture: use another name"))
@@ -101,7 +101,7 @@ import Testing
     }
 }
 
-/// `replay` of what other programs recorded: `Tests/FileSourceTests/Files/btsnoop/make.py` says what is in it.
+/// `replay` of other programs' recordings. `Tests/FileSourceTests/Files/btsnoop/make.py` describes their content.
 @Suite struct TrafficReplayTests {
     let folder: TestFolder
 
@@ -134,7 +134,7 @@ import Testing
         #expect(run.errors.contains("skipped packets of connections older than the recording"))
     }
 
-    /// The neighbour's is not read, nor anybody's who is not named.
+    /// The neighbor's device is not read, nor any other that was not named.
     @Test func onlyWhoIsNamedOrAdopted() throws {
         let nobody = try replay("household.btsnoop")
         #expect(nobody.status == 66)

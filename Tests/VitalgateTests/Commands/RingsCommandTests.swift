@@ -29,7 +29,7 @@ import Testing
         #expect(try folder.vitalgate("rings", "--person", "nobody").status == 64)
     }
 
-    /// What came in today is there, whenever it was measured; the day's rings come first.
+    /// Samples that arrived today are listed, whenever they were measured, after the rings of the day.
     @Test func today() throws {
         let folder = try folder()
         // Where it is noon now, so that no midnight comes between.

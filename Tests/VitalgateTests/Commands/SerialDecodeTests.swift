@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// `decode serial:…`: what a line carried, through the program itself.
+/// `decode serial:…`: the content of a line, through the program itself.
 @Suite struct SerialDecodeTests {
     let folder: TestFolder
 
@@ -59,7 +59,7 @@ import Testing
         #expect(try folder.vitalgate("decode", "serial:NoninASCII", "--file", try folder.write("empty", "")).status == 65)
     }
 
-    /// A name without its number stands for all of a maker's kinds; a profile's id for its one channel.
+    /// A name without its number means all of a maker's kinds. A profile's id means its only channel.
     @Test func aFamilyIsKnownByItsFrames() throws {
         for (hex, profile) in [("86524F0061", "contec-cms50d"), ("01AA87AA97FED8F480", "contec-cms50d-plus")] {
             for name in ["serial:CMS50", "serial:cms50", "serial:" + profile] {

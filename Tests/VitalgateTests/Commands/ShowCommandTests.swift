@@ -41,7 +41,7 @@ import Testing
             #expect(run.status == 0, "\(name): \(run.errors)")
             #expect(run.output.contains(objects[name]))
             for word in words { #expect(run.output.contains(word), "\(name) without '\(word)':\n\(run.output)") }
-            // A page is for a terminal of 80 columns where none is known, and plain where the locale is.
+            // A page has 80 columns if the width of the terminal is unknown, and is plain if the locale is.
             #expect(run.output.utf8.allSatisfy { $0 < 0x80 }, "\(name)")
             let line = try #require(
                 try objects.folder.vitalgate("show", objects[name], "--format", "ndjson").objects().first)
@@ -103,7 +103,7 @@ import Testing
                 2026-11-20T06:31:04.000000Z,1,
 
                 """)
-        // The time of a voltage follows from its number and the frequency: the 512th lies a second behind the first.
+        // The time of a voltage follows from its number and the frequency: the 512th is a second after the first.
         let voltages = try objects.folder.vitalgate("show", objects["ecg"], "--points").lines
         #expect(voltages.count == 5120)
         #expect(voltages[0] == #"{"time":"2026-11-20T06:31:00.000000Z","voltage":0}"#)
@@ -113,7 +113,7 @@ import Testing
         #expect(none.status == 65 && none.output.isEmpty && none.errors.contains("has no points"))
     }
 
-    /// Names and texts come from outside: none clears the screen, makes a line of its own, or turns the direction of writing.
+    /// Names and texts come from outside: none clears the screen, starts a new line, or changes the direction of writing.
     @Test func nothingDrivesTheTerminal() throws {
         var objects = try ObjectStore()
         let hostile = "a\u{1B}[2Jb\nc\u{202E}d"
@@ -157,7 +157,7 @@ import Testing
         #expect(check.status == 0 && check.output == "ok\n")
     }
 
-    /// As `query UUID` tells it.
+    /// The same message as for `query UUID`.
     @Test func whatIsNotThere() throws {
         let objects = try ObjectStore.filled()
         #expect(try objects.folder.vitalgate("delete", objects["mood"]).status == 0)

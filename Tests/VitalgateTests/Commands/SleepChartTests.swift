@@ -12,7 +12,7 @@ import Testing
         return objects
     }
 
-    /// Of a watch and a phone that tell of one night, the watch counts where it tells; totals are minutes counted by hand.
+    /// A watch and a phone report one night, and the watch counts whenever it reports. The totals are minutes counted by hand.
     @Test func eachMomentOnce() throws {
         let objects = try Self.store([
             ("iPhone", "0", 0, 480), ("iPhone", "1", 10, 460), ("Watch", "3", 30, 60), ("Watch", "4", 90, 30),
@@ -22,7 +22,8 @@ import Testing
         let run = try objects.folder.vitalgate(
             ["query", "sleepAnalysis", "--chart"], environment: ["LC_ALL": "C"])
         #expect(run.status == 0, "\(run.errors)")
-        // The watch tells from minute 30 to 350, the phone's rest is 20 + 120 minutes; core goes before deep where one source tells both.
+        // The watch reports from minute 30 to 350, and the phone's rest is 20 + 120 minutes. Core takes precedence over deep if one source
+        // reports both.
         let totals = run.lines.compactMap { line in
             line.split(separator: " ").first.map { (String($0), line.suffix(10).trimmingPrefix { $0 == " " }) }
         }
@@ -40,7 +41,7 @@ import Testing
         #expect(drawn.output.contains("█") && drawn.lines.allSatisfy { $0.count <= 80 })
     }
 
-    /// The priority of the configuration goes before what is worn.
+    /// The configured priority takes precedence over worn devices.
     @Test func thePersonsOwnPriority() throws {
         let objects = try Self.store([("iPhone", "1", 0, 100), ("Watch", "4", 0, 60)])
         #expect(try objects.folder.vitalgate("query", "sleepAnalysis", "--chart").output.contains("deep"))
@@ -49,7 +50,7 @@ import Testing
         #expect(!run.output.contains("deep") && run.output.contains("asleep 1 h 40 min (iPhone, Watch)"))
     }
 
-    /// A nap is apart; a night is drawn whole where a range reaches into it.
+    /// A nap is separate. A night is drawn completely if it overlaps the range.
     @Test func nightsAndRanges() throws {
         let objects = try Self.store([
             ("Watch", "3", 0, 60), ("Watch", "3", 60, 60), ("Watch", "1", 400, 30), ("Watch", "3", 1440, 60),

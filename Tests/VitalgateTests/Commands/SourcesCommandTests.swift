@@ -1,6 +1,6 @@
 import Testing
 
-/// `sources`: where samples come from, and which of several counts.
+/// `sources`: the sources of samples, and which of several counts.
 @Suite struct SourcesCommandTests {
     let folder: TestFolder
 

@@ -20,7 +20,7 @@ import Testing
         #expect(try stats("heartRate,heartRate", "--every", "1d").count == stats("heartRate", "--every", "1d").count)
     }
 
-    /// None are asked for, which says nothing about how many there are.
+    /// A limit of zero does not reveal how many there are.
     @Test func aLimitOfNone() throws {
         for command in [["stats", "heartRate", "--every", "1d"], ["query", "heartRate"]] {
             let run = try folder.vitalgate(command + ["--limit", "0"])
@@ -164,14 +164,14 @@ import Testing
         #expect(try folder.vitalgate(["stats", "heartRate"] + whole).status == 64)
     }
 
-    /// A unit that a person prefers is for tables; programs get the type's own.
+    /// A preferred unit is for tables. Programs get the type's own unit.
     @Test func preferredUnits() throws {
         try folder.write("config.json5", "{ units: { bodyTemperature: \"[degF]\" } }")
         let command = ["stats", "bodyTemperature", "--every", "1d"]
         #expect(try folder.vitalgate(command).output.contains("98.6"))
         #expect(try folder.vitalgate(command + ["--unit", "Cel"]).output.contains(" 37 "))
         #expect(try folder.vitalgate(command + ["--format", "ndjson"]).objects().first?["unit"].text == "Cel")
-        // The units of a region; one that is said for a type goes before.
+        // The units of a region. A type's own setting takes precedence.
         try folder.write("config.json5", "{ locale: \"en-US\" }")
         #expect(try folder.vitalgate(command).output.contains("98.6"))
         try folder.write("config.json5", "{ locale: \"en-US\", units: { bodyTemperature: \"Cel\" } }")
@@ -208,7 +208,7 @@ import Testing
         #expect(none.status == 0 && none.output.isEmpty && none.errors == "no samples\n")
     }
 
-    /// Averages of the same values in another order differ by a rounding's last bit, which is no axis.
+    /// Averages of the same values in another order differ in the last bit, which is not a range for an axis.
     @Test func drawsWhatIsNearlyEqual() throws {
         let first = ["36.1", "39.6", "38.7", "37.8", "35.5"]
         let second = ["39.6", "38.7", "37.8", "36.1", "35.5"]
@@ -224,7 +224,7 @@ import Testing
         #expect(plot.status == 0 && plot.output.contains("2026-01-02"), "\(plot.errors)")
     }
 
-    /// Gaps are bounded also where one end of the time is not said.
+    /// Gaps are bounded even if one end of the range is open.
     @Test func tooManyGaps() throws {
         for ends in [["--from", "1990-01-01"], ["--to", "2100-01-01"]] {
             let run = try folder.vitalgate(["stats", "heartRate", "--every", "1m", "--empty"] + ends)

@@ -67,7 +67,7 @@ import Testing
         #expect(run.errors.isEmpty)
     }
 
-    /// HealthKit's percent is the ratio; UCUM's is a hundredth.
+    /// HealthKit's percent is the ratio, and UCUM's is a hundredth.
     @Test func keepsThePercentsApart() throws {
         #expect(try convert("--format", "ndjson", "0.98", "%", "1").output == "{\"value\":0.0098,\"unit\":\"1\"}\n")
         #expect(try convert("--dialect", "healthkit", "--format", "ndjson", "0.98", "%", "count").status != 64)

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 import Testing
 
-/// An export of the Health app with the folders beside it, written from a store and read back into another: the same.
+/// An export of the Health app with its folders, written from a store and imported into another, gives the same content.
 @Suite struct AppleFoldersTests {
     private static let published = Repository.tests + "/Published/exports/brtkwr"
 
@@ -55,7 +55,7 @@ import Testing
          "occurrenceDateTime":"2012-05-15"}
         """
 
-    /// The archive of a person with routes, an electrocardiogram, and what stands in the export alone.
+    /// A person's archive with routes, an electrocardiogram, and data that is only in the export.
     private func archive(in folder: TestFolder) throws -> String {
         let export = String(decoding: try Data(contentsOf: URL(filePath: Self.published + "/export.xml")), as: UTF8.self)
         let whole = export.replacing("</HealthData>", with: Self.others)
@@ -71,7 +71,7 @@ import Testing
         return try folder.write("in.zip", ZIPFile(members: members).bytes)
     }
 
-    /// What the lines tell, with points, but for UUIDs and what only says who stored it when.
+    /// The content of the lines with points, without UUIDs and the data about storage.
     private func told(_ folder: TestFolder, _ store: String, _ name: String) throws -> [String] {
         #expect(try folder.vitalgate("export", "--to", folder.path(name), store: store).status == 0)
         return folder.text(name).split(separator: "\n").map { line in
@@ -98,7 +98,7 @@ import Testing
         #expect(here.contains { $0.contains("[100.25],[-50],[-50.100]") })
     }
 
-    /// In one XML the locations stand in it, and what has no place there is named.
+    /// A single XML file contains the locations, and names data that it cannot contain.
     @Test func oneFileHoldsTheRoutes() throws {
         let folder = try TestFolder()
         try folder.vitalgate("import", archive(in: folder))
@@ -118,7 +118,7 @@ import Testing
         #expect(here == (try told(folder, other, "there.ndjson")))
     }
 
-    /// A route that belongs to nothing is a file that nobody names; in one XML it has no place.
+    /// A route without a workout is a file that nothing refers to. A single XML file cannot contain it.
     @Test func aRouteByItself() throws {
         let folder = try TestFolder()
         try folder.vitalgate("import", Self.published + "/workout-routes/route_2024-01-15_10.00am.gpx")

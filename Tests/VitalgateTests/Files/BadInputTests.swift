@@ -2,8 +2,8 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// What a file from outside may do wrong. Each is refused with its place, what is good in it is kept, the ledger adds up, the store is
-/// whole, and no health value shows up among the errors.
+/// Errors in files from outside. Each is refused with its place, the valid data is kept, the ledger is consistent, the store is intact, and
+/// no error contains a health value.
 @Suite struct BadInputTests {
     let folder: TestFolder
 
@@ -16,7 +16,7 @@ import Testing
 
     static let corpus = Repository.tests + "/BadInput"
 
-    /// Imports a file, and checks what holds for every one.
+    /// Imports a file, and checks the rules for all files.
     @discardableResult
     func refuse(
         _ path: String, status: Int32 = 65, stored: Int? = nil, refused: Int? = nil, saying texts: String...,
@@ -88,7 +88,7 @@ import Testing
         #expect(account.read == 0 && account.addsUp)
     }
 
-    // MARK: Not what it should be
+    // MARK: Other kinds of files
 
     @Test func binaryData() throws {
         var state: UInt64 = 7319
@@ -124,7 +124,7 @@ import Testing
             folder.write("row.csv", Self.header + Self.row(0) + wide + Self.row(2)), stored: 2, refused: 1, saying: "line 3: ")
     }
 
-    /// The rest of a bad row is no row of its own, wherever the reader's memory ends.
+    /// The rest of a bad row is not a row of its own, wherever the reader's buffer ends.
     @Test func theRestOfABadRow() throws {
         let nul = "\0," + String(repeating: "x", count: 300_000) + ",61.7319,/min\n"
         let wide = String(repeating: String(repeating: "x", count: 100) + ",", count: 5000) + "61.7319\n"
@@ -153,7 +153,7 @@ import Testing
         try refuse(folder.write("cut-\(name).csv", bytes.dropLast(5)), refused: 1, saying: "line 3: ")
     }
 
-    /// Text of old spreadsheets is read as Windows-1252, and that is said; bytes that mean nothing are refused.
+    /// Text of old spreadsheets is read as Windows-1252, and this is reported. Invalid bytes are refused.
     @Test func oldAndBrokenText() throws {
         let header = Array("time,type,value,unit,source\n".utf8)
         let old = Array("2026-03-28T08:00:00Z,heartRate,61.7319,/min,G".utf8) + [0xFC] + Array("rtel\n".utf8)
@@ -172,7 +172,7 @@ import Testing
         #expect(account?.quarantined == 1)
         #expect(account?.refused == 17)
         let shown = try folder.vitalgate("ledger", "show", "1").output
-        // Line 18 has more columns than the header, all of them empty; line 20 is held.
+        // Line 18 has more columns than the header, all of them empty. Line 20 is quarantined.
         for line in [3...17, 19...19, 21...21].joined() { #expect(shown.contains("refused: line \(line): "), "line \(line)") }
         #expect(!shown.contains("7319"))
         try Snapshot.expect(
@@ -234,7 +234,7 @@ import Testing
 
         """
 
-    /// A name is never a path: what is in it is read, and nothing is written anywhere.
+    /// A name is never used as a path: the content is read, and nothing is written elsewhere.
     @Test func namesThatClimb() throws {
         try folder.write("sub", "")
         let archive = ZIPFile(members: [
@@ -255,8 +255,8 @@ import Testing
         try refuse(folder.write("bomb.zip", archive.bytes), stored: 0, refused: 1, saying: "bomb.zip: ")
     }
 
-    /// One digit of 9000 was changed on the way, behind the first commits of an import: none of them is to be had again, and the whole file is
-    /// still all new afterwards.
+    /// One digit of 9000 was changed in transit, after the first commits of an import. None of them remains, and the whole file is new
+    /// afterwards.
     @Test func aWrongChecksum() throws {
         var text = "<HealthData>"
         for index in 0..<40_000 {
@@ -313,7 +313,7 @@ import Testing
         try refuse(path, stored: 201, refused: 1, saying: "long.csv: line 202: ")
     }
 
-    /// More refusals than anyone wants to read: counted all, told a few.
+    /// More refusals than anyone wants to read: all are counted, few are listed.
     @Test func nothingButRefusals() throws {
         let text = Self.header + (0..<20_000).map { "2026-03-28T08:00:00Z,heartRate,x\($0)7319,/min\n" }.joined() + Self.row(1)
         let (run, _) = try refuse(

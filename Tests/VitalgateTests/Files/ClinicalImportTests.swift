@@ -2,7 +2,7 @@ import FoundationEssentials
 import HealthModel
 import Testing
 
-/// Clinical records through the program as a person runs it: versions, what is told again, what is deleted, what is large.
+/// Clinical records through the program: versions, repetitions, deletions, and large ones.
 @Suite struct ClinicalImportTests {
     /// An immunization of a version.
     private static func immunization(updated: String?, code: String = "94") -> String {
@@ -17,7 +17,7 @@ import Testing
 
     init() throws { folder = try TestFolder() }
 
-    /// Imports a text; how many were stored and how many were duplicates.
+    /// Imports a text and returns the numbers of stored samples and duplicates.
     private func importing(_ text: String) throws -> (stored: Int, duplicates: Int) {
         let run = try folder.vitalgate(
             "import", try folder.write("record.json", text), "--person", Household.subject, "--format", "ndjson")

@@ -24,13 +24,13 @@ import Testing
     @Test func eachFormHasOrNamesEverything() throws {
         let own = try folder.vitalgate("query", "all", "--person", "me", "--format", "ndjson").lines
         let kinds = Set(try own.compactMap { try JSON($0)["kind"].text })
-        // A new kind has to come into this store.
+        // A new kind has to be added to this store.
         #expect(kinds == Set(SampleKind.allCases.map(\.name)))
         for name in ["me.ndjson", "me.csv", "me.xml", "me.zip", "wide.csv"] {
             let form = name == "wide.csv" ? ["--format", "wide"] : []
             let run = try folder.vitalgate(["export", "--to", folder.path(name), "--person", "me"] + form)
             #expect(run.status == 0, "\(run)")
-            // What is there, and what it says that it leaves out, is everything.
+            // The content and the reported omissions together are everything.
             let numbers = run.errors.split(separator: "\n").compactMap { line -> Int? in
                 let words = line.split(separator: " ")
                 guard let index = words.firstIndex(where: { $0.hasPrefix("sample") || $0.hasPrefix("left") }) else { return nil }
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    /// Lines have all of it: another store that reads them has the same, to the octet of each document.
+    /// Lines are complete: another store that imports them has the same content, to the byte of each document.
     @Test func linesReadBackAreTheSame() throws {
         try folder.vitalgate("export", "--to", folder.path("me.ndjson"), "--person", "me")
         let back = folder.path("back.db")

@@ -3,7 +3,8 @@ import HTTPServerTesting
 import HealthModel
 import Testing
 
-/// The queries of `docs/grafana.md`, asked as Grafana's Infinity asks them: the macros replaced, the rows under the root, the columns in each row.
+/// Sends the queries of `docs/how-to/grafana.md` as Grafana's Infinity data source does: it replaces the macros, finds the rows below the root,
+/// and reads the columns of each row.
 @Suite struct GrafanaPageTests {
     private struct Query: Decodable {
         struct Column: Decodable {
@@ -40,13 +41,13 @@ import Testing
     }
 
     private static func blocks(_ language: String) throws -> [String] {
-        let page = String(decoding: try Repository.data("docs/grafana.md"), as: UTF8.self)
+        let page = String(decoding: try Repository.data("docs/how-to/grafana.md"), as: UTF8.self)
         return page.split(separator: "```").filter { $0.hasPrefix(language + "\n") }.map {
             String($0.dropFirst(language.count + 1))
         }
     }
 
-    /// What stretch the dashboard shows in hours, and the one that is then asked for.
+    /// The range that the dashboard shows in hours, and the resulting interval of the request.
     @Test(arguments: [(1, ["1m", "1h"]), (24, ["10m", "1h"]), (24 * 7, ["1h", "1d"]), (24 * 365, ["1d", "1d"])])
     func everyQueryIsAnsweredAsWritten(hours: Int, stretches: [String]) throws {
         let rows = (0..<600).map { minute in
@@ -91,7 +92,7 @@ import Testing
         try hub.stop()
     }
 
-    /// The value behind the first length that is not shorter than what is shown, else the last.
+    /// The value after the first duration that is not shorter than the shown range, otherwise the last.
     private static func interval(_ words: [String], _ hours: Int) -> String {
         for index in stride(from: 0, to: words.count - 1, by: 2) {
             let unit = words[index].hasSuffix("d") ? 24 : 1

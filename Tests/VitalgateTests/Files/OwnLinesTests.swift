@@ -44,7 +44,7 @@ import Testing
         let again = try Account(folder.vitalgate("import", folder.path("b.ndjson"), "--format", "ndjson", store: other).last)
         #expect(again.duplicate == lines.count && again.stored == 0)
         #expect(try folder.vitalgate("store", "check", "--deep", store: other).output == "ok\n")
-        // The deleted one stays deleted where it was.
+        // The deleted sample stays deleted in its own store.
         let home = try Account(folder.vitalgate("import", folder.path("b.ndjson"), "--format", "ndjson").last)
         #expect(home.duplicate == lines.count)
     }
@@ -80,7 +80,7 @@ import Testing
         #expect(routes.count >= 6 && routes.count { !uuids.contains($0) } <= 1)
     }
 
-    /// What a repair made comes with its right value and a UUID of its own.
+    /// A repaired sample has its right value and its own UUID.
     @Test func whatWasRepaired() throws {
         let folder = try filled()
         #expect(try folder.vitalgate("repair", "apply", "--type", "stepCount", "--shift", "+1h").status == 0)

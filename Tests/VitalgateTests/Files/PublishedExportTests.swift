@@ -2,8 +2,8 @@ import FoundationEssentials
 import HealthModel
 import Testing
 
-/// Apple Health exports, and pieces of them, that others have published for their own tests (`Published/SOURCE.tsv` says where): each is read whole,
-/// or refused with a reason, and everything in it is accounted for.
+/// Apple Health exports, and parts of them, that others have published for their own tests (`Published/SOURCE.tsv` names them). Each is
+/// read completely or refused with a reason, and everything in it is counted.
 @Suite struct PublishedExportTests {
     private static let folder = #filePath.split(separator: "/").dropLast(2).reduce("") { $0 + "/" + $1 } + "/Published/exports"
 
@@ -13,7 +13,7 @@ import Testing
         var quarantined = 0
         var refused = 0
         var skipped: [String: Int] = [:]
-        /// It is no export.
+        /// Not an export.
         var isForeign = false
         var reason = "no profile reads this file"
         static let foreign = Expected(isForeign: true)
@@ -25,7 +25,7 @@ import Testing
         "dogsheep-export.xml": .init(stored: 6),
         "dogsheep-zip/export.xml": .init(stored: 6),
         "michellepellon-sample_export.xml": .init(stored: 14, quarantined: 1),
-        // The same samples told again.
+        // The same samples again.
         "ruochenlyu-minimal-export/export_cda.xml": .init(skipped: ["exportCDA": 1]),
         "ruochenlyu-minimal-export/mojibake-name.xml": .init(stored: 1),
         "ruochenlyu-partial-sleep-export/export.xml": .init(stored: 6),
@@ -46,7 +46,7 @@ import Testing
         "literals/rinoshiyo-test_xml-L153.xml": .init(stored: 1),
         // The files of these routes were not published.
         "literals/rinoshiyo-test_xml-L184.xml": .init(stored: 1, refused: 1),
-        // A heart rate with single beats; in the first their times are none.
+        // A heart rate with single beats. In the first, their times are invalid.
         "literals/rinoshiyo-test_xml-L245.xml": .init(stored: 1),
         "literals/rinoshiyo-test_xml-L311.xml": .init(stored: 2),
         "literals/rinoshiyo-test_xml-L353.xml": .init(stored: 2),
@@ -57,7 +57,7 @@ import Testing
         "literals/rinoshiyo-test_xml-L694.xml": .init(stored: 2),
         "literals/rinoshiyo-test_xml-L72.xml": .init(stored: 6, refused: 1),
         "literals/rinoshiyo-test_xml-L850.xml": .init(stored: 1),
-        // What a state of mind is in an export nobody has published; these make it a category, with cases that no table has.
+        // No published export contains a state of mind. These make it a category, with unknown cases.
         "literals/rinoshiyo-test_xml_state_of_mind-L121.xml": .init(quarantined: 1),
         "literals/rinoshiyo-test_xml_state_of_mind-L158.xml": .init(quarantined: 1),
         "literals/rinoshiyo-test_xml_state_of_mind-L206.xml": .init(stored: 1),
@@ -73,7 +73,7 @@ import Testing
         "brtkwr/workout-routes/route_2024-01-16_1.15pm.gpx": .init(stored: 1),
         "brtkwr/workout-routes/route_2024-02-10_10.00am.gpx": .init(stored: 1),
         "dogsheep-zip/workout-routes/route_2019-06-11_3.00pm.gpx": .init(stored: 1),
-        // A location has no latitude, and is refused by itself; a track has no locations.
+        // A location without a latitude is refused on its own. A track has no locations.
         "literals/rinoshiyo-test_gpx-L116.gpx": .init(stored: 1, refused: 1),
         "literals/rinoshiyo-test_gpx-L236.gpx": .init(refused: 1),
         "literals/rinoshiyo-test_gpx-L299.gpx": .init(stored: 1),
@@ -106,7 +106,7 @@ import Testing
         #expect(account.refused == expected.refused && account.duplicate == 0)
         #expect(account.skipped == expected.skipped)
         #expect(run.status == (expected.refused + expected.quarantined > 0 ? 65 : 0), "\(run.errors)")
-        // Each record that names a category is a sample of it, or said to be none.
+        // Each record with a category is a sample of it, or reported as none.
         let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
         let named = text.split(separator: "type=\"HKCategoryTypeIdentifier").count - 1
         let categories = try folder.vitalgate("query", "all", "--kind", "category", "--format", "ndjson").objects()
@@ -117,7 +117,7 @@ import Testing
             let type = try #require(line["type"].text.flatMap { SampleType($0) })
             #expect(line["case"].text == line["value"].integer.flatMap { type.categoryValues?.name(of: $0) })
         }
-        // Again, and nothing is new; and what goes out as an export comes back with as many samples of each type.
+        // Again, and nothing is new. An export of the store has as many samples of each type when it is imported.
         #expect(try Account(folder.vitalgate("import", path, "--time-zone", "UTC", "--format", "ndjson").last).stored == 0)
         if account.stored > 0 { #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n") }
         let lines = try folder.vitalgate("query", "all", "--format", "ndjson").lines
@@ -132,7 +132,7 @@ import Testing
         func told(_ store: String) throws -> [String] {
             let lines = try folder.vitalgate("query", "all", "--format", "ndjson", store: store).lines
             return try lines.filter { line in !Self.isUnwritten(line) }.map { line in
-                // Nor has such a route a name.
+                // Such a route has no name either.
                 let line = line.replacing(/"routes":\[[^\]]*\]|,"name":"Route [^"]*"/, with: "")
                 let fields = try #require(line.firstMatch(of: /"kind":.*"zone":/)).output
                 return String(fields).replacing(/"[0-9a-f]{8}-[0-9a-f-]{27}"/, with: "\"object\"")
@@ -142,7 +142,7 @@ import Testing
         #expect(try told(other) == told(folder.store))
     }
 
-    /// Each folder as the archive that a phone makes of it, with its routes in front of the export or behind, and an electrocardiogram.
+    /// Each folder as the archive of a phone, with its routes before or after the export, and an electrocardiogram.
     @Test(arguments: ["brtkwr", "dogsheep-zip"], [true, false]) func asAnArchive(name: String, filesFirst: Bool) throws {
         let folder = try TestFolder()
         let root = "\(Self.folder)/\(name)"
@@ -162,7 +162,7 @@ import Testing
         #expect(run.status == 0 && account.addsUp && account.refused == 0)
         #expect(account.skipped == expected.skipped.merging(["file.xml": 1]) { $0 + $1 })
         #expect(account.stored == expected.stored + 1)
-        // As from the folder itself, where the routes lie beside the export.
+        // The same as from the folder itself, with the routes beside the export.
         #expect(
             try Account(folder.vitalgate("import", root + "/export.xml", "--format", "ndjson").last).duplicate == expected.stored)
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
@@ -179,7 +179,7 @@ import Testing
         #expect(account.addsUp && account.stored == 0 && account.refused == refused && account.skipped == [:])
     }
 
-    /// What has no place in an `export.xml` by itself: files of their own, routes of no workout, beats of other records than variability.
+    /// Data that a single `export.xml` cannot contain: separate files, routes without a workout, beats of records other than variability.
     private static func isUnwritten(_ line: String) -> Bool {
         ["electrocardiogram", "clinicalRecord", "heartbeatSeries"].contains { line.contains("\"kind\":\"\($0)\"") }
             || line.contains("\"workout\":null")

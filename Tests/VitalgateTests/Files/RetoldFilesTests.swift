@@ -1,6 +1,6 @@
 import Testing
 
-/// Files of one source that tell the same readings in other units, through the program.
+/// Files of one source with the same readings in other units, through the program.
 @Suite struct RetoldFilesTests {
     static func csv(_ unit: String, _ values: String...) -> String {
         "time,type,value,unit,end,source\n"
@@ -26,7 +26,7 @@ import Testing
             .first?["sum"].double
     }
 
-    /// Kilometres, miles with all digits, miles with three: the sum stays what the first file says.
+    /// Kilometers, miles with all digits, miles with three: the sum stays that of the first file.
     @Test(arguments: ["csv", "xml"]) func threeExports(format: String) throws {
         let folder = try TestFolder()
         func file(_ unit: String, _ ucum: String, _ one: String, _ two: String) -> String {
@@ -88,7 +88,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
-    /// A weight that nobody has, told in two units: held once, and one sample where it is accepted.
+    /// An impossible weight in two units is quarantined once, and is one sample after it was accepted.
     @Test func aHeldWeight() throws {
         let folder = try TestFolder()
         for (index, told) in ["3000.0,kg", "6613.87,[lb_av]"].enumerated() {

@@ -1,8 +1,8 @@
 import Testing
 
-/// What a file has and nobody reads is named in its account, through the program.
+/// Unread data in a file is named in the report, through the program.
 @Suite struct UnreadDataTests {
-    /// openScale 1.9 to 2.x; made after the header and rows quoted in oliexdev/openScale#727, #506 and #879.
+    /// openScale 1.9 to 2.x, made from the header and rows quoted in oliexdev/openScale#727, #506 and #879.
     @Test func columnsOfATable() throws {
         let folder = try TestFolder()
         let file = try folder.write(
@@ -22,13 +22,13 @@ import Testing
             skipped["column comment"].integer == 1 && skipped["column visceralFat"].integer == 1
                 && skipped["column waist"].integer == 1)
         #expect(skipped["column biceps"].integer == nil)
-        // A file whose columns are all read says nothing.
+        // A file without unread columns gives no message.
         let plain = try folder.write("plain.csv", "time,type,value,unit\n2026-11-20T08:00Z,bodyMass,80,kg\n")
         let other = try folder.vitalgate("import", plain, "--format", "ndjson")
         #expect(other.last.contains(#""skipped":{}"#))
     }
 
-    /// Nightscout's entries by two uploaders, nine seconds apart; made after loopandlearn/LoopFollow#661 and LoopKit/Loop#1788.
+    /// Nightscout's entries by two uploaders, nine seconds apart, made from loopandlearn/LoopFollow#661 and LoopKit/Loop#1788.
     @Test func twoUploadersCountOnce() throws {
         let folder = try TestFolder()
         let file = try folder.write(

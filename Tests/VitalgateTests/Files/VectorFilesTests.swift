@@ -9,7 +9,7 @@ import Testing
             .filter { $0.hasSuffix(".csv") || $0.hasSuffix(".xml") || $0 == "fitbit_hr_json_2.json" }.sorted() ?? []
     }
 
-    /// What a sample is, in a form in which expectation and output can be compared as bags.
+    /// A sample in a form in which expectation and output can be compared as bags.
     struct Seen: Hashable, Comparable, CustomStringConvertible {
         var type: String
         var time: String
@@ -50,7 +50,7 @@ import Testing
             value: Seen.digits(sample.value), unit: sample.unit, offset: sample.offset, source: sample.source, metadata: metadata)
     }
 
-    /// The metadata that the expectations speak of; the program keeps more.
+    /// The metadata keys in the expectations. The program keeps more.
     static let told = [
         "glucoseMethod", "quantityClampedToLowerBound", "quantityClampedToUpperBound", "confidence", "wasUserEntered",
         "bloodGlucoseMealTime", "heartRateMotionContext",
@@ -114,7 +114,7 @@ import Testing
         for surplus in Self.difference(found, wanted) { Issue.record("not expected: \(surplus)") }
         try checkGroups(lines, expected)
         try checkAmbiguous(lines, expected)
-        // Times only grow, every UUID stands once, and what was read in is what the ledger says.
+        // Times only increase, every UUID occurs once, and the ledger matches the input.
         let starts = lines.compactMap { $0["start"].text }
         #expect(starts == starts.sorted())
         #expect(Set(lines.compactMap { $0["uuid"].text }).count == lines.count)
@@ -124,8 +124,8 @@ import Testing
 
     func check(_ account: Account, _ expected: VendorExpectation, _ run: Vitalgate.Run) {
         #expect(account.addsUp)
-        // Categories, which those who made the expectations did not look for, are samples as well.
-        // So are elements that are no records: two correlations and a workout; and what a session's file says of the whole of it is a workout.
+        // Categories are samples as well, although the authors of the expectations did not look for them. So are elements that are not
+        // records: two correlations and a workout. The summary in a session's file is a workout.
         #expect(
             account.stored == expected.samples.count + expected.skipped("category, not a quantity")
                 + expected.skipped("summary") + (expected.isAppleHealth ? 3 : 0) + expected.workouts)
@@ -190,7 +190,7 @@ import Testing
         }
     }
 
-    /// The archive a phone makes holds what the file holds: the same UUIDs.
+    /// A phone's archive has the content of the file, with the same UUIDs.
     @Test func theArchiveIsTheFile() throws {
         let folder = try TestFolder()
         let subject = ["--person", "11111111-2222-4333-8444-555555555555"]

@@ -3,7 +3,7 @@ import HTTPServerKit
 import HTTPServerTesting
 import Testing
 
-/// Crowds that come to the real program: it goes on serving others, and gives back what they took.
+/// Floods of connections to the real program: it keeps serving others, and releases the memory.
 @Suite(.serialized) struct FloodTests {
     private static let readings = ["weight.csv": "time,type,value,unit\n2026-11-20T06:31:00Z,bodyMass,80.1,kg\n"]
 

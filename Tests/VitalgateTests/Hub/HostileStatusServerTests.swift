@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Whatever answers at the hub's socket, `status` neither hangs nor crashes, and nothing of it drives the terminal.
+/// Whatever answers at the hub's socket, `status` neither hangs nor crashes, and the answer never controls the terminal.
 @Suite struct HostileStatusServerTests {
     let folder: TestFolder
 
@@ -77,7 +77,7 @@ import Testing
         #expect(years.contains("running since") && (number.count < 19 || number.hasPrefix("-") || years.contains("37037 d")))
     }
 
-    /// A name from outside is text: it neither moves the cursor nor makes a line.
+    /// A name from outside is text: it neither moves the cursor nor starts a line.
     @Test func namesThatDriveATerminal() throws {
         let name = #"\u001b[2J\u009b31m\nstore   forged\r\u0007\u2028\u202e"#
         let run = try ask(line: answer(name: name))
@@ -94,7 +94,7 @@ import Testing
         #expect(!refusal.errors.contains("\u{1B}"))
     }
 
-    /// What is no answer of this version is said to be none.
+    /// An invalid answer is reported as such.
     @Test(arguments: [
         "", "{}", "[]", "null", "1", "nonsense", #"{"vitalgate":"1"}"#, #"{"vitalgate":1,"status":[]}"#,
         #"{"vitalgate":1e999}"#, #"{"vitalgate":99999999999999999999}"#, #"{"vitalgate":1,"status":{"time":5}}"#,
@@ -109,7 +109,7 @@ import Testing
         #expect(run.errors.split(separator: "\n").count == 1 && run.output.isEmpty)
     }
 
-    /// A later version says so, whatever else it holds; the person is told which program is older.
+    /// A later version is recognized, whatever else the answer contains, and the message names the older program.
     @Test func aVersionOfTheFuture() throws {
         let status = answer().replacing(#""vitalgate":1"#, with: #""vitalgate":7"#)
         for line in [status, #"{"vitalgate":7,"status":{"newer":true}}"#] {
@@ -145,7 +145,7 @@ import Testing
         let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 65_536)
         var sent = 0
         let run = try ask { connection in
-            // Ends where nobody takes it any more.
+            // Ends when the other side no longer reads.
             while sent < 256 << 20, say(chunk, connection) { sent += chunk.count }
         }
         #expect(run.status == 75)

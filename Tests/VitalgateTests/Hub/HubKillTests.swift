@@ -3,8 +3,8 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// The hub is ended by SIGKILL at random moments while frames and files arrive. What a reader was told is stored is there afterwards, and
-/// everything that can come again is there once.
+/// The hub is killed with SIGKILL at random moments while frames and files arrive. Data that was reported as stored is there afterwards,
+/// and all repeatable data is there once.
 @Suite struct HubKillTests {
     let folder: TestFolder
 
@@ -23,7 +23,7 @@ import Testing
         return hub
     }
 
-    /// What a device with a memory says each time it is asked.
+    /// The records that a device with a memory sends for each request.
     private static let memory = (0..<40).map { number in
         "bodyTemperature,\(36 + Double(number) / 100),Cel,2025-06-01T06:\(number + 10):00Z\n"
     }
@@ -35,7 +35,7 @@ import Testing
         let (stream, meter) = (try Pty(), try Pty())
         try adopt(stream)
         try adopt(meter)
-        // A reader from outside, who outlives the hubs: what it was told is acknowledged.
+        // A reader outside of the hub that survives it. The data that it received is acknowledged.
         let reader = try folder.start("changes", "--follow")
         var sent = 0
         for kill in 0..<kills {

@@ -25,12 +25,12 @@ import Testing
         let heard = folder.path("heard")
         try configure("beats: { types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(heard)'] }")
         let hub = try RunningHub.started(folder)
-        // From then on it knows what is new.
+        // From then on it has a position.
         try hub.waits("an observer") { isHeld("beats") && folder.exists("store.db-observer-beats") }
         try hub.drop("a.csv", InboxTests.csv(1))
         try hub.waits("the first message") { lines("heard").count == 1 }
         #expect(try JSON(lines("heard")[0])["observer"].text == "beats")
-        // Another configuration counts from the next reload on, and what it told of stays told.
+        // A new configuration applies from the next reload on, and its acknowledged position stays.
         try configure("beats: { types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(heard)-2'] }")
         hub.program.signal(SIGHUP)
         try hub.waits("it was read again") { hub.count("settings reloaded") == 1 && isHeld("beats") }

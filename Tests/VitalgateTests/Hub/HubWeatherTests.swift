@@ -3,8 +3,8 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// What happens to small machines, under a running hub: the disk is full, read-only, damaged; the store is removed. Nothing that was
-/// acknowledged is lost, and the hub goes on, or says why it cannot and ends with status 74, so that its supervisor starts it again.
+/// Failures of small machines under a running hub: the disk is full, read-only or damaged, or the store is removed. Acknowledged data is
+/// never lost. The hub continues, or logs the reason and ends with status 74, so that its supervisor restarts it.
 @Suite struct HubWeatherTests {
     let folder: TestFolder
     let scale: Pty
@@ -28,7 +28,7 @@ import Testing
         try folder.vitalgate("query", "bodyMass", "--format", "ndjson").lines.map { try JSON($0)["value"].integer ?? -1 }
     }
 
-    /// The log is brought into the file, so that the file's pages are what is read.
+    /// Moves the log into the file, so that the file's pages are read.
     private func rest(_ hub: RunningHub) throws { #expect(try hub.stop().status == 0) }
 
     @Test func aFullDiskThatGetsRoomAgain() throws {
@@ -41,7 +41,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
 
-    /// A hub with one reading stored, and two that wait. A limit to the size of files stands for the disk's: it needs no privilege to set.
+    /// A hub with one stored reading and two waiting ones. A limit on file sizes simulates the disk's, because it needs no privilege.
     private func startOnFullDisk() throws -> RunningHub {
         let hub = try start(wrapper: ["/bin/sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""])
         weigh([70])
@@ -52,7 +52,7 @@ import Testing
         return hub
     }
 
-    /// No file of the hub's grows any more: its log is shorter than the store's, and may.
+    /// No file of the hub grows any more. Its log is shorter than the store's, and may grow.
     private func fill(_ hub: RunningHub) throws { try limit(hub, size: "\(folder.size("store.db-wal"))") }
 
     private func makeRoom(_ hub: RunningHub) throws { try limit(hub, size: "unlimited") }
@@ -100,7 +100,7 @@ import Testing
         #expect(folder.exists("inbox/one.csv"), "it waits for a store")
     }
 
-    /// The disk gives back other bytes than it was given.
+    /// The disk returns other bytes than were written.
     @Test func aDamagedPage() throws {
         let first = try start()
         weigh(Array(60..<90))
@@ -115,11 +115,11 @@ import Testing
         }
         weigh([90])
         let run = try hub.program.wait()
-        // At the start it is a file that is none of ours; later it is what the disk does.
+        // At the start it is a foreign file. Later it is the disk's failure.
         #expect([65, 74].contains(run.status), "\(run.errors)")
         #expect(run.errors.contains("the store is damaged"), "\(run.errors)")
         #expect(try folder.vitalgate("store", "check").status != 0)
-        // What was stored is in the backup, once.
+        // The backup contains the stored readings once.
         for suffix in ["", "-wal", "-shm"] { unlink(folder.store + suffix) }
         rename(backup, folder.store)
         #expect(try weights() == Array(60..<90))

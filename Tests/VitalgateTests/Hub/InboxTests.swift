@@ -42,15 +42,15 @@ import Testing
         account = try hub.account("refused/nonsense.txt")
         #expect(account["error"].text?.contains("no profile reads this file") == true)
         #expect(account["ingest"] == .null)
-        // What is put away is what came.
+        // The moved file is the original.
         #expect(folder.text("inbox/refused/nonsense.txt") == "no table\n")
         #expect(folder.mode("inbox/done/before.csv.account.json") == 0o600)
         #expect(folder.mode("inbox/done") == 0o700)
-        // Neither names nor values of files in the log.
+        // The log contains neither names nor values of files.
         for word in ["before", "nonsense", "many"] { #expect(!run.errors.contains(word), "\(run.errors)") }
     }
 
-    /// What cannot be moved is said without its name, which may be a person's, or forge a line of the log.
+    /// A file that cannot be moved is logged without its name, which may be a person's name or forge a line of the log.
     @Test func whatCannotBeMovedHasNoNameInTheLog() throws {
         let name = "Jane\nwarning: forged.csv"
         for folder in ["inbox", "inbox/done", "inbox/done/.\(name).account.json"] { mkdir(self.folder.path(folder), 0o700) }
@@ -59,7 +59,7 @@ import Testing
         try hub.waits { hub.program.errors.contains("cannot be moved") }
         #expect(hub.program.errors.contains("cannot be moved to 'done': Is a directory"), "\(hub.program.errors)")
         #expect(!hub.program.errors.contains("Jane") && !hub.program.errors.contains("forged"))
-        // When the cause is gone it goes where it belongs.
+        // When the cause is removed, it is moved.
         rmdir(folder.path("inbox/done/.\(name).account.json"))
         try hub.waitsFor("inbox/done/\(name).account.json")
         let run = try hub.stop()
@@ -109,7 +109,7 @@ import Testing
         for name in ["link.csv", "folder.csv", "pipe.csv", ".hidden.csv", "download.csv.part"] {
             #expect(folder.exists("inbox/\(name)"), "\(name)")
         }
-        // Its name is said where the person looks, and not in the log.
+        // Its name is in the report beside the inbox, and not in the log.
         for (name, what) in [("link.csv", "link"), ("folder.csv", "folder"), ("pipe.csv", "not a regular file")] {
             let account = try JSON(folder.text("inbox/refused/\(name).left.json"))
             #expect(account["file"].text == name)
@@ -118,7 +118,7 @@ import Testing
         #expect(!folder.exists("inbox/refused/.hidden.csv.left.json"))
     }
 
-    /// What is said of it goes when it goes.
+    /// The report is removed with the file.
     @Test func whatIsTakenAwayIsSaidNoMore() throws {
         mkdir(folder.path("inbox"), 0o700)
         mkdir(folder.path("inbox/folder.csv"), 0o700)
@@ -129,7 +129,7 @@ import Testing
         #expect(!folder.exists("inbox/refused/folder.csv.left.json"))
     }
 
-    /// Somebody who may write into the inbox must not make the hub write elsewhere.
+    /// A program that may write into the inbox must not make the hub write elsewhere.
     @Test func itsOwnFoldersAreNoLinks() throws {
         mkdir(folder.path("inbox"), 0o700)
         mkdir(folder.path("elsewhere"), 0o700)
@@ -141,7 +141,7 @@ import Testing
         #expect(folder.exists("inbox/one.csv"))
     }
 
-    /// The power went after the commit, and before the file was moved; or after the move, and before its account had its name.
+    /// The power failed after the commit and before the file was moved, or after the move and before its report had its name.
     @Test func aCrashDoublesNothing() throws {
         let file = try folder.write("week.csv", Self.csv(7))
         #expect(try folder.vitalgate("import", file).status == 0)
@@ -167,7 +167,7 @@ import Testing
         #expect(try hub.stop().status == 0)
     }
 
-    /// A large file is being read when the hub is told to stop: it stays, and the rest of it is read the next time.
+    /// The hub is stopped while it reads a large file. The file stays, and the rest of it is read the next time.
     @Test func aStopWithinAFileLosesAndDoublesNothing() throws {
         let hub = try RunningHub.started(folder)
         let count = 400_000

@@ -58,7 +58,8 @@ import Testing
         #expect(try folder.vitalgate("devices", "list", "--format", "ndjson").lines.isEmpty, "nothing is adopted by itself")
     }
 
-    /// Plugged in before the hub starts; and plugs leave no descriptor behind. Ten of them: umockdev takes about fifty in a process.
+    /// Plugged in before the hub starts, and plugs leave no descriptors open. Ten of them, because umockdev supports about fifty in a
+    /// process.
     @Test func pluggedBeforeTheStartAndManyTimes() throws {
         let adopted = try folder.vitalgate("devices", "adopt", "/dev/\(Self.link)", "--profile", "generic-lines")
         #expect(adopted.status == 0)
@@ -110,7 +111,7 @@ final class MockUdev {
     /// For a hub that is to see the plugs.
     var environment: [String: String] { ["LD_PRELOAD": "libumockdev-preload.so.0", "UMOCKDEV_DIR": root] }
 
-    /// Whether somebody listens to udev.
+    /// Whether a listener for udev exists.
     var isHeard: Bool {
         (try? FileManager.default.contentsOfDirectory(atPath: root))?.contains { $0.hasPrefix("event") } ?? false
     }

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// What is durable when, of a real hub: streams wait for `commitEvery`, and nothing waits for longer than that, nor where it need not.
+/// The times of commits in a real hub: streams wait for `commitEvery`, and nothing waits longer or without need.
 @Suite struct PowerCutTests {
     let folder: TestFolder
 
@@ -16,7 +16,7 @@ import Testing
         return (today["stored"].integer ?? 0, today["waiting"].integer ?? 0)
     }
 
-    /// A hub with simulated sensors, of which so many readings at least wait.
+    /// A hub with simulated sensors and at least this many waiting readings.
     private func hub(waiting count: Int) throws -> (hub: RunningHub, stored: Int, waiting: Int) {
         let hub = try RunningHub(folder, "--simulate", inbox: false)
         try hub.waits("it answers") { try folder.vitalgate("status").status == 0 }
@@ -46,7 +46,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
 
-    /// What a supply that fails has sent: it commits, and goes on.
+    /// The signal of a failing power supply: the hub commits and continues.
     @Test func aPowerFailureCommitsAtOnce() throws {
         let (hub, stored, waiting) = try hub(waiting: 4)
         hub.program.signal(SIGPWR)
@@ -59,7 +59,7 @@ import Testing
         let (hub, stored, waiting) = try hub(waiting: 4)
         let pipe = try Pipe()
         let follower = try folder.start("changes", "--follow", output: pipe)
-        // The next minute is far: what waits is told since it asks, and so is what comes.
+        // The next commit is a minute away. Waiting readings are sent because of the request, and so are new ones.
         _ = try pipe.readLines(stored + waiting + 8, within: .seconds(40))
         follower.signal(SIGTERM)
         _ = try follower.wait()
@@ -67,7 +67,7 @@ import Testing
         #expect(try hub.stop().status == 0)
     }
 
-    /// It takes what comes when it comes, and the card lasts.
+    /// The follower receives changes with each commit, and the card is spared.
     @Test func aFollowerMayWait() throws {
         let (hub, _, waiting) = try hub(waiting: 4)
         let pipe = try Pipe()

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// The hub as a process: one on a store, stopped and told to read again by signals.
+/// The hub as a process: one for each store, stopped and reloaded by signals.
 @Suite struct RunCommandTests {
     let folder: TestFolder
 
@@ -65,7 +65,7 @@ import Testing
         #expect(try hub.stop().status == 0)
     }
 
-    /// A store is for the time of a run: another one in the configuration is said to need a restart, and readings go on into this one.
+    /// A store is used for a whole run. The hub reports that another one in the configuration needs a restart, and continues with this one.
     @Test func anotherStoreNeedsARestart() throws {
         let settings = "hub: { inbox: '\(folder.path("inbox"))' } }"
         try folder.write("config.json5", "{ store: '\(folder.store)', \(settings)")
@@ -88,7 +88,7 @@ import Testing
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == 1)
     }
 
-    /// What is said of a file whose name has a line break in it is one line all the same.
+    /// A message about a file whose name contains a line break is still one line.
     @Test func aNameMakesNoLineOfItsOwn() throws {
         mkdir(folder.path("profiles"), 0o700)
         try folder.write("profiles/a\nwarning: forged\n.json5", "{ ")

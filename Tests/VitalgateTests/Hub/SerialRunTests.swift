@@ -40,7 +40,7 @@ import Testing
             #expect(run.status == 0, "\(run.errors)")
             #expect(!run.errors.contains("131"), "no value in the log")
             let lines = try folder.vitalgate("query", "all", "--format", "ndjson").lines.map { try JSON($0) }
-            // Two equal records are two measurements; the control solution is none.
+            // Two equal records are two measurements. The control solution is not a measurement.
             #expect(lines.compactMap { $0["original"]["value"].text }.sorted() == ["106", "106", "131"], "time \(time)")
             #expect(lines.allSatisfy { $0["device"]["key"].text == "LifeScan/OneTouch Ultra 2/ABC12DE3Y" })
         }
@@ -50,7 +50,7 @@ import Testing
                 && account["skipped"]["control-solution"].integer == 3)
     }
 
-    /// Killed while the meter tells its memory: the next run has every record, once.
+    /// Killed while the meter sends its memory: the next run has every record once.
     @Test func killedInTheMidstOfAMemory() throws {
         let pty = try Pty()
         // The newest first, as the meter sends them.
@@ -80,7 +80,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").status == 0)
     }
 
-    /// A stream: half a frame at the pull is refused and counted; octets of noise are counted.
+    /// A stream: an incomplete frame at an unplugged device is refused and counted, and noise bytes are counted.
     @Test func aPulledPlugEndsTheStreamCleanly() throws {
         let pty = try Pty()
         let adopted = try folder.vitalgate("devices", "adopt", pty.path, "--profile", "contec-cms50d")

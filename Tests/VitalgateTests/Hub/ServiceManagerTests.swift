@@ -2,7 +2,7 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// What the real hub tells the manager that started it as a service.
+/// Messages of the real hub to the service manager that started it.
 @Suite struct ServiceManagerTests {
     let folder: TestFolder
     let manager: NotifySocket

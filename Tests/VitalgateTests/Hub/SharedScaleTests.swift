@@ -2,7 +2,7 @@ import Ingestion
 import PipelineTesting
 import Testing
 
-/// A household with one scale: who stood on it is told by ranges of weights, or not at all.
+/// A household with one scale: the person is identified by weight ranges, or not at all.
 @Suite struct SharedScaleTests {
     let folder: TestFolder
     let scale: Pty
@@ -24,7 +24,7 @@ import Testing
         return run.errors
     }
 
-    /// Weighs until the store has so many samples; the hub's log.
+    /// Weighs until the store has this many samples, and returns the hub's log.
     private func weigh(_ lines: [String], until count: Int) throws -> String {
         let hub = try RunningHub(folder)
         try hub.waits("it works") { hub.count("it is plugged in") == 1 }
@@ -68,7 +68,7 @@ import Testing
         #expect(try values(of: "Ben B") == [70])
     }
 
-    /// Later assignment is a correction: a deletion and an addition for whoever reads the changes, and it can be undone.
+    /// A later assignment is a repair: a deletion and an addition for readers of changes, and it can be undone.
     @Test func assignedLater() throws {
         _ = try assign("Anna", "50..65")
         _ = try weigh(["bodyMass=90 kg; bodyFatPercentage=20 %", "bodyMass=91 kg"], until: 3)
@@ -96,7 +96,7 @@ import Testing
                 == Set(before.compactMap { $0["uuid"].text }))
     }
 
-    /// A scale with a memory tells it again after the ranges were changed: what is known stays whose it is, once.
+    /// A scale with a memory sends it again after the ranges were changed. Known weighings keep their person and are stored once.
     @Test func readAgainUnderOtherRanges() throws {
         _ = try assign("Anna", "50..65")
         let memory = ["bodyMass,58,kg,2025-06-01T06:10:00Z", "bodyMass,80,kg,2025-06-01T06:20:00Z"]

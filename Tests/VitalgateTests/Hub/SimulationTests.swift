@@ -1,6 +1,6 @@
 import Testing
 
-/// `run --simulate`: sensors that do not exist deliver into stores that are nobody's.
+/// `run --simulate`: simulated sensors deliver only into demo stores.
 @Suite struct SimulationTests {
     let folder: TestFolder
 
@@ -32,7 +32,7 @@ import Testing
         #expect(run.errors.contains("is not a demo store"))
         #expect(try folder.vitalgate("query", "all", "--format", "ndjson").lines.count == 1)
         #expect(try folder.vitalgate("devices", "list", "--format", "ndjson").lines.isEmpty)
-        // Nor is the one that is used where none is named.
+        // Nor into the default store.
         let home = Vitalgate.environment(home: folder.root)
         let unnamed = try Vitalgate.run(["run", "--simulate", "--once"], environment: home)
         #expect(unnamed.status == 64)

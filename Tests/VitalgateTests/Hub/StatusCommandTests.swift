@@ -2,7 +2,7 @@ import Glibc
 import PipelineTesting
 import Testing
 
-/// `status` from a second shell, beside a real hub.
+/// `status` in a second shell, with a real hub.
 @Suite struct StatusCommandTests {
     let folder: TestFolder
 
@@ -45,7 +45,7 @@ import Testing
         #expect(!folder.exists("store.db.sock"))
     }
 
-    /// Not one numeral of what is in the store stands in what is shown.
+    /// The output contains no value of the store.
     @Test func showsNoValues() throws {
         let hub = try RunningHub.started(folder)
         var csv = "time,type,value,unit\n"
@@ -67,7 +67,7 @@ import Testing
         #expect(nothing.errors.contains("no hub runs on") && nothing.errors.contains("there is no store"))
         let hub = try simulated()
         try hub.waits { try object()["today"]["stored"].integer ?? 0 >= 5 }
-        // Its socket stays behind.
+        // Its socket stays.
         hub.program.signal(SIGKILL)
         _ = try hub.program.wait()
         #expect(folder.exists("store.db.sock"))
@@ -148,7 +148,7 @@ import Testing
         #expect(try hub.stop().status == 0)
     }
 
-    /// On a terminal it draws a page, and leaves it with the last one behind.
+    /// On a terminal it draws a page and leaves the last one on the screen.
     @Test func aPageOnATerminal() throws {
         let hub = try simulated()
         try hub.waits { try status().status == 0 }
@@ -168,7 +168,7 @@ import Testing
         }
         #expect(text.hasPrefix("\u{1B}[?1049h\u{1B}[?25l\u{1B}[H"))
         #expect(text.contains("Simulated strap"))
-        // A smaller window has no room for all of it, and is told of at once.
+        // A smaller window truncates the page, and is noticed at once.
         size.ws_row = 9
         _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
         view.signal(SIGWINCH)

@@ -11,7 +11,7 @@ import Testing
         #expect(alone.status == 65 && alone.errors.contains("no other adopted device"), "\(alone.errors)")
         let unknown = try folder.vitalgate("devices", "part", gone)
         #expect(unknown.status == 65 && unknown.errors.contains("is adopted"), "\(unknown.errors)")
-        // What a meter sends again would be stored again.
+        // A meter's repeated records would be stored again.
         let keeping = try folder.vitalgate("devices", "part", meter)
         #expect(keeping.status == 65 && keeping.errors.contains("stored twice"), "\(keeping.errors)")
         #expect(try folder.vitalgate("devices", "part", "strap").status == 64)

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// `doctor`, on whatever machine the tests run: with D-Bus out of reach, what it says of bluetoothd is the same on all.
+/// `doctor` on any machine: without D-Bus, its findings about bluetoothd are the same everywhere.
 @Suite struct DoctorCommandTests {
     private let folder: TestFolder
 
@@ -26,7 +26,7 @@ import Testing
         let bus = try state("D-Bus", run)
         #expect(bus.map { $0["state"].text } == ["broken"])
         #expect(bus.map { $0["command"].text } == ["sudo systemctl start dbus"])
-        // The kernel is asked without D-Bus: it has an adapter, or it is said that it has none.
+        // The kernel is queried without D-Bus: it has an adapter, or the output reports that it has none.
         #expect(
             try run.objects().contains {
                 ["kernel", "rfkill", "adapter"].contains($0["subject"].text?.split(separator: " ").first)
@@ -57,7 +57,7 @@ import Testing
         #expect(try state("store", doctor("--format", "ndjson")).map { $0["state"].text } == ["broken"])
     }
 
-    /// A configuration that cannot be read keeps nobody from the rest of the findings.
+    /// An unreadable configuration does not prevent the other findings.
     @Test func theConfiguration() throws {
         try folder.write("config.json5", "{ stor: 'x' }")
         let run = try doctor("--format", "ndjson")

@@ -1,6 +1,6 @@
 import Testing
 
-/// A room has no body: what is measured of its air is nobody's, unless a person says otherwise.
+/// Room air belongs to no person: its readings are unassigned, unless a user assigns them.
 @Suite struct RoomSensorTests {
     private func subjects(_ folder: TestFolder) throws -> [String: String] {
         var found: [String: String] = [:]
@@ -31,7 +31,7 @@ import Testing
             found.values.sorted() == [me, me, me, "unassigned", "unassigned"].sorted()
                 && found["bluetooth:C0:01:02:03:04:01"] == "unassigned" && found["bluetooth:C0:01:02:03:04:02"] == "unassigned",
             "\(found)")
-        // What was adopted stays whose it is, also when it is adopted again.
+        // An adopted device keeps its person, also when it is adopted again.
         _ = try adopt("3", "--profile", "govee-h5074")
         #expect(try subjects(folder)["bluetooth:C0:01:02:03:04:03"] == me)
     }

@@ -10,7 +10,7 @@ import Testing
         let mine = try folder.vitalgate("devices", "assign", "scale", "--person", "me", "--user", "1", "--consent", "2520")
         #expect(mine.status == 0 && mine.errors.contains("1 user number assigned"), "\(mine.errors)")
         #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "Anna", "--user", "2").status == 0)
-        // Another person for a number; the code stays.
+        // Another person for a number. The code stays.
         #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "Anna", "--user", "1").status == 0)
         #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "me", "--range", "70..90").status == 0)
         let listed = try folder.vitalgate("devices", "list", "--format", "ndjson")
@@ -21,7 +21,7 @@ import Testing
         #expect(users.map { $0["subject"].text ?? "" } == Array(repeating: "7f9c0000-0000-4000-8000-000000000001", count: 2))
         #expect(users.map { $0["consents"] } == [.boolean(true), .boolean(false)])
         #expect(device["ranges"].list.count == 1)
-        // The code is told to nobody.
+        // The code is never printed.
         #expect(!listed.output.contains("2520"))
         #expect(try folder.vitalgate("people", "remove", "Anna").status == 65)
         #expect(try folder.vitalgate("devices", "assign", "scale", "--person", "me").status == 0)

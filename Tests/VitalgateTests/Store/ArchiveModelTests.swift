@@ -1,15 +1,15 @@
 import PipelineTesting
 import Testing
 
-/// Exports as ZIPs, whole, cut at a random place or with one octet flipped, and imports taken back, over the program: what is in the store, its
-/// account and its sum are what a dictionary says. Few times and few values, so that the archives' readings meet.
+/// Exports as ZIPs, complete, cut at a random place or with one byte flipped, and undone imports, through the program. The content of the
+/// store, its ledger and its sums match a dictionary. Few times and few values, so that the archives' readings collide.
 @Suite struct ArchiveModelTests {
     private struct Reading: Hashable {
         var second: Int
         var value: Int
     }
 
-    /// What a store promises: readings with the ingest that brought them.
+    /// The guarantees of a store: readings with their imports.
     private struct Model {
         var live: [Reading: Int] = [:]
         var dead: Set<Reading> = []
@@ -69,12 +69,12 @@ import Testing
                 switch Int.random(in: 0..<3, using: &random) {
                 case 0:
                     bytes.removeLast(Int.random(in: 1...bytes.count - 1, using: &random))
-                    // Cut behind its readings it may still be read: then it gives all of them.
+                    // An archive that is cut after its readings may still be readable, and then gives all of them.
                     isWhole = bytes.count < content.upperBound ? false : nil
                 case 1:
                     let place = Int.random(in: bytes.indices, using: &random)
                     bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-                    // A header has octets that nobody needs.
+                    // A header has unused bytes.
                     isWhole = content.contains(place) ? false : nil
                 default: break
                 }

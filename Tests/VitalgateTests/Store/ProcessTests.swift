@@ -2,13 +2,13 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Several processes on one store, processes that are stopped, and stores that cannot be what they should.
+/// Several processes on one store, stopped processes, and invalid stores.
 @Suite struct ProcessTests {
     let folder: TestFolder
 
     init() throws { folder = try TestFolder() }
 
-    /// Readings of one second each from a time on; put together from bytes, since there are many.
+    /// Readings at intervals of one second from a time on, built from bytes because there are many.
     static func rows(_ count: Int, type: String = "heartRate", unit: String = "/min", from second: Int = 0) -> [UInt8] {
         var bytes = Array("time,type,value,unit\n".utf8)
         var row = Array("2026-01-00T00:00:00Z,\(type),000.0,\(unit)\n".utf8)
@@ -45,7 +45,7 @@ import Testing
         return run.output
     }
 
-    /// The content without what tells when it came in and in which order.
+    /// The content without the times and the order of receipt.
     func content(of type: String = "all", store: String? = nil) throws -> String {
         try samples(of: type, through: "sed 's/\"received\":\"[^\"]*\"//; s/,\"ingest\":.*//'", store: store)
     }
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Side by side
 
-    /// An import runs while another comes and readers ask: none waits for ever, none sees half a commit, nothing is lost.
+    /// An import runs while another one and readers start: none waits endlessly, none sees half a commit, and nothing is lost.
     @Test func twoImportsAndReadersAtOnce() throws {
         let one = try folder.write("one.csv", Self.rows(20_000))
         let two = try folder.write("two.csv", Self.rows(20_000, type: "height", unit: "cm"))
@@ -102,7 +102,7 @@ import Testing
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
-    /// A copy taken while somebody writes is a whole store.
+    /// A copy made during a write is a complete store.
     @Test func aCopyDuringAnImport() throws {
         try folder.vitalgate("import", try folder.write("small.csv", Self.rows(10)))
         let writer = try folder.start("import", try folder.write("one.csv", Self.rows(20_000, from: 1000)))
@@ -116,12 +116,12 @@ import Testing
 
     // MARK: Stopped
 
-    /// Interrupted in the middle: what was read so far is kept and accounted, and another run completes it.
+    /// Interrupted in the middle: the readings so far are stored and counted, and another run completes them.
     @Test(arguments: [SIGINT, SIGTERM]) func anInterruption(signal: Int32) throws {
         try folder.vitalgate("import", try folder.write("small.csv", "time,type,value,unit\n2026-02-01T00:00:00Z,height,1.8,m\n"))
         let file = try folder.write("long.csv", Self.rows(300_000))
         let process = try folder.start("import", file, "--format", "ndjson")
-        // It has begun as soon as it is in the ledger.
+        // It has started as soon as it is in the ledger.
         while try accounts().count < 2 {}
         process.signal(signal)
         let run = try process.wait()
@@ -167,7 +167,7 @@ import Testing
         #expect(try Account(last.last).addsUp)
         #expect(try content() == content(store: whole))
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
-        // A killed run's account is as far as its last commit, and says that it did not come to its end.
+        // The report of a killed run covers its commits, and shows that it did not finish.
         for account in try accounts().dropLast() {
             #expect(account.addsUp)
             #expect(account.state == "interrupted" || account.state == "done")
@@ -185,7 +185,7 @@ import Testing
 
     /// A disk that fills up: a clear error, and everything acknowledged before is there.
     @Test func aFullDisk() throws {
-        // A limit to the size of files stands for the disk's: it needs no privilege to set, and no disk.
+        // A limit on file sizes simulates the disk's, because it needs neither a privilege nor a disk.
         let small = try folder.write("small.csv", Self.rows(500))
         #expect(try folder.vitalgate("import", small).status == 0)
         let before = try content()
@@ -204,8 +204,8 @@ import Testing
         #expect(try count("bodyMass") == 100_000)
     }
 
-    /// The same on a disk that is really full, where the system lets the tests make one (a file system in memory, seen by nobody
-    /// else). With room made, the import goes through.
+    /// The same on a full disk, if the system lets the tests create one (a private file system in memory). After space is freed, the import
+    /// succeeds.
     @Test func aFullFileSystem() throws {
         let small = try folder.write("small.csv", Self.rows(500))
         let long = try folder.write("long.csv", Self.rows(50_000, type: "bodyMass", unit: "kg"))
@@ -291,7 +291,7 @@ import Testing
         #expect(deeper.status == 77, "\(deeper.errors)")
     }
 
-    /// A file of somebody else is not touched.
+    /// A foreign file is not changed.
     @Test func aForeignFile() throws {
         let file = try folder.write("small.csv", Self.rows(5))
         let foreign: [(String, [UInt8])] = [
@@ -313,7 +313,7 @@ import Testing
         #expect(!directory.errors.isEmpty)
     }
 
-    /// A store of a version to come: `user_version` stands at byte 60 of the file (SQLite's file format, 1.3).
+    /// A store of a later version: `user_version` is at byte 60 of the file (SQLite's file format, 1.3).
     @Test func aNewerStore() throws {
         let file = try folder.write("small.csv", Self.rows(5))
         try folder.vitalgate("import", file)
@@ -329,13 +329,13 @@ import Testing
         }
     }
 
-    /// Cut or overwritten: said, and never taken for a good one.
+    /// A truncated or overwritten store is reported and never accepted.
     @Test func aDamagedStore() throws {
         let file = try folder.write("long.csv", Self.rows(20_000))
         try folder.vitalgate("import", file)
         let bytes = try folder.bytes("store.db")
         var torn = bytes
-        // Whole pages: what stands within one has no checksum, and only the check compares it with the rest.
+        // Whole pages: the content within a page has no checksum, and only the check compares it with the rest.
         let page = 4096
         for index in bytes.count / 2 / page * page..<bytes.count * 3 / 4 { torn[index] = 0x5A }
         for (name, damaged) in [

@@ -1,6 +1,6 @@
 import Testing
 
-/// `store prune`: by the configuration or by one type and date; only shown without --yes.
+/// `store prune`: by the configuration or by one type and date, and only a preview without --yes.
 @Suite struct PruneCommandTests {
     let folder: TestFolder
 
@@ -21,7 +21,7 @@ import Testing
                 == "nothing to remove: no sample is older than its retention period\n")
         #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("for good"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
-        // What comes again is refused, and everything is accounted for.
+        // Repeated readings are refused, and everything is counted.
         let again = try folder.vitalgate(
             "import", folder.path("household.csv"), "--person", Household.subject, "--format", "ndjson")
         let account = try Account(again.last)

@@ -73,7 +73,7 @@ import Testing
         #expect(try folder.vitalgate("repair", "show", "7").status == 65)
     }
 
-    /// A profile whose next version knows what the first one did wrong.
+    /// A profile whose next version corrects the errors of the first one.
     @Test func aProfilesCorrection() throws {
         let folder = try TestFolder()
         try folder.write("profiles/none", "", makingFolder: true)
@@ -105,7 +105,7 @@ import Testing
         #expect(try folder.vitalgate(["repair", "apply", "--correction", "test-scale/pounds"] + options).status == 0)
         let values = try folder.vitalgate("query", "bodyMass", "--format", "ndjson").objects().compactMap { $0["value"].double }
         #expect(values == [69.989302691, 70.352176587])
-        // The file, read by the right profile, brings nothing new; and nothing is pending any more.
+        // Read with the corrected profile, the file gives nothing new, and no correction is pending.
         let again = try Account(try folder.vitalgate(["import", file, "--format", "ndjson"] + options).last)
         #expect(again.stored == 0 && again.duplicate == 2)
         #expect(try folder.vitalgate(["repair", "suggest"] + options).errors.contains("no suspicious samples found"))
@@ -128,7 +128,7 @@ import Testing
         }
         let before = try content()
         let process = try folder.start("repair", "apply", "--type", "bodyTemperature", "--read-as", "[degF]")
-        // The log grows while the repair writes; a process that has ended writes no more.
+        // The log grows while the repair writes. A process that has ended writes no more.
         func size() -> Int {
             var status = stat()
             return stat(folder.store + "-wal", &status) == 0 ? Int(status.st_size) : 0
@@ -151,7 +151,7 @@ import Testing
 }
 
 extension RunningVitalgate {
-    /// Whether the process has ended; it stays to be waited for.
+    /// Whether the process has ended. It is not reaped.
     var hasEnded: Bool {
         var information = siginfo_t()
         let code = waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)

@@ -59,7 +59,7 @@ import Testing
                 """, "\(run.errors)")
     }
 
-    /// SQLite cannot make its files beside the store, and needs none: nobody writes.
+    /// SQLite cannot create its files beside the store, and does not need them without a writer.
     @Test func aReadOnlyMedium() throws {
         let script = """
             "$0" "$@" import "$file" >/dev/null 2>&1; echo "import $?"

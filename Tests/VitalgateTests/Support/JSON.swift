@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Any JSON, to look into what the program prints.
+/// Any JSON, to examine the program's output.
 enum JSON: Decodable, Hashable {
     case null
     case boolean(Bool)
@@ -38,7 +38,7 @@ enum JSON: Decodable, Hashable {
     var list: [JSON] { if case .list(let values) = self { values } else { [] } }
     var object: [String: JSON] { if case .object(let fields) = self { fields } else { [:] } }
 
-    /// The keys of an object's text in the order in which they stand, the outer ones only.
+    /// The keys of an object's text in their order, only the outer ones.
     static func keys(of line: String) -> [String] {
         var keys: [String] = []
         var depth = 0

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a service manager hears: the datagrams of sd_notify(3).
+/// The messages that a service manager receives: the datagrams of sd_notify(3).
 final class NotifySocket {
     private let number: Int32
     let path: String
@@ -23,7 +23,7 @@ final class NotifySocket {
 
     deinit { close(number) }
 
-    /// The next message. The limit only ends a test that would hang for ever.
+    /// The next message. The limit only ends a test that would hang.
     @discardableResult
     func next() throws -> String {
         var entry = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
@@ -31,7 +31,7 @@ final class NotifySocket {
         return take() ?? ""
     }
 
-    /// Waits for a message that holds a text; returns those that came before it.
+    /// Waits for a message that contains a text, and returns those before it.
     @discardableResult
     func waits(for text: String) throws -> [String] {
         let start = messages.count
@@ -39,7 +39,7 @@ final class NotifySocket {
         return Array(messages[start..<(messages.count - 1)])
     }
 
-    /// What has come and was not waited for.
+    /// Messages that were received and not waited for.
     func rest() -> [String] {
         let start = messages.count
         while take() != nil {}

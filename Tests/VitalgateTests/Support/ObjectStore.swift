@@ -12,7 +12,7 @@ struct ObjectStore {
     static let subject = "11111111-2222-4333-8444-555555555555"
     /// 2026-11-20T06:31:00Z.
     static let start: Int64 = 1_795_156_260
-    /// As a clinic might write it: its own blanks, digits that say something, no line at its end.
+    /// As a clinic might write it: with its own spaces, significant digits, and no line break at the end.
     static let resource =
         "{\"resourceType\":  \"Immunization\",\n \"id\":\"imm-1\", \"note\":\"Grüße\", \"doseQuantity\":{\"value\":6.30}}"
     static let document =
@@ -25,7 +25,7 @@ struct ObjectStore {
             creation: SampleStore.Creation(subject: Self.subject, time: Self.start * 1_000_000))
     }
 
-    /// A household of objects; the program can read it.
+    /// A household with objects of every kind. The program can read it.
     static func filled() throws -> ObjectStore {
         var objects = try ObjectStore()
         try objects.addRecordings()

@@ -25,7 +25,7 @@ final class RunningHub {
         self.program = program
     }
 
-    /// A hub that works; it has its lock, and watches its inbox.
+    /// A hub that has its lock and watches its inbox.
     static func started(_ folder: TestFolder, _ arguments: String...) throws -> RunningHub {
         let hub = try RunningHub(folder)
         try hub.waits { folder.exists("inbox/refused") }
@@ -35,7 +35,7 @@ final class RunningHub {
     /// Puts a file into the inbox as a program that writes it.
     func drop(_ name: String, _ text: String) throws { try folder.write("inbox/\(name)", text) }
 
-    /// Waits until something is so. The limit only ends a test that would hang for ever.
+    /// Waits until a condition is true. The limit only ends a test that would hang.
     func waits(
         _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation, until isSo: () throws -> Bool
     ) throws {
@@ -54,7 +54,7 @@ final class RunningHub {
     /// How many lines of its log hold this.
     func count(_ text: String) -> Int { program.errors.split(separator: "\n").count { $0.contains(text) } }
 
-    /// Descriptors that it holds; without sockets, of which umockdev has one for each terminal that was ever opened.
+    /// The number of its open descriptors, without sockets, because umockdev opens one for each terminal.
     var descriptors: Int {
         let folder = "/proc/\(program.process)/fd"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -70,6 +70,6 @@ final class RunningHub {
         return try program.wait()
     }
 
-    /// The account beside a file.
+    /// The report beside a file.
     func account(_ name: String) throws -> JSON { try JSON(folder.text("inbox/\(name).account.json")) }
 }

@@ -3,12 +3,12 @@ import HTTPServerKit
 import HTTPServerTesting
 import Testing
 
-/// `api serve` at a port of its own, over a store in a folder of its own.
+/// `api serve` at its own port, over a store in its own folder.
 final class ServingHub {
     let folder: TestFolder
     let process: RunningVitalgate
     let address: ListeningAddress
-    /// As a program is told it.
+    /// In the form of the command line.
     var url: String { "http://\(address)" }
     let environment: [String: String]
 

@@ -2,9 +2,9 @@ import FoundationEssentials
 import Glibc
 import Testing
 
-/// Text that a person has read and found right, in a file beside the tests.
+/// Text that was reviewed, in a file next to the tests.
 enum Snapshot {
-    /// `VITALGATE_RECORD=1` writes the files anew; the difference is then for a person to read.
+    /// `VITALGATE_RECORD=1` records the files again. Review the difference.
     static func expect(_ text: String, matches name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let path = "\(Repository.tests)/Snapshots/\(name)"
         if getenv("VITALGATE_RECORD").map({ String(cString: $0) }) == "1" {

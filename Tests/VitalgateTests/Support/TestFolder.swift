@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// A folder of one test, with a store of its own; it goes away with its last user.
+/// A folder for one test, with its own store. It is removed with its last user.
 final class TestFolder {
     let root: String
 
@@ -19,14 +19,14 @@ final class TestFolder {
 
     var store: String { path("store.db") }
 
-    /// A file's text; empty where there is none.
+    /// A file's text. Empty if it does not exist.
     func text(_ name: String) -> String {
         (try? Data(contentsOf: URL(filePath: path(name)))).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     /// Writes a file and returns its path.
     ///
-    /// No program that another test starts meanwhile inherits it open for writing: an inbox leaves alone what somebody still writes.
+    /// Programs that other tests start at the same time do not inherit it open for writing, because an inbox ignores files with a writer.
     @discardableResult
     func write(_ name: String, _ bytes: some Collection<UInt8>) throws -> String {
         let descriptor = open(path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
@@ -52,7 +52,7 @@ final class TestFolder {
         return stat(path(name), &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    /// A file's size in octets; 0 where there is none.
+    /// A file's size in bytes. 0 if it does not exist.
     func size(_ name: String) -> Int {
         var status = stat()
         return stat(path(name), &status) == 0 ? Int(status.st_size) : 0
@@ -96,13 +96,13 @@ final class TestFolder {
 /// A pipe from the program to the test.
 final class Pipe {
     private let reading: Int32
-    /// For the program; closed here once it has it, so that its end is the end of what can be read.
+    /// For the program. Closed here once the program has it, so that the program's end ends the input.
     private(set) var writing: Int32
     private var rest: [UInt8] = []
 
     init() throws {
         var ends: [Int32] = [0, 0]
-        // A pair of sockets: no other program that the tests start meanwhile inherits an end, as it might of a pipe.
+        // A pair of sockets. Unlike a pipe, no other program that the tests start inherits an end.
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw POSIXFailure("socketpair", errno)
         }
@@ -119,9 +119,9 @@ final class Pipe {
         writing = -1
     }
 
-    /// Waits for so many lines.
+    /// Waits for this many lines.
     ///
-    /// - Parameter limit: fails where they have not come by then; no test that passes waits so long.
+    /// - Parameter limit: fails if they have not arrived by then. No test that passes waits so much.
     func readLines(_ count: Int, within limit: Duration? = nil) throws -> [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while rest.count(where: { $0 == UInt8(ascii: "\n") }) < count {

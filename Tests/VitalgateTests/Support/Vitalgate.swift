@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The program as it was built beside these tests, run as a person runs it.
+/// The program that was built with these tests, run as a user runs it.
 struct Vitalgate {
     struct NotBuilt: Error, CustomStringConvertible {
         let path: String
@@ -10,7 +10,7 @@ struct Vitalgate {
 
     /// How a run ended.
     struct Run {
-        /// The exit status; 128 and the signal's number where a signal ended it.
+        /// The exit status. 128 and the signal's number if a signal ended it.
         var status: Int32
         var output: String
         var errors: String
@@ -20,7 +20,7 @@ struct Vitalgate {
         var last: String { lines.last ?? "" }
     }
 
-    /// The program's path: `VITALGATE_BINARY`, else beside the test bundle.
+    /// The program's path: `VITALGATE_BINARY`, or else next to the test bundle.
     static func binary() throws -> String {
         if let path = getenv("VITALGATE_BINARY") { return String(cString: path) }
         let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -29,7 +29,7 @@ struct Vitalgate {
         return path
     }
 
-    /// Nothing of the machine's settings reaches the program but what a test gives it.
+    /// The environment of the program, without the machine's settings except those that a test passes.
     static func environment(home: String, _ more: [String: String] = [:]) -> [String: String] {
         ["HOME": home, "PATH": "/usr/bin:/bin", "TZ": "UTC", "LC_ALL": "C.UTF-8"].merging(more) { $1 }
     }
@@ -46,9 +46,9 @@ struct Vitalgate {
         return try RunningVitalgate(arguments, environment: environment, wrapper: wrapper).wait()
     }
 
-    /// Runs the program with no more memory than this for data, whatever it reads: it ends by a signal if it wants more.
+    /// Runs the program with this limit of memory for data. It ends by a signal if it exceeds the limit.
     ///
-    /// The peak that the system reports of a child (`ru_maxrss`) would count the tests' own memory, which a spawned child begins with.
+    /// The peak that the system reports for a child (`ru_maxrss`) would include the tests' own memory, with which a spawned child starts.
     static func run(_ arguments: [String], environment: [String: String], memory: Int) throws -> Run {
         try RunningVitalgate(arguments, environment: environment, wrapper: ["/usr/bin/prlimit", "--data=\(memory)"]).wait()
     }
@@ -113,10 +113,10 @@ final class RunningVitalgate {
 
     func signal(_ number: Int32) { Glibc.kill(process, number) }
 
-    /// What it has written so far.
+    /// Its output so far.
     var output: String { folder.text("output") }
 
-    /// What it has said on standard error so far.
+    /// Its standard error so far.
     var errors: String { folder.text("errors") }
 
     func wait() throws -> Vitalgate.Run {

@@ -7,12 +7,12 @@ struct ZIPFile {
         var size: Int
         var checksum: UInt32
 
-        /// Stored as it is.
+        /// Stored without compression.
         init(name: String, _ data: [UInt8]) {
             (self.name, self.data, method, size, checksum) = (name, data, 0, data.count, ZIPFile.checksum(data))
         }
 
-        /// Deflated by somebody; the size is what he says it is.
+        /// Already compressed data with a declared size.
         init(name: String, deflated data: [UInt8], size: Int) {
             (self.name, self.data, method, self.size, checksum) = (name, data, 8, size, 0)
         }

@@ -1,6 +1,6 @@
 import Testing
 
-/// `export --to`: what is written is read back.
+/// `export --to`: a written file can be read back.
 @Suite struct ExportFileTests {
     private let folder: TestFolder
 
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: ["me.xml", "me.zip"]) func theHealthAppsExportIsReadBack(name: String) throws {
-        // Of one second, one value, one source: only their UUIDs tell them apart.
+        // They have one second, one value and one source, and differ only in their UUIDs.
         var text = InboxTests.csv(50)
         for part in 1...9 { text += "2026-01-01T00:00:00.\(part)Z,heartRate,60,/min\n" }
         try folder.vitalgate("import", folder.write("a.csv", text))
@@ -22,7 +22,7 @@ import Testing
         let account = try JSON(try folder.vitalgate(["import", "--format", "ndjson", folder.path(name)], store: back).last)
         #expect((account["read"].integer, account["stored"].integer) == (59, 59))
         #expect(try self.account(back).count == 1)
-        // Not the average, which goes by how long each value holds: its times are whole seconds.
+        // Not the average, which depends on the duration of each value: the file's times are whole seconds.
         for figure in ["count", "min", "max"] {
             let (read, written) = (try self.account(back), try self.account(folder.store))
             #expect(try read.map { try JSON($0)[figure] } == written.map { try JSON($0)[figure] })
@@ -36,7 +36,7 @@ import Testing
     @Test func linesAreThoseOfQuery() throws {
         try folder.vitalgate("import", folder.write("in.csv", InboxTests.csv(50)))
         #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 0)
-        // And what its UUID is made of.
+        // And the data that its UUID is computed from.
         let query = try folder.vitalgate("query", "all", "--format", "ndjson").output
         #expect(folder.text("a.ndjson").replacing(/,"identity":\{[^}]*\}/, with: "") == query)
         #expect(try folder.vitalgate("export", "--to", folder.path("a.csv"), "--types", "bodyMass").status == 0)

@@ -2,7 +2,7 @@ import ExportTesting
 import Glibc
 import Testing
 
-/// Exporters that are killed again and again while readings come, go and come back: each target has what the store has.
+/// Exporters are killed again and again while readings are added, deleted and restored. Each target has the content of the store.
 @Suite struct TargetKillTests {
     private let folder: TestFolder
 
@@ -25,7 +25,7 @@ import Testing
             }
             try folder.vitalgate("import", folder.write("more.csv", text))
             if round % 7 == 3 { try folder.vitalgate("ledger", "undo", "\(round / 2 + 1)") }
-            // At the beginning, in a delivery, behind one.
+            // At the beginning, within a delivery, after one.
             usleep(UInt32(round % 10) * 6000)
             exporter.signal(SIGKILL)
             _ = try exporter.wait()
@@ -34,7 +34,7 @@ import Testing
         #expect(run.status == 0, "\(run)")
     }
 
-    /// What the program says of a target that can be asked.
+    /// The program's comparison of a target that can list its content.
     private func expectEqual() throws {
         let found = try JSON(try folder.vitalgate("targets", "verify", "other", "--dry-run", "--format", "ndjson").last)
         #expect(found["equal"].integer == (try stored()).count)
@@ -72,7 +72,7 @@ import Testing
             if let gone = line["deleted"].text { held.remove(gone) } else { held.insert(try #require(line["uuid"].text)) }
         }
         #expect(try held == stored())
-        // Nobody is there any more, and it says so.
+        // The server is gone, and the output reports this.
         #expect(
             try listener.last().first {
                 $0.key.hasPrefix("vitalgate/") && $0.key.split(separator: "/").count == 3 && $0.key.hasSuffix("/availability")

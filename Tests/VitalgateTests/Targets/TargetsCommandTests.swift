@@ -85,7 +85,7 @@ import Testing
         try configure("Europe/Berlin")
         let run = try exported()
         #expect(run.status == 69 && run.errors.contains("another filter"), "\(run)")
-        // A zone in which the date is the same instant is no change.
+        // A zone in which the date is the same instant is not a change.
         try configure("Africa/Abidjan")
         #expect(try exported().status == 0)
         // A name that passes to another person is one.
@@ -104,7 +104,7 @@ import Testing
         let hub = try RunningHub.started(folder)
         try hub.drop("a.csv", InboxTests.csv(20))
         try hub.waits { try folder.exists("archive/archive.ndjson") && folded().samples.count == 20 }
-        // One that cannot work is said once, and holds nothing up.
+        // A target that cannot work is reported once and does not delay the others.
         try hub.waits { hub.count("target lost: delivery stopped") == 1 }
         try hub.drop("b.csv", InboxTests.csv(30, day: 2))
         try hub.waits { try folded().samples.count == 50 }
@@ -130,7 +130,7 @@ import Testing
         return found
     }
 
-    /// Killed again and again while readings come in, it tells each change once.
+    /// Killed again and again while readings arrive, it sends each change once.
     @Test func killedFiftyTimes() throws {
         try configure(archive)
         try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(1)))
@@ -153,7 +153,7 @@ import Testing
         #expect(Set(anchors).count == anchors.count)
     }
 
-    /// A file that has lost its end says so, and goes on once a person has said what is meant.
+    /// A truncated file is reported, and the target continues after the user has decided.
     @Test func stoppedAndRestarted() throws {
         try configure(archive)
         try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(5)))

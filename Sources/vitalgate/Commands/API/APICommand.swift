@@ -46,7 +46,7 @@ enum APICommand: Command {
             return .success
         }
         guard var settings = try ServiceSettings.configured(context) else {
-            context.note("vitalgate: cannot serve: 'api.listen' is not configured (see docs/api.md)")
+            context.note("vitalgate: cannot serve: 'api.listen' is not configured (see docs/reference/http-api.md)")
             return .configuration
         }
         _ = try context.openForReading()

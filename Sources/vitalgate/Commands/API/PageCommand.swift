@@ -18,7 +18,7 @@ enum PageCommand: Command {
                 discussion: """
                     The link works for ten minutes and in one browser, which then stays logged in for 30 days. The page shows the data \
                     of one person. The store's own person can also manage the hub. The page is served at 'api.listen' of the \
-                    configuration (see docs/page.md).
+                    configuration (see docs/how-to/page.md).
                     """,
                 options: [SharedOptions.subject],
                 examples: [Example("vitalgate page open", "Print a link to your own page.")]),
@@ -34,7 +34,7 @@ enum PageCommand: Command {
 
     private static func open(_ context: CommandContext) throws -> ExitCode {
         guard let api = try context.configuration().api else {
-            context.note("vitalgate: the page is not served: 'api.listen' is not configured (see docs/page.md)")
+            context.note("vitalgate: the page is not served: 'api.listen' is not configured (see docs/how-to/page.md)")
             return .configuration
         }
         let store = try context.access().openForWriting(creating: false)

@@ -20,7 +20,7 @@ enum TargetsCommand: Command {
 
               targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive", types: ["heartRate"] } }
 
-            Kinds: \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) (see docs/export.md). The hub keeps all targets up \
+            Kinds: \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) (see docs/how-to/export.md). The hub keeps all targets up \
             to date. If a target is down, its changes wait in the store and nothing is lost. A change that a target rejects is set aside \
             with its error message, and the others are delivered.
             """,
