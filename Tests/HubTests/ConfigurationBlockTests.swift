@@ -6,7 +6,8 @@ import Testing
     private static let members = ["api: {", "    listen: \"0.0.0.0:8642\",", "},"]
 
     @Test(arguments: [
-        "{}", "{\n}\n", "// mine {\n/* { */\n{ store: \"/s.db\", // here\n  hub: {} }\n", "{\r\n  store: \"{\"\r\n}\r\n", "\n\n{store: 1}",
+        "{}", "{\n}\n", "// mine {\n/* { */\n{ store: \"/s.db\", // here\n  hub: {} }\n", "{\r\n  store: \"{\"\r\n}\r\n",
+        "\n\n{store: 1}",
     ])
     func whatIsAddedIsRemoved(text: String) throws {
         let changed = try #require(ConfigurationBlock.adding(Self.members, to: text))

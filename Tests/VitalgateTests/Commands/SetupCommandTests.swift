@@ -39,10 +39,21 @@ import Testing
 
         // The configuration serves the page with that certificate, on a free port.
         try folder.write("config.json5", changed.replacing("0.0.0.0:8642", with: "127.0.0.1:0"))
-        let hub = try ServedProgram(config: config, environment: environment)
-        defer { hub.stop() }
-        let answer = try hub.curl(["--cacert", folder.path("tls/authority.pem"), "https://127.0.0.1:\(hub.port)/page/"])
-        #expect(answer.contains("Vitalgate"), "\(answer)")
+        try folder.write("weight.csv", "time,type,value,unit\n2026-11-20T06:31:00Z,bodyMass,70,kg\n")
+        #expect(try run("import", folder.path("weight.csv")).status == 0)
+        let server = try RunningVitalgate(["--config", config, "api", "serve"], environment: environment)
+        defer { server.signal(SIGTERM) }
+        #expect(eventually { server.errors.contains("listening at") })
+        let port = try #require(
+            server.errors.split(whereSeparator: \.isNewline).first { $0.contains("listening at") }?.split(separator: ":").last)
+        let link = try run("page", "open").output
+        #expect(link.hasPrefix("https://hub.home:"), "\(link)")
+        let curl =
+            "curl -sS --cacert tls/authority.pem --resolve hub.home:\(port):127.0.0.1 https://hub.home:\(port)/openapi.json"
+        let answer = try RunningVitalgate(
+            command: ["/bin/sh", "-c", "cd \(folder.root) && \(curl) 2>&1"], environment: environment
+        ).wait()
+        #expect(answer.output.hasPrefix("{\"openapi\":\"3.1.0\""), "\(answer.output.prefix(200))")
 
         try folder.write("config.json5", changed)
         #expect(try run("setup", "--undo").status == 0)

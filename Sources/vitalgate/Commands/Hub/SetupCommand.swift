@@ -83,7 +83,7 @@ struct SetupCommand: Command {
         if access(path, F_OK) == 0, let api = try context.configuration().api {
             context.note(
                 "vitalgate: 'api' in \(path) already serves the page at \(api.listen): change its keys there "
-                    + "(see docs/configuration.md)")
+                    + "(see docs/reference/configuration.md)")
             return .configuration
         }
         let port = try port()
@@ -203,7 +203,7 @@ struct SetupCommand: Command {
         }
         try context.streams.output.write(
             """
-            Trust the hub on each phone once: install \(folder)/authority.pem (see docs/page.md).
+            Trust the hub on each phone once: install \(folder)/authority.pem (see docs/how-to/page.md).
             \(run.code == 0 ? "Open within ten minutes, once: \(run.output)" : "Print a link with 'vitalgate page open'.\n")
             """)
         return .success
