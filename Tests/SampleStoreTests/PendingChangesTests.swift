@@ -9,7 +9,7 @@ import Testing
 @Suite struct PendingChangesTests {
     /// What is done to a store that has an import of one path (1), the same readings over another path (2), and a deletion of some (3).
     enum Change: CaseIterable {
-        case delete, undoImport, undoDeletion, undoUndo
+        case delete, undoImport, forgetImport, undoDeletion, undoUndo
 
         func run(_ store: SampleStore) throws -> Int {
             switch self {
@@ -18,6 +18,7 @@ import Testing
                     matching: SampleQuery(types: [.bodyMass]), description: TestStore.description(.delete)
                 ).count
             case .undoImport: try store.undo(1, forget: false, description: TestStore.description(.undo)).count
+            case .forgetImport: try store.undo(1, forget: true, description: TestStore.description(.undo)).count
             case .undoDeletion: try store.undo(3, forget: false, description: TestStore.description(.undo)).count
             case .undoUndo: try store.undo(4, forget: false, description: TestStore.description(.undo)).count
             }
@@ -26,12 +27,16 @@ import Testing
 
     private static let rows = 5
 
-    private static func fill(_ test: TestStore, for change: Change) throws {
+    private static func weights() throws -> [GatedSample] {
         let device = Device(key: "Acme/Scale/17", manufacturer: "Acme", model: "Scale")
         let scale = try SampleMaker(.bodyMass, source: "ble", sourceName: "Scale", device: device)
+        return try (0..<24).map { try scale("8\($0 % 10).15", at: Double($0 * 3600 + 24)) }
+    }
+
+    private static func fill(_ test: TestStore, for change: Change) throws {
         var file = try SampleMaker(.bodyMass, source: "file", device: Device(key: "Acme", manufacturer: "Acme"))
         file.timeResolution = 60
-        let weights = try (0..<24).map { try scale("8\($0 % 10).15", at: Double($0 * 3600 + 24)) }
+        let weights = try weights()
         try test.keep(weights, try (0..<12).map { try SampleMaker()("6\($0 % 10)", at: Double($0)) })
         try test.keep(try (0..<24).map { try file("8\($0 % 10).2", at: Double($0 * 3600)) })
         _ = try test.store.delete(
@@ -130,6 +135,40 @@ import Testing
         #expect(outcomes == [false, true])
     }
 
+    /// A kill while the samples of an import are forgotten leaves an undone import. Forgetting again forgets the rest, and the file can be
+    /// imported again.
+    @Test func forgettingGoesOnAfterAKill() throws {
+        func again(_ store: SampleStore) throws -> [String] {
+            _ = try Change.forgetImport.run(store)
+            let ingest = try store.beginIngest(TestStore.description())
+            _ = try ingest.store(try Self.weights())
+            _ = try ingest.finish(at: 0)
+            #expect(try store.check(deep: true) == [])
+            return try Self.lines(store)
+        }
+        let expected = try TestStore.with { test in
+            try Self.fill(test, for: .forgetImport)
+            return try again(test.store)
+        }
+        var isDone = false
+        for transaction in 1..<1000 where !isDone {
+            try TestStore.with { test in
+                try Self.fill(test, for: .forgetImport)
+                let store = try test.store
+                store.stepRows = Self.rows
+                var count = 0
+                store.connection.onChange = { () throws(StoreError) in
+                    count += 1
+                    guard count < transaction else { throw StoreError(.inputOutput, "killed") }
+                }
+                isDone = (try? Change.forgetImport.run(store)) != nil
+                store.connection.onChange = nil
+                #expect(try again(try test.another()) == expected, "transaction \(transaction)")
+            }
+        }
+        #expect(isDone)
+    }
+
     /// Others that delete or repair many samples wait. A hub writes in between, and what it writes is not deleted.
     @Test func othersWriteInBetween() throws {
         try TestStore.with { test in
@@ -221,6 +260,14 @@ import Testing
             store.connection.onChange = nil
             #expect(most == 10)
             #expect(try test.samples().count == 200)
+            var (forgotten, mostForgotten) = (0, 0)
+            store.connection.onChange = { () throws(StoreError) in
+                let now = Int(try store.connection.integer("SELECT count(*) FROM deleted WHERE forgotten") ?? 0)
+                (forgotten, mostForgotten) = (now, max(mostForgotten, now - forgotten))
+            }
+            _ = try store.undo(1, forget: true, description: TestStore.description(.undo))
+            store.connection.onChange = nil
+            #expect(mostForgotten == 10 && forgotten == 200)
         }
     }
 }

@@ -110,10 +110,11 @@ extension SampleStore {
     ///   - list: Lists the samples.
     ///   - restore: Writes restored samples in parts.
     ///   - decide: Makes the entry effective.
+    ///   - finish: Called after all listed samples match the ledger, before another change of this kind may begin.
     func changeInSteps(
         _ description: IngestDescription, list: (PendingChanges, Int64) throws -> Void,
         restore: ([SampleKey], Int64, Deletion) throws -> Void = { _, _, _ in },
-        decide: (Int64, Deletion) throws -> Void = { _, _ in }
+        decide: (Int64, Deletion) throws -> Void = { _, _ in }, finish: (Int64) throws -> Void = { _ in }
     ) throws -> (ingest: Int64, count: Int) {
         let lock = try IngestLock(IngestLock.pending, of: path)
         defer { withExtendedLifetime(lock) {} }
@@ -148,13 +149,15 @@ extension SampleStore {
             _ = try? settlePending(entry, isDone: false)
             throw error
         }
-        return (entry, try settlePending(entry, isDone: true))
+        return (entry, try settlePending(entry, isDone: true, finish: finish))
     }
 
     /// Updates all listed samples to match the ledger.
     ///
     /// - Returns: The number of samples that the entry deleted and restored.
-    private func settlePending(_ entry: Int64, isDone: Bool) throws -> Int {
+    private func settlePending(
+        _ entry: Int64, isDone: Bool, finish: (Int64) throws -> Void = { _ in }
+    ) throws -> Int {
         let pending = PendingChanges(connection: connection)
         let deletes = try isDone && account(of: entry)?.kind == .delete
         while try step(
@@ -170,6 +173,7 @@ extension SampleStore {
                 return !places.isEmpty
             })
         {}
+        try finish(entry)
         return try connection.transaction {
             try connection.run(
                 "UPDATE ingest SET finished = received, state = ? WHERE id = ? AND state <> 'undone'",

@@ -27,7 +27,10 @@ extension SampleStore {
                 try settleJudgements(chain, by: ingest, settlement)
                 deletion.changesMore()
             }
-            if forget, try Forgetting(deletion).forget(undone) > 0 { deletion.changesMore() }
+            if forget {
+                let count = try Forgetting(connection, of: undone, limit: stepRows).run { try $0(deletion) }
+                if count > 0 { deletion.changesMore() }
+            }
             return deletion.deleted + deletion.restored
         }
     }
@@ -36,43 +39,38 @@ extension SampleStore {
     private func undoInSteps(
         _ undone: Int64, forget: Bool, _ description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
-        var result: (ingest: Int64, count: Int) = (0, 0)
-        if try refuseIfNotUndoable(undone, forget: forget) {
-            /// Returns a settlement with the future state of the ledger.
-            func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
-                let settlement = Settlement(deletion, listedIn: list)
-                settlement.reader.states.assume(try settlement.reader.states.chain(from: undone), undoneBy: entry)
-                return settlement
-            }
-            result = try changeInSteps(
-                description,
-                list: { pending, entry in
-                    let settlement = try settlement(
-                        entry, Deletion(connection: connection, ingest: entry), listedIn: pending)
-                    let chain = try settlement.reader.states.chain(from: undone)
-                    try refuseIfRepaired(chain, settlement)
-                    for entry in chain { try settlement.settle(touchedBy: entry) }
-                },
-                restore: { places, entry, deletion in
-                    try settlement(entry, deletion).settle(listed: places, onlyRestoring: true)
-                },
-                decide: { entry, deletion in
-                    _ = try refuseIfNotUndoable(undone, forget: forget)
-                    let settlement = Settlement(deletion)
-                    let chain = try settlement.reader.states.chain(from: undone)
-                    try settlement.reader.states.undo(chain, by: entry)
-                    try settleJudgements(chain, by: entry, settlement)
-                })
+        func forgetSamples(_ entry: Int64) throws {
+            guard forget else { return }
+            _ = try Forgetting(connection, of: undone, limit: stepRows).run { body in try step(entry) { try body($0) } }
         }
-        guard forget else { return result }
-        guard result.ingest > 0 else {
-            return try change(description) { _, deletion in
-                if try Forgetting(deletion).forget(undone) > 0 { deletion.changesMore() }
-                return 0
-            }
+        // An entry that is already undone needs another one that forgets its samples.
+        guard try refuseIfNotUndoable(undone, forget: forget) else {
+            return try changeInSteps(description, list: { _, _ in }, finish: forgetSamples)
         }
-        _ = try step(result.ingest) { try Forgetting($0).forget(undone) }
-        return result
+        /// Returns a settlement with the future state of the ledger.
+        func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
+            let settlement = Settlement(deletion, listedIn: list)
+            settlement.reader.states.assume(try settlement.reader.states.chain(from: undone), undoneBy: entry)
+            return settlement
+        }
+        return try changeInSteps(
+            description,
+            list: { pending, entry in
+                let settlement = try settlement(entry, Deletion(connection: connection, ingest: entry), listedIn: pending)
+                let chain = try settlement.reader.states.chain(from: undone)
+                try refuseIfRepaired(chain, settlement)
+                for entry in chain { try settlement.settle(touchedBy: entry) }
+            },
+            restore: { places, entry, deletion in
+                try settlement(entry, deletion).settle(listed: places, onlyRestoring: true)
+            },
+            decide: { entry, deletion in
+                _ = try refuseIfNotUndoable(undone, forget: forget)
+                let settlement = Settlement(deletion)
+                let chain = try settlement.reader.states.chain(from: undone)
+                try settlement.reader.states.undo(chain, by: entry)
+                try settleJudgements(chain, by: entry, settlement)
+            }, finish: forgetSamples)
     }
 
     /// The maximum number of samples that an undo of the entry may change.

@@ -108,19 +108,37 @@ extension SampleTable {
             """, .integer(series), .integer(starts.lowerBound), .integer(starts.upperBound), .integer(number))
     }
 
-    /// Marks the tombstones of an ingest's samples as forgotten, so that the same readings can be stored again.
-    ///
-    /// - Returns: The number of tombstones.
-    func forget(broughtBy ingest: Int64) throws(StoreError) -> Int {
-        for table in ["place", "record", "decided", "derived"] {
+    /// The next tombstones of samples that an ingest brought, sorted by place. Forgotten ones are not among them.
+    func tombstones(broughtBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            """
+            SELECT series, start, hash FROM deleted WHERE (series, start, hash) > (?1, ?2, ?3) AND NOT forgotten AND \(Self.bringer) = ?4
+            ORDER BY series, start, hash LIMIT ?5
+            """,
+            [
+                .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []), .integer(ingest),
+                .integer(Int64(limit)),
+            ])
+    }
+
+    /// Marks tombstones as forgotten, so that the same samples can be stored again, and returns their number.
+    func forget(_ places: [SampleKey]) throws(StoreError) -> Int {
+        var count = 0
+        for place in places {
+            let key: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
             try connection.run(
                 """
-                DELETE FROM \(table) WHERE EXISTS(SELECT 1 FROM deleted WHERE deleted.series = \(table).series
-                    AND deleted.start = \(table).start AND deleted.hash = \(table).hash AND NOT forgotten AND \(Self.bringer) = ?)
-                """, .integer(ingest))
+                DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM deleted
+                    CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
+                """, key)
+            for table in ["record", "decided", "derived"] {
+                try connection.run("DELETE FROM \(table) WHERE (series, start, hash) = (?, ?, ?)", key)
+            }
+            try connection.run(
+                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", key)
+            count += connection.changes
         }
-        try connection.run("UPDATE deleted SET forgotten = 1 WHERE NOT forgotten AND \(Self.bringer) = ?", .integer(ingest))
-        return connection.changes
+        return count
     }
 
     /// Permanently removes the rows named in the table `pruned`, live samples and tombstones. The caller updates the numbers and the change
@@ -136,13 +154,14 @@ extension SampleTable {
         }
     }
 
-    /// Removes the `place` entries of witnesses that an ingest brought and that are not samples.
-    func forgetPlacesOfWitnesses(broughtBy ingest: Int64) throws(StoreError) {
-        try connection.run(
-            """
-            DELETE FROM place WHERE EXISTS(SELECT 1 FROM witness WHERE witness.ingest = ?1 AND witness.series = place.series
-                AND witness.start = place.start AND witness.hash = place.hash AND NOT EXISTS(SELECT 1 FROM sample
-                WHERE sample.series = place.series AND sample.start = place.start AND sample.hash = place.hash))
-            """, .integer(ingest))
+    /// Removes the `place` entries of duplicates that are not samples.
+    func forgetPlaces(ofWitnesses places: [SampleKey]) throws(StoreError) {
+        for place in places where try !contains(place) {
+            try connection.run(
+                """
+                DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM witness_row
+                    CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
+                """, [.integer(place.series), .integer(place.start), .blob(place.hash)])
+        }
     }
 }
