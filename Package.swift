@@ -12,42 +12,35 @@ let package = Package(
         .library(name: "HealthStore", targets: ["HealthStore"]),
     ],
     targets: [
-        // Level 0: C libraries, one door each.
+        // Level 0: C libraries.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-        // libzip gives a member as it is packed; libdeflate unpacks what fits into memory in less than half of the time of zlib, which unpacks
-        // what does not.
-        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev", "libdeflate-dev", "zlib1g-dev"])]),
+        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         // Writes an archive in one go, whose size nobody knows before.
         .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        // The same library's third part: answers are packed as they are pulled.
-        .systemLibrary(name: "CGzip", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         // Serves HTTP/1.1 and TLS: parsing what strangers send, many connections on few threads, and back-pressure are its trade.
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-        // The same library's other half: what a body carries is packed before it is stored, whoever sends it on.
-        // libdeflate packs what is in memory whole in half the time that zlib takes; zlib packs and unpacks what comes in pieces.
-        .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev", "libdeflate-dev"])]),
         // Validates documents against HL7's schema, as they are read.
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        // The same library's third part: octets that leave the machine are signed by whoever sends them.
-        .systemLibrary(name: "CSigning", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // The same library's fourth part: certificates of TLS.
-        .systemLibrary(name: "CCertificates", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
-        // The same library's other half: the bus is a source's, the service manager is the assembly's.
-        .systemLibrary(name: "CSystemdDaemon", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
+        // Level 0.5: one wrapper per C library that several targets use.
+        .target(name: "CompressionKit", dependencies: ["CZlib", "CDeflate"]),
+        .target(name: "CryptographyKit", dependencies: ["CCrypto"]),
+        .target(name: "SQLiteKit", dependencies: ["CSQLite"]),
+
         // Level 1: what a reading is, and what octets on a wire are.
-        .target(name: "HealthModel", dependencies: ["CSodium", "CDeflate"]),
+        .target(name: "HealthModel", dependencies: ["CompressionKit", "CSodium"]),
         .target(name: "Wire"),
         .target(name: "CommandLineKit"),
 
@@ -56,27 +49,28 @@ let package = Package(
         // The lines that go out: what commands, exporters and whoever else writes samples share.
         .target(name: "Formats", dependencies: ["HealthModel"]),
         // What every target over HTTP needs: libcurl keeps connections, TLS and timeouts right.
-        .target(name: "HTTPClientKit", dependencies: ["CCurl", "CZlib"]),
-        // Makes a household's certificates, and reads when one ends.
-        .target(name: "CertificateKit", dependencies: ["CCertificates"]),
+        .target(name: "HTTPClientKit", dependencies: ["CCurl"]),
         // One thread's poll(2), which all live sources share.
         .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
+        // Level 2.5: D-Bus and the service manager, on the event loop.
+        .target(name: "SystemdKit", dependencies: ["EventLoopKit", "CSystemd"]),
+
         // Level 3: the stages.
-        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),
-        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CExpat", "CZip"]),
+        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
+        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
         .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
-        .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
+        .target(name: "BlueZSource", dependencies: ["SystemdKit", "EventLoopKit", "Pipeline", "HealthModel", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
-        .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
+        .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "SQLiteKit"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
         // Answers over HTTP: bounds, hosts, streams; knows nothing of health.
-        .target(name: "HTTPServerKit", dependencies: ["CMicroHTTPD", "CGzip"]),
+        .target(name: "HTTPServerKit", dependencies: ["CompressionKit", "CMicroHTTPD"]),
 
         .target(
-            name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
+            name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CompressionKit"]),
         .target(
-            name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
+            name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CryptographyKit"]),
         .target(name: "FHIRExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
@@ -107,18 +101,19 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CertificateKit",
+                "MQTTExport", "FHIRExport", "Wire", "SystemdKit", "HTTPServerKit", "CryptographyKit",
             ]),
 
         // Level 6: the program.
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Hub", "CertificateKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
+                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire", "HealthAPI",
+                "BlueZSource", "SystemdKit", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire",
+                "HealthAPI",
                 "HTTPServerKit",
             ]),
 
@@ -127,6 +122,9 @@ let package = Package(
             name: "ExportTesting",
             dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
             path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
+        .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
+        .testTarget(name: "CryptographyKitTests", dependencies: ["CryptographyKit"]),
+        .testTarget(name: "SQLiteKitTests", dependencies: ["SQLiteKit"]),
         .testTarget(
             name: "HealthModelTests", dependencies: ["HealthModel", "PipelineTesting"], exclude: ["Facts", "Vectors"]),
         .testTarget(
@@ -137,7 +135,7 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire"]),
         .testTarget(
             name: "ProfilesTests",
-            dependencies: ["Profiles", "FileSource", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
+            dependencies: ["Profiles", "FileSource", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
             exclude: ["Vectors"]),
         .testTarget(
             name: "FileSourceTests", dependencies: ["FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
@@ -149,15 +147,15 @@ let package = Package(
         .testTarget(
             name: "BlueZSourceTests",
             dependencies: [
-                "BlueZSource", "EventLoopKit", "Hub", "Ingestion", "SampleStore", "Profiles", "Pipeline", "PipelineTesting",
-                "HealthModel",
+                "BlueZSource", "SystemdKit", "EventLoopKit", "Hub", "Ingestion", "SampleStore", "Profiles", "Pipeline",
+                "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "SerialSourceTests",
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
         .testTarget(
             name: "SampleStoreTests",
-            dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel", "CSQLite"]),
+            dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel", "SQLiteKit"]),
         .testTarget(
             name: "HealthStoreTests", dependencies: ["HealthStore", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
@@ -244,7 +242,7 @@ if let library = Context.environment["VITALGATE_FUZZ"] {
                 "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Hub", "HealthModel", "Ingestion",
                 "Pipeline",
                 "Profiles",
-                "SerialSource", "Wire",
+                "SerialSource", "SystemdKit", "Wire",
             ],
             path: "Tests/Fuzz",
             swiftSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-O", "-parse-as-library"])],

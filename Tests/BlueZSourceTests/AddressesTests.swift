@@ -1,6 +1,7 @@
 import EventLoopKit
 import Glibc
 import PipelineTesting
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

@@ -1,4 +1,5 @@
 import Glibc
+import SystemdKit
 
 @testable import BlueZSource
 
