@@ -12,25 +12,19 @@ let package = Package(
         .library(name: "HealthStore", targets: ["HealthStore"]),
     ],
     targets: [
-        // Level 0: C libraries, one door each.
+        // Level 0: C libraries.
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
-        // libzip gives a member as it is packed; libdeflate unpacks what fits into memory in less than half of the time of zlib, which unpacks
-        // what does not.
-        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev", "libdeflate-dev", "zlib1g-dev"])]),
+        .systemLibrary(name: "CZip", pkgConfig: "libzip", providers: [.apt(["libzip-dev"])]),
         // Writes an archive in one go, whose size nobody knows before.
         .systemLibrary(name: "CArchiveWriter", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-gnutls-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        // The same library's third part: answers are packed as they are pulled.
-        .systemLibrary(name: "CGzip", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
         // Serves HTTP/1.1 and TLS: parsing what strangers send, many connections on few threads, and back-pressure are its trade.
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
-        // The same library's other half: what a body carries is packed before it is stored, whoever sends it on.
-        // libdeflate packs what is in memory whole in half the time that zlib takes; zlib packs and unpacks what comes in pieces.
-        .systemLibrary(name: "CDeflate", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev", "libdeflate-dev"])]),
         // Validates documents against HL7's schema, as they are read.
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
@@ -46,8 +40,11 @@ let package = Package(
         .systemLibrary(name: "CSystemdDaemon", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
+        // Level 0.5: one wrapper per C library that several targets use.
+        .target(name: "CompressionKit", dependencies: ["CZlib", "CDeflate"]),
+
         // Level 1: what a reading is, and what octets on a wire are.
-        .target(name: "HealthModel", dependencies: ["CSodium", "CDeflate"]),
+        .target(name: "HealthModel", dependencies: ["CompressionKit", "CSodium"]),
         .target(name: "Wire"),
         .target(name: "CommandLineKit"),
 
@@ -56,7 +53,7 @@ let package = Package(
         // The lines that go out: what commands, exporters and whoever else writes samples share.
         .target(name: "Formats", dependencies: ["HealthModel"]),
         // What every target over HTTP needs: libcurl keeps connections, TLS and timeouts right.
-        .target(name: "HTTPClientKit", dependencies: ["CCurl", "CZlib"]),
+        .target(name: "HTTPClientKit", dependencies: ["CCurl"]),
         // Makes a household's certificates, and reads when one ends.
         .target(name: "CertificateKit", dependencies: ["CCertificates"]),
         // One thread's poll(2), which all live sources share.
@@ -64,17 +61,17 @@ let package = Package(
 
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),
-        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CExpat", "CZip"]),
+        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CExpat", "CZip"]),
         .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
         .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
         // Answers over HTTP: bounds, hosts, streams; knows nothing of health.
-        .target(name: "HTTPServerKit", dependencies: ["CMicroHTTPD", "CGzip"]),
+        .target(name: "HTTPServerKit", dependencies: ["CompressionKit", "CMicroHTTPD"]),
 
         .target(
-            name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
+            name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CompressionKit"]),
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
         .target(name: "FHIRExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
@@ -127,6 +124,7 @@ let package = Package(
             name: "ExportTesting",
             dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
             path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
+        .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
         .testTarget(
             name: "HealthModelTests", dependencies: ["HealthModel", "PipelineTesting"], exclude: ["Facts", "Vectors"]),
         .testTarget(

@@ -1,7 +1,10 @@
 #pragma once
 #include <zlib.h>
 
-/// deflateInit2 is a macro; 15 + 16 asks for gzip's head and end.
-static inline int vitalgate_gzip_begin(z_stream *stream) {
-    return deflateInit2(stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+/// deflateInit2 and inflateInit2 are macros.
+static inline int vitalgate_deflate_begin(z_stream *stream, int level, int window) {
+    return deflateInit2(stream, level, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY);
+}
+static inline int vitalgate_inflate_begin(z_stream *stream, int window) {
+    return inflateInit2(stream, window);
 }

@@ -1,38 +1,26 @@
-import CGzip
+import CompressionKit
 
-/// Compresses a response piece by piece for `Content-Encoding: gzip`.
+/// Compresses a response piece by piece for `Content-Encoding: gzip`. A small machine keeps up only with the fastest level.
 final class GzipStream {
-    private var stream = z_stream()
+    private let stream: DeflateStream
 
     /// `nil` if there is not enough memory. Send the bytes uncompressed then.
     init?() {
-        guard vitalgate_gzip_stream_begin(&stream) == Z_OK else { return nil }
+        guard let stream = DeflateStream(.gzip, level: .fast) else { return nil }
+        self.stream = stream
     }
 
-    deinit { deflateEnd(&stream) }
-
     /// - Parameter flushing: whether the client must be able to decompress everything so far.
-    func packed(_ octets: [UInt8], flushing: Bool) -> [UInt8] { run(octets, flushing ? Z_SYNC_FLUSH : Z_NO_FLUSH) }
+    func packed(_ octets: [UInt8], flushing: Bool) -> [UInt8] {
+        var output: [UInt8] = []
+        octets.withUnsafeBytes { stream.compress($0, flushing: flushing, to: &output) }
+        return output
+    }
 
     /// Returns the remaining bytes and the end of the stream.
-    func finished() -> [UInt8] { run([], Z_FINISH) }
-
-    private func run(_ octets: [UInt8], _ flush: Int32) -> [UInt8] {
-        var (input, output): ([UInt8], [UInt8]) = (octets, [])
-        var piece = [UInt8](repeating: 0, count: 16_384)
-        input.withUnsafeMutableBufferPointer { input in
-            stream.next_in = input.baseAddress
-            stream.avail_in = UInt32(input.count)
-            repeat {
-                let written = piece.withUnsafeMutableBufferPointer { piece in
-                    stream.next_out = piece.baseAddress
-                    stream.avail_out = UInt32(piece.count)
-                    _ = deflate(&stream, flush)
-                    return piece.count - Int(stream.avail_out)
-                }
-                output += piece[..<written]
-            } while stream.avail_out == 0
-        }
+    func finished() -> [UInt8] {
+        var output: [UInt8] = []
+        stream.finish(to: &output)
         return output
     }
 

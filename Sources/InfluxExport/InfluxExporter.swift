@@ -1,3 +1,4 @@
+import CompressionKit
 import HTTPClientKit
 import HealthModel
 import Pipeline
@@ -119,7 +120,8 @@ public final class InfluxExporter: ComparableExporter {
         case .bucket(let name, let org):
             path = "/api/v2/write?org=\(HTTPRequest.escaped(org))&bucket=\(HTTPRequest.escaped(name))&precision=ns"
         }
-        if lines.count > 1024, let packed = Gzip.packed(lines) {
+        if lines.count > 1024 {
+            let packed = BufferCompressor.compress(lines, .gzip)
             try ask(.post, path, headers: [("Content-Encoding", "gzip")], body: packed)
         } else {
             try ask(.post, path, body: lines)

@@ -89,10 +89,7 @@ import Testing
         }
     }
 
-    @Test func packedAndEncoded() throws {
-        let octets = Array(String(repeating: "abc ", count: 10_000).utf8)
-        let packed = try #require(Gzip.packed(octets))
-        #expect(packed.count < 1000 && packed.starts(with: [0x1F, 0x8B]))
+    @Test func encoded() {
         for (text, encoded) in [
             ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("foobar", "Zm9vYmFy"),
         ] {

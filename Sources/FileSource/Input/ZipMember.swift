@@ -1,4 +1,5 @@
 import CZip
+import CompressionKit
 
 /// Unpacks one member. Its last bytes are only returned if size and checksum match the directory.
 protocol ZipMember: AnyObject {
@@ -12,14 +13,14 @@ final class LongMember: ZipMember {
     private let entry: ZipDirectory.Entry
     private let inflation: Inflation?
     private var count: UInt64 = 0
-    private var checksum: UInt32 = 0
+    private var checksum = CRC32()
 
     /// - Throws: ``ZipFault`` if the compression method is not supported.
     init(_ packed: ZipDirectory.Packed, _ entry: ZipDirectory.Entry) throws(ZipFault) {
         (self.packed, self.entry) = (packed, entry)
         switch Int32(entry.method) {
         case ZIP_CM_STORE: inflation = nil
-        case ZIP_CM_DEFLATE: inflation = Inflation()
+        case ZIP_CM_DEFLATE: inflation = try Inflation()
         default: throw ZipFault(reason: "a member is packed by method \(entry.method), which is not read")
         }
     }
@@ -27,49 +28,49 @@ final class LongMember: ZipMember {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(ZipFault) -> Int {
         let part = if let inflation { try inflation.read(packed, into: buffer) } else { try packed.read(into: buffer) }
         count += UInt64(part)
-        checksum = libdeflate_crc32(checksum, buffer.baseAddress, part)
+        checksum.add(UnsafeRawBufferPointer(rebasing: buffer[..<part]))
         guard part == 0 ? count == entry.size : count <= entry.size else { throw .size }
-        guard count < entry.size || checksum == entry.checksum else { throw .checksum }
+        guard count < entry.size || checksum.value == entry.checksum else { throw .checksum }
         return part
     }
 }
 
-/// Decompresses a stream with zlib.
+/// Decompresses the bytes of a member.
 private final class Inflation {
-    private var stream = z_stream()
+    private let stream: InflateStream
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
-    private let isBegun: Bool
+    /// The part of the input that is not decompressed yet.
+    private var rest = 0..<0
     private var isEnded = false
 
-    init() { isBegun = vitalgate_inflate_begin_bare(&stream) == Z_OK }
-
-    deinit {
-        if isBegun { inflateEnd(&stream) }
-        input.deallocate()
+    init() throws(ZipFault) {
+        guard let begun = InflateStream(.raw) else { throw ZipFault(reason: "out of memory") }
+        stream = begun
     }
 
+    deinit { input.deallocate() }
+
     func read(_ packed: ZipDirectory.Packed, into buffer: UnsafeMutableRawBufferPointer) throws(ZipFault) -> Int {
-        guard isBegun else { throw ZipFault(reason: "out of memory") }
-        let room = min(buffer.count, Int(UInt32.max))
-        stream.next_out = buffer.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        stream.avail_out = UInt32(room)
-        while stream.avail_out == UInt32(room), !isEnded {
-            if stream.avail_in == 0 {
-                stream.avail_in = UInt32(try packed.read(into: input))
-                stream.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-                guard stream.avail_in > 0 else { throw ZipFault(reason: "a member ends too early") }
+        var written = 0
+        while written == 0, !isEnded {
+            if rest.isEmpty {
+                rest = 0..<(try packed.read(into: input))
+                guard !rest.isEmpty else { throw ZipFault(reason: "a member ends too early") }
             }
-            switch inflate(&stream, Z_NO_FLUSH) {
-            case Z_OK, Z_BUF_ERROR: break
-            case Z_STREAM_END: isEnded = true
-            default: throw ZipFault(reason: "a member cannot be unpacked")
+            let step = stream.decompress(UnsafeRawBufferPointer(rebasing: input[rest]), into: buffer)
+            rest.removeFirst(step.read)
+            written = step.written
+            switch step.state {
+            case .open: break
+            case .ended: isEnded = true
+            case .damaged: throw ZipFault(reason: "a member cannot be unpacked")
             }
         }
-        return room - Int(stream.avail_out)
+        return written
     }
 }
 
-/// Unpacks small members in memory in one call (libdeflate). The buffers are reused.
+/// Unpacks small members in memory in one call. The buffers are reused.
 final class ShortMember: ZipMember {
     /// The maximum size in bytes, both compressed and unpacked. A route of an hour is smaller.
     static let maximumSize: UInt64 = 1 << 20
@@ -77,7 +78,7 @@ final class ShortMember: ZipMember {
     private var packed = Room()
     private var octets = Room()
     private var rest: Range<Int> = 0..<0
-    private let decompressor = libdeflate_alloc_decompressor()
+    private let decompressor = BufferDecompressor()
 
     /// A buffer that grows and is not initialized.
     private struct Room {
@@ -91,7 +92,6 @@ final class ShortMember: ZipMember {
     }
 
     deinit {
-        libdeflate_free_decompressor(decompressor)
         packed.octets.deallocate()
         octets.octets.deallocate()
     }
@@ -114,11 +114,15 @@ final class ShortMember: ZipMember {
             count += part
         }
         guard let decompressor else { throw ZipFault(reason: "out of memory") }
-        let result = libdeflate_deflate_decompress(
-            decompressor, packed.octets.baseAddress, packedSize, octets.octets.baseAddress, size, nil)
-        guard result != LIBDEFLATE_SHORT_OUTPUT, result != LIBDEFLATE_INSUFFICIENT_SPACE else { throw .size }
-        guard result == LIBDEFLATE_SUCCESS else { throw ZipFault(reason: "a member cannot be unpacked") }
-        guard libdeflate_crc32(0, octets.octets.baseAddress, size) == entry.checksum else { throw .checksum }
+        let room = UnsafeMutableRawBufferPointer(rebasing: octets.octets[..<size])
+        switch decompressor.decompress(raw: UnsafeRawBufferPointer(rebasing: packed.octets[..<packedSize]), into: room) {
+        case .done: break
+        case .wrongSize: throw .size
+        case .damaged: throw ZipFault(reason: "a member cannot be unpacked")
+        }
+        var checksum = CRC32()
+        checksum.add(UnsafeRawBufferPointer(room))
+        guard checksum.value == entry.checksum else { throw .checksum }
         rest = 0..<size
     }
 

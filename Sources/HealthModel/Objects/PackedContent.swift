@@ -1,5 +1,4 @@
-import CDeflate
-import Synchronization
+import CompressionKit
 
 /// The compressed content of a body (zlib, RFC 1950), with its digest and length: points of a series, a resource, a document.
 ///
@@ -106,9 +105,13 @@ public struct PackedContent: Sendable {
     fileprivate var packedOctets: ArraySlice<UInt8> {
         switch form {
         case .packed(let octets): octets
-        case .plain(let octets): Packer.pack(octets)[...]
+        // A higher level hardly helps if the content is short.
+        case .plain(let octets):
+            BufferCompressor.compress(octets, .zlib, level: octets.count <= Self.short ? .fast : .usual)[...]
         }
     }
+
+    private static let short = 4096
 }
 
 /// The reason why a body's content cannot be compressed or decompressed.
@@ -129,50 +132,10 @@ public enum ContentError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Compresses bytes that are completely in memory. It uses libdeflate, which takes half the time of zlib for the same format. Compressors
-/// are kept for reuse.
-private final class Packer: @unchecked Sendable {
-    private static let unused = Mutex<[Packer]>([])
-
-    // Used by one caller at a time.
-    private lazy var fast = Self.compressor(level: 1)
-    private lazy var usual = Self.compressor(level: 6)
-
-    private static func compressor(level: Int32) -> OpaquePointer {
-        guard let compressor = libdeflate_alloc_compressor(level) else { preconditionFailure("out of memory") }
-        return compressor
-    }
-
-    /// The length up to which a higher compression level hardly helps.
-    private static let few = 4096
-
-    static func pack(_ octets: [UInt8]) -> [UInt8] {
-        let packer = unused.withLock { $0.popLast() } ?? Packer()
-        defer { unused.withLock { $0.append(packer) } }
-        let compressor = octets.count <= few ? packer.fast : packer.usual
-        return [UInt8](unsafeUninitializedCapacity: libdeflate_zlib_compress_bound(compressor, octets.count)) { room, count in
-            count = libdeflate_zlib_compress(compressor, octets, octets.count, room.baseAddress, room.count)
-        }
-    }
-}
-
-/// A zlib stream that is freed with its last owner.
-private final class Stream {
-    var state = z_stream()
-    let end: (inout z_stream) -> Void
-
-    init(_ begin: (inout z_stream) -> Int32, end: @escaping (inout z_stream) -> Void) throws(ContentError) {
-        self.end = end
-        guard begin(&state) == Z_OK else { throw .outOfMemory }
-    }
-
-    deinit { end(&state) }
-}
-
 /// Compresses bytes incrementally. Only compressed bytes are in memory, except for the first ``held``.
 public struct ContentWriter {
     /// Created once there are more than ``held`` bytes.
-    private var stream: Stream?
+    private var stream: DeflateStream?
     private var digest = Digest.Stream()
     /// The compressed bytes if there is a stream, otherwise the original ones.
     private var octets: [UInt8] = []
@@ -196,7 +159,8 @@ public struct ContentWriter {
             return
         }
         if stream == nil {
-            stream = try Stream({ vitalgate_deflate_begin(&$0) }, end: { deflateEnd(&$0) })
+            guard let begun = DeflateStream(.zlib) else { throw .outOfMemory }
+            stream = begun
             let first = octets
             octets = []
             add(first)
@@ -206,39 +170,22 @@ public struct ContentWriter {
 
     /// Returns the content. Nothing may be added afterwards.
     public mutating func end() throws(ContentError) -> PackedContent {
-        guard stream != nil else { return PackedContent(plain: octets) }
-        deflate(UnsafeRawBufferPointer(start: nil, count: 0), Z_FINISH)
+        guard let stream else { return PackedContent(plain: octets) }
+        stream.finish(to: &octets)
         return PackedContent(digest: digest.end(), length: length, packed: octets[...])
     }
 
     private mutating func add(_ more: [UInt8]) {
         more.withUnsafeBytes {
             digest.add($0)
-            deflate($0, Z_NO_FLUSH)
-        }
-    }
-
-    private mutating func deflate(_ more: UnsafeRawBufferPointer, _ flush: Int32) {
-        guard let stream else { return }
-        // zlib only reads from it.
-        stream.state.next_in = UnsafeMutablePointer(mutating: more.baseAddress?.assumingMemoryBound(to: UInt8.self))
-        stream.state.avail_in = UInt32(more.count)
-        var isFull = true
-        while isFull {
-            withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 16 << 10) { room in
-                stream.state.next_out = room.baseAddress
-                stream.state.avail_out = UInt32(room.count)
-                _ = CDeflate.deflate(&stream.state, flush)
-                octets.append(contentsOf: room[..<(room.count - Int(stream.state.avail_out))])
-                isFull = stream.state.avail_out == 0
-            }
+            stream?.compress($0, to: &octets)
         }
     }
 }
 
 /// Decompresses bytes on demand.
 public struct ContentReader {
-    private let stream: Stream
+    private let stream: InflateStream
     private let content: PackedContent
     private let packed: ArraySlice<UInt8>
     private var digest = Digest.Stream()
@@ -251,7 +198,8 @@ public struct ContentReader {
         self.content = content
         packed = content.packedOctets
         position = packed.startIndex
-        stream = try Stream({ vitalgate_inflate_begin(&$0) }, end: { inflateEnd(&$0) })
+        guard let begun = InflateStream(.zlib) else { throw .outOfMemory }
+        stream = begun
     }
 
     /// The next bytes, at most 64 KiB, or `nil` at the end.
@@ -260,26 +208,17 @@ public struct ContentReader {
     public mutating func next() throws(ContentError) -> [UInt8]? {
         guard !isEnded else { return nil }
         var stretch = [UInt8](repeating: 0, count: 64 << 10)
-        var status = Z_OK
-        let count = stretch.withUnsafeMutableBufferPointer { room in
-            packed.withUnsafeBufferPointer { octets in
-                let offset = position - packed.startIndex
-                stream.state.next_in = octets.baseAddress.map { UnsafeMutablePointer(mutating: $0 + offset) }
-                stream.state.avail_in = UInt32(octets.count - offset)
-                stream.state.next_out = room.baseAddress
-                stream.state.avail_out = UInt32(room.count)
-                status = inflate(&stream.state, Z_NO_FLUSH)
-                position = packed.endIndex - Int(stream.state.avail_in)
-                return room.count - Int(stream.state.avail_out)
+        let step = stretch.withUnsafeMutableBytes { room in
+            packed.withUnsafeBytes { octets in
+                stream.decompress(UnsafeRawBufferPointer(rebasing: octets[(position - packed.startIndex)...]), into: room)
             }
         }
-        length += count
-        guard status == Z_OK || status == Z_STREAM_END, length <= content.length, count > 0 || status == Z_STREAM_END else {
-            throw .damaged
-        }
-        stretch.removeSubrange(count...)
+        position += step.read
+        length += step.written
+        guard step.state != .damaged, length <= content.length, step.written > 0 || step.state == .ended else { throw .damaged }
+        stretch.removeSubrange(step.written...)
         stretch.withUnsafeBytes { digest.add($0) }
-        if status == Z_STREAM_END {
+        if step.state == .ended {
             isEnded = true
             guard length == content.length, digest.end() == content.digest else { throw .damaged }
         }
