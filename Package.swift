@@ -29,10 +29,6 @@ let package = Package(
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
-        // The same library's third part: octets that leave the machine are signed by whoever sends them.
-        .systemLibrary(name: "CSigning", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // The same library's fourth part: certificates of TLS.
-        .systemLibrary(name: "CCertificates", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
@@ -42,6 +38,7 @@ let package = Package(
 
         // Level 0.5: one wrapper per C library that several targets use.
         .target(name: "CompressionKit", dependencies: ["CZlib", "CDeflate"]),
+        .target(name: "CryptographyKit", dependencies: ["CCrypto"]),
 
         // Level 1: what a reading is, and what octets on a wire are.
         .target(name: "HealthModel", dependencies: ["CompressionKit", "CSodium"]),
@@ -54,13 +51,11 @@ let package = Package(
         .target(name: "Formats", dependencies: ["HealthModel"]),
         // What every target over HTTP needs: libcurl keeps connections, TLS and timeouts right.
         .target(name: "HTTPClientKit", dependencies: ["CCurl"]),
-        // Makes a household's certificates, and reads when one ends.
-        .target(name: "CertificateKit", dependencies: ["CCertificates"]),
         // One thread's poll(2), which all live sources share.
         .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
         // Level 3: the stages.
-        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CCrypto"]),
+        .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
         .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CExpat", "CZip"]),
         .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
         .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
@@ -73,7 +68,7 @@ let package = Package(
         .target(
             name: "InfluxExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CompressionKit"]),
         .target(
-            name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
+            name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CryptographyKit"]),
         .target(name: "FHIRExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
@@ -104,14 +99,14 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CertificateKit",
+                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CryptographyKit",
             ]),
 
         // Level 6: the program.
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Hub", "CertificateKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
+                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
@@ -125,6 +120,7 @@ let package = Package(
             dependencies: ["ExportEngine", "SampleStore", "HTTPClientKit", "Pipeline", "PipelineTesting", "HealthModel"],
             path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
         .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
+        .testTarget(name: "CryptographyKitTests", dependencies: ["CryptographyKit"]),
         .testTarget(
             name: "HealthModelTests", dependencies: ["HealthModel", "PipelineTesting"], exclude: ["Facts", "Vectors"]),
         .testTarget(

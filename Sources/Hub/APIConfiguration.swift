@@ -1,4 +1,4 @@
-import CertificateKit
+import CryptographyKit
 import FoundationEssentials
 import Glibc
 import HTTPServerKit

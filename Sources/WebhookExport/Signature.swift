@@ -1,4 +1,4 @@
-import CSigning
+import CryptographyKit
 import HTTPClientKit
 
 /// The request signature of Standard Webhooks (standardwebhooks.com): HMAC with SHA-256 over `ID.TIME.BODY`.
@@ -13,9 +13,6 @@ struct Signature {
     /// Returns `v1,` and the signature in base64.
     func text(of body: [UInt8], id: String, time: String) -> String {
         let message = Array("\(id).\(time).".utf8) + body
-        var digest = [UInt8](repeating: 0, count: 32)
-        var length: UInt32 = 0
-        HMAC(EVP_sha256(), key, Int32(key.count), message, message.count, &digest, &length)
-        return "v1," + Base64.text(digest)
+        return "v1," + Base64.text(AuthenticationCode.sha256(of: message, key: key))
     }
 }

@@ -1,5 +1,5 @@
-import CertificateKit
 import CommandLineKit
+import CryptographyKit
 import FileExport
 import HTTPServerKit
 import HealthAPI

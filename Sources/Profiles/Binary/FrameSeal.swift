@@ -1,4 +1,4 @@
-import CCrypto
+import CryptographyKit
 
 /// The key and address that decrypt a device's frames.
 public struct FrameSecrets: Hashable, Sendable {
@@ -18,8 +18,6 @@ public struct FrameSecrets: Hashable, Sendable {
 ///     bthome-v2     ciphertext · counter 4 · tag 4     nonce: address · D2 FC · information · counter            (bthome.io, "Encryption")
 ///     mibeacon-v5   ciphertext · counter 3 · tag 4     nonce: address reversed · product, frame counter · counter; authenticated: 11
 ///     pvvx          ciphertext · tag 4                 nonce: address reversed · length, 16, 1A 18 · counter 1;    authenticated: 11
-///
-/// Uses libcrypto's EVP interface. Only this file calls its functions.
 enum FrameSeal: String, CaseIterable, Sendable {
     case bthomeV2 = "bthome-v2"
     /// Versions 4 and 5 of Xiaomi's MiBeacon.
@@ -72,32 +70,10 @@ enum FrameSeal: String, CaseIterable, Sendable {
     func open(
         _ header: UnsafeRawBufferPointer, _ sealed: UnsafeRawBufferPointer, key: [UInt8], address: [UInt8]
     ) -> [UInt8]? {
-        guard sealed.count >= overhead, key.count == 16, address.count == 6, let nonce = nonce(header, sealed, address) else {
-            return nil
-        }
-        let length = sealed.count - overhead
-        var tag = Array(sealed[(sealed.count - Self.tagLength)...])
-        let ciphertext = Array(sealed[..<length])
-        guard let context = EVP_CIPHER_CTX_new() else { return nil }
-        defer { EVP_CIPHER_CTX_free(context) }
-        guard EVP_DecryptInit_ex(context, EVP_aes_128_ccm(), nil, nil, nil) == 1,
-            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_IVLEN, Int32(nonce.count), nil) == 1,
-            EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(Self.tagLength), &tag) == 1,
-            EVP_DecryptInit_ex(context, nil, nil, key, nonce) == 1
-        else { return nil }
-        var written: Int32 = 0
-        if self != .bthomeV2 {
-            // CCM needs the total length before the additional authenticated data.
-            guard EVP_DecryptUpdate(context, nil, &written, nil, Int32(length)) == 1,
-                EVP_DecryptUpdate(context, nil, &written, [0x11], 1) == 1
-            else { return nil }
-        }
-        // CCM checks the tag in this call, which fails if the tag is wrong. The extra byte keeps the pointer valid for an empty plaintext.
-        var plaintext = [UInt8](repeating: 0, count: length + 1)
-        guard EVP_DecryptUpdate(context, &plaintext, &written, ciphertext.isEmpty ? [0] : ciphertext, Int32(length)) == 1,
-            Int(written) == length
-        else { return nil }
-        plaintext.removeLast()
-        return plaintext
+        guard sealed.count >= overhead, address.count == 6, let nonce = nonce(header, sealed, address) else { return nil }
+        let (end, tag) = (sealed.count - overhead, sealed.count - Self.tagLength)
+        return AESCCM.open(
+            UnsafeRawBufferPointer(rebasing: sealed[..<end]), tag: UnsafeRawBufferPointer(rebasing: sealed[tag...]), key: key,
+            nonce: nonce, authenticated: self == .bthomeV2 ? [] : [0x11])
     }
 }

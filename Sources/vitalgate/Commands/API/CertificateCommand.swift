@@ -1,5 +1,5 @@
-import CertificateKit
 import CommandLineKit
+import CryptographyKit
 import Glibc
 import HTTPServerKit
 import HealthAPI

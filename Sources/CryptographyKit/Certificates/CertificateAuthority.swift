@@ -1,4 +1,4 @@
-import CCertificates
+import CCrypto
 
 /// A certificate authority for the hubs of a household. Phones that trust it accept each certificate that it issues.
 ///

@@ -1,4 +1,4 @@
-import CCertificates
+import CCrypto
 
 /// A certificate (X.509) that is read from or written to text (PEM).
 ///
