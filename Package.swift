@@ -32,8 +32,6 @@ let package = Package(
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CTimer"),
-        // The same library's other half: the bus is a source's, the service manager is the assembly's.
-        .systemLibrary(name: "CSystemdDaemon", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CBluetooth", pkgConfig: "bluez", providers: [.apt(["libbluetooth-dev"])]),
 
         // Level 0.5: one wrapper per C library that several targets use.
@@ -54,11 +52,14 @@ let package = Package(
         // One thread's poll(2), which all live sources share.
         .target(name: "EventLoopKit", dependencies: ["HealthModel", "CTimer"]),
 
+        // Level 2.5: D-Bus and the service manager, on the event loop.
+        .target(name: "SystemdKit", dependencies: ["EventLoopKit", "CSystemd"]),
+
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
         .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CExpat", "CZip"]),
         .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
-        .target(name: "BlueZSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "CSystemd", "CBluetooth"]),
+        .target(name: "BlueZSource", dependencies: ["SystemdKit", "EventLoopKit", "Pipeline", "HealthModel", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
         .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
@@ -99,7 +100,7 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CryptographyKit",
+                "MQTTExport", "FHIRExport", "Wire", "SystemdKit", "HTTPServerKit", "CryptographyKit",
             ]),
 
         // Level 6: the program.
@@ -110,7 +111,8 @@ let package = Package(
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
-                "BlueZSource", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire", "HealthAPI",
+                "BlueZSource", "SystemdKit", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire",
+                "HealthAPI",
                 "HTTPServerKit",
             ]),
 
@@ -143,8 +145,8 @@ let package = Package(
         .testTarget(
             name: "BlueZSourceTests",
             dependencies: [
-                "BlueZSource", "EventLoopKit", "Hub", "Ingestion", "SampleStore", "Profiles", "Pipeline", "PipelineTesting",
-                "HealthModel",
+                "BlueZSource", "SystemdKit", "EventLoopKit", "Hub", "Ingestion", "SampleStore", "Profiles", "Pipeline",
+                "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "SerialSourceTests",
@@ -238,7 +240,7 @@ if let library = Context.environment["VITALGATE_FUZZ"] {
                 "BlueZSource", "CSystemd", "ClinicalModel", "EventLoopKit", "FileSource", "Hub", "HealthModel", "Ingestion",
                 "Pipeline",
                 "Profiles",
-                "SerialSource", "Wire",
+                "SerialSource", "SystemdKit", "Wire",
             ],
             path: "Tests/Fuzz",
             swiftSettings: [.unsafeFlags(["-sanitize=fuzzer,address", "-O", "-parse-as-library"])],

@@ -1,3 +1,5 @@
+import SystemdKit
+
 /// Asks the user during pairing. Answers may come later, and each closure is called once.
 public protocol PairingDialogue: AnyObject {
     /// Asks for the number on the device's display, 0 to 999999. Answer nil to cancel.

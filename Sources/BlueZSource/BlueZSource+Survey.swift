@@ -1,3 +1,5 @@
+import SystemdKit
+
 /// The result of listening to one device without adopting it: its advertisements, its characteristics, and its notifications.
 public struct DeviceSurvey: Sendable {
     /// One frame.

@@ -1,6 +1,7 @@
 import EventLoopKit
 import HealthModel
 import Pipeline
+import SystemdKit
 
 /// The configuration of the source.
 public struct BlueZConfiguration {

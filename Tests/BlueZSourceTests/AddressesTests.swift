@@ -4,6 +4,7 @@ import PipelineTesting
 import Testing
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// Phones change their address all day, and whoever has a radio can have a new one with each packet: the hub does not grow with them.
 @Suite(.serialized) struct AddressesTests {

@@ -1,5 +1,6 @@
 import Glibc
 import HealthModel
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

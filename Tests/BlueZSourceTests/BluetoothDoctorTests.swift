@@ -1,4 +1,5 @@
 import Pipeline
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

@@ -1,3 +1,4 @@
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

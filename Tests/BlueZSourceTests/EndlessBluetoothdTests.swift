@@ -2,6 +2,7 @@ import EventLoopKit
 import Glibc
 import HealthModel
 import PipelineTesting
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

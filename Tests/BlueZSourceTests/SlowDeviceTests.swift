@@ -1,4 +1,5 @@
 import HealthModel
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

@@ -4,6 +4,7 @@ import HealthModel
 import Pipeline
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// A bluetoothd, and the bus in front of it, that say what the input says. An octet of zero is what BlueZ does, any other a deviation, so
 /// that an empty input is a usual day and each further octet makes it a stranger one.

@@ -3,6 +3,7 @@ import EventLoopKit
 import Glibc
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// The other end of a bus: it answers calls and sends signals, as the input says.
 final class StrangeBlueZ {

@@ -2,6 +2,7 @@ import EventLoopKit
 import Glibc
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// Makes values of an input's octets; where none are left, zeros: what BlueZ says on a usual day.
 struct StrangeValues {

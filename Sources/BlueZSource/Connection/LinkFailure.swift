@@ -1,3 +1,5 @@
+import SystemdKit
+
 /// The meaning of a failed operation for the link.
 enum LinkFailure: Hashable, Sendable {
     /// No answer at all. BlueZ or the device is stuck.

@@ -1,5 +1,6 @@
 import EventLoopKit
 import Pipeline
+import SystemdKit
 
 /// Finds Bluetooth problems on this machine, from the kernel upward. Each finding contains the command that fixes it.
 ///

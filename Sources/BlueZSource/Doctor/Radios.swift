@@ -1,4 +1,5 @@
 import CBluetooth
+import EventLoopKit
 import Glibc
 
 /// The kernel's Bluetooth controllers and switches. They are read without bluetoothd, so that it may be broken.
@@ -49,7 +50,7 @@ public struct Radios: Sendable {
             } else if errno != ENODEV {
                 radios.failure =
                     errno == EAFNOSUPPORT
-                    ? "the kernel does not support Bluetooth" : "adapters cannot be listed: \(errorText(errno))"
+                    ? "the kernel does not support Bluetooth" : SystemFailure("adapters cannot be listed", errno).description
                 break
             }
         }

@@ -1,4 +1,5 @@
 import EventLoopKit
+import SystemdKit
 
 /// One adapter: its power, its discovery, its queue of connections, and its recovery.
 final class AdapterKeeper {

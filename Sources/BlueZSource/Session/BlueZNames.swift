@@ -1,3 +1,5 @@
+import SystemdKit
+
 /// Names of BlueZ's D-Bus interface (doc/org.bluez.*.rst).
 enum BlueZ {
     static let service = "org.bluez"

@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import SystemdKit
 
 /// Carries out the decisions of a ``DeviceDialogue``: one write or read at a time, and commits.
 extension DeviceSession {

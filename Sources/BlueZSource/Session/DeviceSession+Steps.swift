@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import SystemdKit
 
 /// The steps of a connection. Each ends with one `finished` event.
 extension DeviceSession {

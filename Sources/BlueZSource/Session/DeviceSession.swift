@@ -1,5 +1,6 @@
 import EventLoopKit
 import HealthModel
+import SystemdKit
 
 /// The services that a session needs from its source.
 protocol SessionHost: AnyObject {

@@ -1,3 +1,5 @@
+import SystemdKit
+
 /// The hub's pairing agent (org.bluez.Agent1), registered as long as the source runs.
 ///
 /// If no agent is registered, BlueZ leaves an operation that needs a bond unanswered until the link breaks, about 30 s later. So there is

@@ -1,4 +1,5 @@
 import EventLoopKit
+import SystemdKit
 
 /// A mirror of a service's objects. They are read once, then updated by signals, never polled (D-Bus specification, ObjectManager).
 ///

@@ -2,6 +2,7 @@ import BlueZSource
 import EventLoopKit
 import HealthModel
 import Pipeline
+import SystemdKit
 
 /// The radio of this machine for commands: an event loop and its Bluetooth source.
 public final class Radio: BlueZSourceDelegate {

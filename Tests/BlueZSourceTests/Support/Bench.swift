@@ -2,6 +2,7 @@ import EventLoopKit
 import Glibc
 import HealthModel
 import Pipeline
+import SystemdKit
 import Testing
 
 @testable import BlueZSource

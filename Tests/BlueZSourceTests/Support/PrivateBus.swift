@@ -1,6 +1,7 @@
 import Glibc
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// A dbus-daemon of the test's own, ended with it, also where the test is killed.
 final class PrivateBus {

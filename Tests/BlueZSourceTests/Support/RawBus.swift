@@ -2,6 +2,7 @@ import EventLoopKit
 import Glibc
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// A bus of one client that the test is itself: it lets the client in, answers each call with nothing, and says what the test says.
 final class RawBus {

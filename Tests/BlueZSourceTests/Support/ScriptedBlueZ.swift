@@ -1,5 +1,6 @@
 import EventLoopKit
 import Glibc
+import SystemdKit
 
 @testable import BlueZSource
 

@@ -10,6 +10,7 @@ import Pipeline
 import Profiles
 import SampleStore
 import SerialSource
+import SystemdKit
 
 /// The hub process. It assembles the parts and handles signals.
 final class HubProcess {

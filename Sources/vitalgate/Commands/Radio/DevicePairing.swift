@@ -3,6 +3,7 @@ import CommandLineKit
 import Glibc
 import Hub
 import Ingestion
+import SystemdKit
 
 /// `devices pair`.
 struct DevicePairing {

@@ -5,6 +5,7 @@ import HealthModel
 import Hub
 import Ingestion
 import SampleStore
+import SystemdKit
 
 /// `devices`: manages the adopted devices.
 enum DevicesCommand: Command {

@@ -3,6 +3,7 @@ import CommandLineKit
 import EventLoopKit
 import Hub
 import Pipeline
+import SystemdKit
 
 /// `doctor`: finds the reasons for missing readings and suggests remedies.
 enum DoctorCommand: Command {

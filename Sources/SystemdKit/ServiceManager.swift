@@ -1,4 +1,4 @@
-import CSystemdDaemon
+import CSystemd
 import EventLoopKit
 import Glibc
 

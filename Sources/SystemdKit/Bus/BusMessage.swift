@@ -3,7 +3,7 @@ import EventLoopKit
 import Glibc
 
 /// A received or prepared message. It owns one reference in sd-bus.
-final class BusMessage {
+public final class BusMessage {
     let pointer: OpaquePointer
     private let counters: BusCounters
     private var allowance = Allowance()
@@ -40,12 +40,13 @@ final class BusMessage {
         counters.messages -= 1
     }
 
-    var sender: String { text(sd_bus_message_get_sender(pointer)) }
+    /// The sender's bus name, or empty if the message has none.
+    public var sender: String { text(sd_bus_message_get_sender(pointer)) }
     var path: String { text(sd_bus_message_get_path(pointer)) }
     var interface: String { text(sd_bus_message_get_interface(pointer)) }
     var member: String { text(sd_bus_message_get_member(pointer)) }
-    /// The types of its arguments.
-    var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
+    /// The types of its arguments in D-Bus notation.
+    public var signature: String { text(sd_bus_message_get_signature(pointer, 1)) }
     var isMethodCall: Bool { sd_bus_message_is_method_call(pointer, nil, nil) > 0 }
 
     /// The error that the message carries, if it is one.
@@ -69,7 +70,7 @@ final class BusMessage {
 
     /// Reads a message whose only argument is a dictionary. Only one entry at a time is held as values.
     /// - Returns: the number of skipped entries, each of which is larger than any documented message.
-    func readEntries(_ body: (_ key: BusValue, _ value: BusValue) -> Void) throws(BusError) -> Int {
+    public func readEntries(_ body: (_ key: BusValue, _ value: BusValue) -> Void) throws(BusError) -> Int {
         try check(sd_bus_message_rewind(pointer, 1), "rewind")
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?

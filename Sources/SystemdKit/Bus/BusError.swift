@@ -1,3 +1,5 @@
+import EventLoopKit
+
 /// The error of a failed call: its D-Bus name and its text.
 public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The D-Bus name, such as `org.bluez.Error.Failed`, or `System.Error.` and a number if a C function failed.
@@ -27,6 +29,6 @@ public struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// Returns the error for a C function's negative error number.
     static func system(_ code: Int32, _ what: String) -> BusError {
-        BusError("System.Error.\(-code)", "\(what): \(errorText(-code))")
+        BusError("System.Error.\(-code)", SystemFailure(what, -code).description)
     }
 }

@@ -189,8 +189,8 @@ public final class SystemBus: EventLoop.Poller {
         }
     }
 
-    /// Calls a method whose answer the caller reads, because it may be longer than usual.
-    func ask(
+    /// Calls a method whose answer the caller reads, because it may be longer than usual. The completion is called once.
+    public func ask(
         _ method: BusMethod, _ arguments: [BusValue] = [], timeout: Duration = .seconds(30),
         completion: @escaping (Result<BusMessage, BusError>) -> Void
     ) -> BusCall {

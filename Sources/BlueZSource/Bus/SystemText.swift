@@ -1,7 +1,0 @@
-import Glibc
-
-/// Returns the text for an error number.
-func errorText(_ code: Int32) -> String {
-    guard let text = strerror(code) else { return "error \(code)" }
-    return String(cString: text)
-}
