@@ -37,6 +37,7 @@ let package = Package(
         // Level 0.5: one wrapper per C library that several targets use.
         .target(name: "CompressionKit", dependencies: ["CZlib", "CDeflate"]),
         .target(name: "CryptographyKit", dependencies: ["CCrypto"]),
+        .target(name: "SQLiteKit", dependencies: ["CSQLite"]),
 
         // Level 1: what a reading is, and what octets on a wire are.
         .target(name: "HealthModel", dependencies: ["CompressionKit", "CSodium"]),
@@ -57,11 +58,11 @@ let package = Package(
 
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
-        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CExpat", "CZip"]),
+        .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
         .target(name: "ClinicalModel", dependencies: ["Pipeline", "HealthModel", "CLibXML2"]),
         .target(name: "BlueZSource", dependencies: ["SystemdKit", "EventLoopKit", "Pipeline", "HealthModel", "CBluetooth"]),
         .target(name: "SerialSource", dependencies: ["EventLoopKit", "Pipeline", "HealthModel", "Wire", "CUdev"]),
-        .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "CSQLite"]),
+        .target(name: "SampleStore", dependencies: ["Pipeline", "HealthModel", "SQLiteKit"]),
         .target(name: "FileExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CArchiveWriter"]),
         // Answers over HTTP: bounds, hosts, streams; knows nothing of health.
         .target(name: "HTTPServerKit", dependencies: ["CompressionKit", "CMicroHTTPD"]),
@@ -123,6 +124,7 @@ let package = Package(
             path: "Tests/ExportTesting", exclude: ["Servers/fhir_server.py"]),
         .testTarget(name: "CompressionKitTests", dependencies: ["CompressionKit"]),
         .testTarget(name: "CryptographyKitTests", dependencies: ["CryptographyKit"]),
+        .testTarget(name: "SQLiteKitTests", dependencies: ["SQLiteKit"]),
         .testTarget(
             name: "HealthModelTests", dependencies: ["HealthModel", "PipelineTesting"], exclude: ["Facts", "Vectors"]),
         .testTarget(
@@ -133,7 +135,7 @@ let package = Package(
         .testTarget(name: "WireTests", dependencies: ["Wire"]),
         .testTarget(
             name: "ProfilesTests",
-            dependencies: ["Profiles", "FileSource", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
+            dependencies: ["Profiles", "FileSource", "Pipeline", "PipelineTesting", "HealthModel", "Wire"],
             exclude: ["Vectors"]),
         .testTarget(
             name: "FileSourceTests", dependencies: ["FileSource", "Pipeline", "PipelineTesting", "HealthModel"],
@@ -153,7 +155,7 @@ let package = Package(
             dependencies: ["SerialSource", "EventLoopKit", "Pipeline", "PipelineTesting", "HealthModel", "Wire"]),
         .testTarget(
             name: "SampleStoreTests",
-            dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel", "CSQLite"]),
+            dependencies: ["SampleStore", "Formats", "Pipeline", "PipelineTesting", "HealthModel", "SQLiteKit"]),
         .testTarget(
             name: "HealthStoreTests", dependencies: ["HealthStore", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(

@@ -1,7 +1,7 @@
-import CSQLite
 import Glibc
 import HealthModel
 import Pipeline
+import SQLiteKit
 
 /// The store of samples: one SQLite file in WAL mode.
 ///
@@ -133,7 +133,11 @@ public final class SampleStore {
     }
 
     private static func isUnopened(_ error: StoreError, _ access: Access) -> Bool {
-        error.code & 0xFF == SQLITE_CANTOPEN || (access == .read && error.code & 0xFF == SQLITE_READONLY)
+        switch SQLiteFault(code: error.code) {
+        case .cannotOpen: true
+        case .readOnly: access == .read
+        default: false
+        }
     }
 
     /// The reason why the file cannot be opened, or `nil` if none was found. SQLite only reports that it could not open it.

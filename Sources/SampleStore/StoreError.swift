@@ -1,7 +1,7 @@
-import CSQLite
+import SQLiteKit
 
 /// An error of a store. Messages contain file names, SQL, and counts, but never values of samples.
-public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct StoreError: SQLiteFailure, Hashable, Sendable, CustomStringConvertible {
     /// The categories of errors that a caller can handle differently.
     public enum Kind: Hashable, Sendable {
         /// The file does not exist and was not to be created.
@@ -46,27 +46,24 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         self.sql = sql
     }
 
-    /// `SQLITE_IOERR_SHMSIZE`, a macro that Swift does not import.
-    private static let sharedMemorySize = SQLITE_IOERR | 19 << 8
-
-    init(code: Int32, message: String, sql: String?) {
+    /// Creates the error for a result code of SQLite.
+    ///
+    /// - Parameter code: The extended result code, or 0 for a bug in Vitalgate.
+    public init(code: Int32, message: String, sql: String?) {
         self.code = code
         self.sql = sql
         self.message = message
         kind =
-            switch code & 0xFF {
-            case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .busy
-            case SQLITE_FULL: .full
-            case SQLITE_READONLY: .readOnly
-            case SQLITE_PERM, SQLITE_AUTH: .permission
-            case SQLITE_CANTOPEN: .inputOutput
-            case SQLITE_CORRUPT: .corrupt
-            case SQLITE_NOTADB: .foreign
-            // The disk had no space for the shared memory file.
-            case SQLITE_IOERR where code == Self.sharedMemorySize: .full
-            case SQLITE_IOERR: .inputOutput
-            case SQLITE_INTERRUPT: .tooLong
-            default: .defect
+            switch SQLiteFault(code: code) {
+            case .busy, .staleSnapshot, .locked: .busy
+            case .full: .full
+            case .readOnly: .readOnly
+            case .permission: .permission
+            case .corrupt: .corrupt
+            case .notADatabase: .foreign
+            case .cannotOpen, .inputOutput: .inputOutput
+            case .interrupted: .tooLong
+            case .other: .defect
             }
     }
 
@@ -76,7 +73,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether another connection is writing, as opposed to a conflict with a snapshot of this connection.
-    public var isLockOfAnother: Bool { code & 0xFF == SQLITE_BUSY && code != vitalgate_sqlite_busy_snapshot }
+    public var isLockOfAnother: Bool { SQLiteFault(code: code) == .busy }
 
     /// Whether the same operation may succeed later without a change to the store itself.
     public var mayPass: Bool {

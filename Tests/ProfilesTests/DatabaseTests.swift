@@ -1,7 +1,7 @@
+import FileSource
 import HealthModel
 import Pipeline
 import Profiles
-import SampleStore
 import Testing
 
 /// Other programs' databases: who is in them, and what is no table.

@@ -2,7 +2,6 @@ import FileSource
 import HealthModel
 import Pipeline
 import Profiles
-import SampleStore
 import Testing
 
 /// The shipped profiles' directory, found from this file.

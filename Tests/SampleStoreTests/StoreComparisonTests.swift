@@ -1,4 +1,3 @@
-import CSQLite
 import HealthModel
 import Pipeline
 import PipelineTesting
@@ -15,15 +14,13 @@ import Testing
 
         init(_ store: SampleStore) {
             connection = store.connection
-            sqlite3_progress_handler(
-                connection.handle, 10,
-                { context in
-                    if let context { Unmanaged<Steps>.fromOpaque(context).takeUnretainedValue().count += 1 }
-                    return 0
-                }, Unmanaged.passUnretained(self).toOpaque())
+            connection.onProgress(every: 10) { [unowned self] in
+                count += 1
+                return false
+            }
         }
 
-        func end() { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+        func end() { connection.onProgress(every: 0, nil) }
     }
 
     private enum Case: CaseIterable {

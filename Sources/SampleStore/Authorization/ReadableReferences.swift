@@ -1,4 +1,3 @@
-import CSQLite
 import HealthModel
 
 /// Filters references to other objects in data that a client may read: the UUID of a deleted sample's replacement, and
@@ -10,24 +9,8 @@ enum ReadableReferences {
 
     /// Registers the SQL function with a connection.
     static func register(with connection: Connection) throws(StoreError) {
-        let code = sqlite3_create_function_v2(
-            connection.handle, function, 1, SQLITE_UTF8, Unmanaged.passUnretained(connection).toOpaque(),
-            { context, _, arguments in
-                guard let user = sqlite3_user_data(context), let argument = arguments?.pointee else {
-                    return sqlite3_result_null(context)
-                }
-                let connection = Unmanaged<Connection>.fromOpaque(user).takeUnretainedValue()
-                guard let text = sqlite3_value_text(argument) else { return sqlite3_result_null(context) }
-                do throws(StoreError) {
-                    guard try ReadableReferences.isReadable(String(cString: text), connection) else {
-                        return sqlite3_result_null(context)
-                    }
-                    sqlite3_result_value(context, argument)
-                } catch {
-                    sqlite3_result_error_code(context, SQLITE_ERROR)
-                }
-            }, nil, nil, nil)
-        guard code == SQLITE_OK else { throw connection.error(code, nil) }
+        // The connection retains the function.
+        try connection.defineFilter(function) { [unowned connection] in try Self.isReadable($0, connection) }
     }
 
     /// Whether a restricted connection shows the object with this UUID, live or deleted.

@@ -1,4 +1,3 @@
-import CSQLite
 import Glibc
 
 /// Wakes a reader after a commit in this process or another one, without polling.
@@ -65,18 +64,12 @@ extension Connection {
     ///
     /// The hook runs after the commit is visible to others. It replaces SQLite's own hook, which only checkpoints.
     func ringBehindCommits(checkpointingFrom pages: Int) {
-        sqlite3_wal_hook(
-            handle,
-            { context, handle, name, written in
-                guard let handle else { return SQLITE_OK }
-                // SQLite has no locks on the log file, so closing it here drops none.
-                let ringer = open(sqlite3_filename_wal(sqlite3_db_filename(handle, name)), O_WRONLY | O_CLOEXEC)
-                if ringer >= 0 { close(ringer) }
-                // The next commit retries a failed checkpoint, as with SQLite's own hook.
-                if written >= Int(bitPattern: context) {
-                    sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
-                }
-                return SQLITE_OK
-            }, UnsafeMutableRawPointer(bitPattern: pages))
+        onCommit { log in
+            // SQLite has no locks on the log file, so closing it here drops none.
+            let ringer = open(log.path, O_WRONLY | O_CLOEXEC)
+            if ringer >= 0 { close(ringer) }
+            // The next commit retries a failed checkpoint, as with SQLite's own hook.
+            if log.pages >= pages { log.checkpoint() }
+        }
     }
 }

@@ -1,4 +1,3 @@
-import CSQLite
 import HealthModel
 
 /// The amount of data that an erasure removes.

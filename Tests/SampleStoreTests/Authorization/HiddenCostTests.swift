@@ -1,4 +1,3 @@
-import CSQLite
 import HealthModel
 import Pipeline
 import PipelineTesting
@@ -14,14 +13,11 @@ import Testing
 
         func count(on connection: Connection, _ body: () throws -> Void) rethrows -> Int {
             steps = 0
-            sqlite3_progress_handler(
-                connection.handle, 1,
-                { context in
-                    guard let context else { return 0 }
-                    Unmanaged<StepCounter>.fromOpaque(context).takeUnretainedValue().steps += 1
-                    return 0
-                }, Unmanaged.passUnretained(self).toOpaque())
-            defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
+            connection.onProgress(every: 1) { [unowned self] in
+                steps += 1
+                return false
+            }
+            defer { connection.onProgress(every: 0, nil) }
             try body()
             return steps
         }

@@ -1,31 +1,34 @@
 import CSQLite
-import HealthModel
 
 /// Rows in memory that SQL sees as a table, so that one statement can insert all of them.
 ///
 /// Binding a dozen values to a statement costs more than the insertion itself. From a virtual table SQLite requests only the columns it
 /// needs, which inserts almost twice as many rows per second (Decisions/0003). Subclasses provide the rows.
-class VirtualTable {
+open class VirtualTable {
     private let name: String
     private let declaration: String
 
-    /// Creates a table with this name and these columns.
-    init(name: String, columns: String) {
+    /// Creates a table with this name and these columns, separated by commas.
+    public init(name: String, columns: String) {
         self.name = name
         declaration = "CREATE TABLE \(name)(\(columns))"
     }
 
     /// The current number of rows.
-    var count: Int { 0 }
+    open var count: Int { 0 }
 
-    /// Passes a column of a row to SQLite.
-    func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {}
+    /// Passes a column of a row to SQLite. A column that is not passed is NULL.
+    ///
+    /// - Parameters:
+    ///   - position: the row, from 0.
+    ///   - column: the column, from 0.
+    open func give(_ position: Int, _ column: Int32, to result: SQLiteResult) {}
 
     /// Registers the table with a connection. The table must live as long as the connection.
-    func register(with connection: Connection) throws(StoreError) {
+    public func register<Failure>(with connection: SQLiteConnection<Failure>) throws(Failure) {
         let code = sqlite3_create_module_v2(
             connection.handle, name, Self.module, Unmanaged.passUnretained(self).toOpaque(), nil)
-        guard code == SQLITE_OK else { throw connection.error(code, "create module \(name)") }
+        guard code == SQLITE_OK else { throw connection.error("create module \(name)") }
     }
 
     private struct Table {
@@ -94,7 +97,7 @@ class VirtualTable {
         }
         module.pointee.xColumn = { cursor, context, column in
             guard let cursor = VirtualTable.cursor(cursor) else { return SQLITE_ERROR }
-            cursor.pointee.rows._withUnsafeGuaranteedRef { $0.give(cursor.pointee.position, column, to: context) }
+            cursor.pointee.rows._withUnsafeGuaranteedRef { $0.give(cursor.pointee.position, column, to: SQLiteResult(context)) }
             return SQLITE_OK
         }
         return UnsafePointer(module)
@@ -104,31 +107,40 @@ class VirtualTable {
     private static func cursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -> UnsafeMutablePointer<Cursor>? {
         UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: Cursor.self)
     }
+}
 
-    /// Passes a hash to SQLite in the form in which it is stored.
-    @inline(__always)
-    static func give(hash high: UInt16, _ low: UInt64, to context: OpaquePointer?) {
-        withUnsafeBytes(of: HashBytes(high: high, low: low)) {
-            sqlite3_result_blob(context, $0.baseAddress, Int32(HashBytes.count), vitalgate_sqlite_transient)
-        }
-    }
+/// The place for one value that is passed to SQLite.
+public struct SQLiteResult {
+    @usableFromInline let context: OpaquePointer?
 
-    /// Passes a UUID to SQLite as text.
-    static func give(_ identity: SampleIdentity, to context: OpaquePointer?) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SampleIdentity.textLength) {
-            let length = identity.write(into: $0)
-            sqlite3_result_text(
-                context, UnsafeRawPointer($0.baseAddress)?.assumingMemoryBound(to: CChar.self), Int32(length),
-                vitalgate_sqlite_transient)
-        }
-    }
+    @usableFromInline init(_ context: OpaquePointer?) { self.context = context }
 
-    static func give(_ text: String, to context: OpaquePointer?) {
+    /// Passes an integer.
+    @inlinable public func give(_ number: Int64) { sqlite3_result_int64(context, number) }
+
+    /// Passes a number.
+    @inlinable public func give(_ number: Double) { sqlite3_result_double(context, number) }
+
+    /// Passes text.
+    @inlinable public func give(_ text: String) {
         var text = text
-        text.withUTF8 {
-            sqlite3_result_text(
-                context, UnsafeRawPointer($0.baseAddress)?.assumingMemoryBound(to: CChar.self), Int32($0.count),
-                vitalgate_sqlite_transient)
-        }
+        text.withUTF8 { give(text: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Passes text in UTF-8, which SQLite copies.
+    @inlinable public func give(text: UnsafeRawBufferPointer) {
+        sqlite3_result_text(
+            context, text.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(text.count), vitalgate_sqlite_transient)
+    }
+
+    /// Passes text in UTF-8, which SQLite does not copy. The bytes must stay valid while the statement runs.
+    @inlinable public func give(lastingText text: UnsafeRawBufferPointer) {
+        sqlite3_result_text(
+            context, text.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(text.count), vitalgate_sqlite_static)
+    }
+
+    /// Passes bytes, which SQLite copies.
+    @inlinable public func give(bytes: UnsafeRawBufferPointer) {
+        sqlite3_result_blob(context, bytes.baseAddress, Int32(bytes.count), vitalgate_sqlite_transient)
     }
 }

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// A read transaction. Everything that is read while it lasts belongs to one state of the store. Within a writer's transaction or another
 /// snapshot it joins that one. A shared snapshot lasts until all of its users have ended.
 ///
@@ -26,7 +24,7 @@ extension Connection {
     /// Begins a read transaction or joins the current one. Returns false within a writer's transaction.
     fileprivate func beginReading() throws(StoreError) -> Bool {
         if readers == 0 {
-            guard sqlite3_get_autocommit(handle) != 0 else { return false }
+            guard !isInTransaction else { return false }
             try execute("BEGIN")
             do throws(StoreError) {
                 if isWritable { try execute("PRAGMA query_only = ON") }

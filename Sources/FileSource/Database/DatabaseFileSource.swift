@@ -1,9 +1,7 @@
-import CSQLite
 import HealthModel
 import Pipeline
 
-/// Reads tables from another program's SQLite database, such as the database of a phone app. It is in this target
-/// because only this target uses SQLite.
+/// Reads tables from another program's SQLite database, such as the database of a phone app.
 ///
 ///     let source = DatabaseFileSource(path: "Gadgetbridge.db", wanted: database, received: now)
 ///
@@ -44,7 +42,6 @@ public final class DatabaseFileSource: FrameSource {
     /// - Throws: ``SourceError`` if the file cannot be read.
     public func present() throws -> [Int] {
         let database = try ForeignConnection(origin)
-        defer { database.close() }
         var found: [Int] = []
         for (index, table) in tables.enumerated() where try database.plan(of: table) != nil { found.append(index) }
         return found
@@ -52,7 +49,6 @@ public final class DatabaseFileSource: FrameSource {
 
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let database = try ForeignConnection(origin)
-        defer { database.close() }
         try refuseSeveralPersons(database)
         var number = 0
         for (index, table) in tables.enumerated() {

@@ -1,57 +1,29 @@
-import CSQLite
 import HealthModel
 import Pipeline
+import SQLiteKit
 
 /// A connection to another program's database.
 struct ForeignConnection {
-    private let handle: OpaquePointer
+    private let connection: SQLiteConnection<SQLiteError>
 
     init(_ origin: DatabaseFileSource.Origin) throws(SourceError) {
-        var handle: OpaquePointer?
-        let code: Int32
-        switch origin {
-        case .path(let path):
+        do throws(SQLiteError) {
+            switch origin {
             // Nothing changes the file while it is read, so open it without locks, a journal or other files next to it.
-            let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
-            code = sqlite3_open_v2("file:\(Self.escaped(path))?immutable=1", &handle, flags, nil)
-        case .script:
-            code = sqlite3_open_v2(":memory:", &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nil)
+            case .path(let path): connection = try SQLiteConnection(.immutableFile(path), writable: false)
+            case .script: connection = try SQLiteConnection(.memory, writable: true)
+            }
+        } catch {
+            throw SourceError(.inputOutput, "the database cannot be opened (SQLite \(error.code & 0xFF))")
         }
-        guard code == SQLITE_OK, let handle else {
-            sqlite3_close(handle)
-            throw SourceError(.inputOutput, "the database cannot be opened (SQLite \(code))")
-        }
-        self.handle = handle
         // Do not let the file or a test vector's script access other files.
-        sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
-        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(DatabaseFileSource.maximumValue))
-        sqlite3_exec(handle, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON", nil, nil, nil)
-        if case .script(let script) = origin {
-            let text = String(decoding: script, as: UTF8.self)
-            let code = sqlite3_exec(handle, text, nil, nil, nil)
-            guard code == SQLITE_OK else {
-                sqlite3_close(handle)
-                throw SourceError(.malformed, "the script is not valid SQL (SQLite \(code))")
-            }
+        connection.distrust(maximumValue: DatabaseFileSource.maximumValue)
+        guard case .script(let script) = origin else { return }
+        do throws(SQLiteError) {
+            try connection.execute(String(decoding: script, as: UTF8.self))
+        } catch {
+            throw SourceError(.malformed, "the script is not valid SQL (SQLite \(error.code & 0xFF))")
         }
-    }
-
-    func close() { sqlite3_close(handle) }
-
-    /// Percent-encodes a path for a URI.
-    private static func escaped(_ path: String) -> String {
-        var text = ""
-        for byte in path.utf8 {
-            if byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-                || byte &- 0x30 < 10 || (byte | 0x20) &- 0x61 < 26
-            {
-                text.unicodeScalars.append(UnicodeScalar(byte))
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.count == 1 ? "0" : "") + digits
-            }
-        }
-        return text
     }
 
     /// Quotes an SQL name.
@@ -180,29 +152,28 @@ struct ForeignConnection {
     private func run(
         _ sql: String, _ text: String? = nil, _ body: ([UnsafeRawBufferPointer]) throws -> Void
     ) throws {
-        var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else { throw unreadable() }
-        defer { sqlite3_finalize(statement) }
-        if let text { sqlite3_bind_text(statement, 1, text, -1, vitalgate_sqlite_transient) }
-        let count = sqlite3_column_count(statement)
+        let statement = try unlessUnreadable { () throws(SQLiteError) in
+            let statement = try SQLiteStatement(connection, sql)
+            if let text { try statement.bind(.text(text), at: 1) }
+            return statement
+        }
+        let count = statement.columnCount
         var cells: [UnsafeRawBufferPointer] = []
-        while true {
-            let code = sqlite3_step(statement)
-            if code == SQLITE_DONE { return }
-            guard code == SQLITE_ROW else { throw unreadable() }
+        while try unlessUnreadable({ () throws(SQLiteError) in try statement.step() }) {
             cells.removeAll(keepingCapacity: true)
             for index in 0..<count {
                 // Do not read blobs as text.
-                let isBlob = sqlite3_column_type(statement, index) == SQLITE_BLOB
-                let text = isBlob ? nil : sqlite3_column_text(statement, index)
-                cells.append(
-                    UnsafeRawBufferPointer(start: text, count: text == nil ? 0 : Int(sqlite3_column_bytes(statement, index))))
+                cells.append(statement.isBlob(index) ? UnsafeRawBufferPointer(start: nil, count: 0) : statement.textBytes(index))
             }
             try body(cells)
         }
     }
 
-    private func unreadable() -> SourceError {
-        SourceError(.malformed, "the database cannot be read (SQLite \(sqlite3_extended_errcode(handle)))")
+    private func unlessUnreadable<Result>(_ body: () throws(SQLiteError) -> Result) throws(SourceError) -> Result {
+        do throws(SQLiteError) {
+            return try body()
+        } catch {
+            throw SourceError(.malformed, "the database cannot be read (SQLite \(error.code))")
+        }
     }
 }

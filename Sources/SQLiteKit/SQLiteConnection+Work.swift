@@ -1,23 +1,25 @@
 import CSQLite
 
-extension Connection {
+private final class InstructionCount { var instructions = 0 }
+
+extension SQLiteConnection {
     /// Measures the cost of statements in instructions of SQLite's virtual machine. Each row that is read takes some. Unlike time, the
     /// count is the same on every machine.
     ///
     /// - Returns: The instructions of all statements that ended in `body`.
-    func work(_ body: () throws -> Void) rethrows -> Int {
+    public final func work(_ body: () throws -> Void) rethrows -> Int {
         // Statements are cached. Their counts of earlier runs do not belong to this one.
         var earlier = sqlite3_next_stmt(handle, nil)
         while let statement = earlier {
             _ = sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1)
             earlier = sqlite3_next_stmt(handle, statement)
         }
-        let count = Count()
+        let count = InstructionCount()
         _ = sqlite3_trace_v2(
             handle, UInt32(SQLITE_TRACE_PROFILE),
             { _, context, statement, _ in
                 guard let context, let statement else { return 0 }
-                Unmanaged<Count>.fromOpaque(context).takeUnretainedValue().instructions += Int(
+                Unmanaged<InstructionCount>.fromOpaque(context).takeUnretainedValue().instructions += Int(
                     sqlite3_stmt_status(OpaquePointer(statement), SQLITE_STMTSTATUS_VM_STEP, 1))
                 return 0
             }, Unmanaged.passUnretained(count).toOpaque())
@@ -25,6 +27,4 @@ extension Connection {
         try body()
         return count.instructions
     }
-
-    private final class Count { var instructions = 0 }
 }

@@ -1,5 +1,3 @@
-import CSQLite
-
 /// Interrupts statements that exceed the time limit of a query.
 final class Deadline {
     fileprivate var time: ContinuousClock.Instant?
@@ -7,15 +5,9 @@ final class Deadline {
     /// The number of steps of SQLite's virtual machine between two checks of the clock, some hundred microseconds.
     private static let steps: Int32 = 20_000
 
-    /// Starts to enforce the deadline. The deadline object must live as long as the connection.
+    /// Starts to enforce the deadline.
     func watch(_ connection: Connection) {
-        sqlite3_progress_handler(
-            connection.handle, Self.steps,
-            { context in
-                guard let context else { return 0 }
-                let deadline = Unmanaged<Deadline>.fromOpaque(context).takeUnretainedValue()
-                return deadline.time.map { ContinuousClock.now > $0 } ?? false ? 1 : 0
-            }, Unmanaged.passUnretained(self).toOpaque())
+        connection.onProgress(every: Self.steps) { self.time.map { ContinuousClock.now > $0 } ?? false }
     }
 }
 

@@ -1,5 +1,5 @@
-import CSQLite
 import HealthModel
+import SQLiteKit
 
 /// A sample that is removed and the sample that replaces it.
 struct Replacement {
@@ -64,17 +64,17 @@ final class ReplacementTable: VirtualTable {
         }
     }
 
-    override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
+    override func give(_ position: Int, _ column: Int32, to result: SQLiteResult) {
         // Read once, because each access to a class's property is checked for exclusivity.
         let rows = rows
         guard position < rows.count else { return }
-        func give(_ number: Int64?) { if let number { sqlite3_result_int64(context, number) } }
+        func give(_ number: Int64?) { if let number { result.give(number) } }
         switch column {
         case 0: give(rows[position].new.series)
         case 1: give(rows[position].new.start)
-        case 2: Self.give(hash: rows[position].new.high, rows[position].new.low, to: context)
-        case 3: sqlite3_result_double(context, rows[position].value)
-        case 4: if let numeral = rows[position].numeral { Self.give(numeral, to: context) }
+        case 2: result.give(hash: rows[position].new.high, rows[position].new.low)
+        case 3: result.give(rows[position].value)
+        case 4: if let numeral = rows[position].numeral { result.give(numeral) }
         case 5: give(rows[position].context)
         case 6: if rows[position].duration != 0 { give(rows[position].duration) }
         case 7: give(rows[position].received)
@@ -83,13 +83,13 @@ final class ReplacementTable: VirtualTable {
         case 10: give(rows[position].seqs.new)
         case 11: give(rows[position].old.series)
         case 12: give(rows[position].old.start)
-        case 13: Self.give(hash: rows[position].old.high, rows[position].old.low, to: context)
+        case 13: result.give(hash: rows[position].old.high, rows[position].old.low)
         case 14: give(rows[position].seqs.old)
-        case 15: Self.give(rows[position].uuid, to: context)
+        case 15: result.give(rows[position].uuid)
         case 16: give(rows[position].leaves ? 1 : 0)
         case 17: give(rows[position].arrival.rawValue)
         case 18: give(rows[position].alias?.start)
-        default: if let alias = rows[position].alias { Self.give(hash: alias.high, alias.low, to: context) }
+        default: if let alias = rows[position].alias { result.give(hash: alias.high, alias.low) }
         }
     }
 }

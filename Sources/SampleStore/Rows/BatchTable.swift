@@ -1,4 +1,4 @@
-import CSQLite
+import SQLiteKit
 
 /// One row of the table `sample`, ready to be written.
 struct SampleRow {
@@ -81,40 +81,38 @@ final class BatchTable: VirtualTable {
         }
     }
 
-    override func give(_ position: Int, _ column: Int32, to context: OpaquePointer?) {
-        guard let witnesses = witnesses else { return give(row: position, column, to: context) }
+    override func give(_ position: Int, _ column: Int32, to result: SQLiteResult) {
+        guard let witnesses = witnesses else { return give(row: position, column, to: result) }
         switch column {
-        case 12: sqlite3_result_int64(context, witnesses[position].decision)
-        case 13: sqlite3_result_int64(context, witnesses[position].of.start)
-        case 14: Self.give(hash: witnesses[position].of.high, witnesses[position].of.low, to: context)
-        default: give(row: witnesses[position].row, column, to: context)
+        case 12: result.give(witnesses[position].decision)
+        case 13: result.give(witnesses[position].of.start)
+        case 14: result.give(hash: witnesses[position].of.high, witnesses[position].of.low)
+        default: give(row: witnesses[position].row, column, to: result)
         }
     }
 
     @inline(__always)
-    private func give(row position: Int, _ column: Int32, to context: OpaquePointer?) {
+    private func give(row position: Int, _ column: Int32, to result: SQLiteResult) {
         // Read once, because each access to a class's property is checked for exclusivity.
         let rows = rows
         guard position < rows.count else { return }
         switch column {
-        case 0: sqlite3_result_int64(context, rows[position].series)
-        case 1: sqlite3_result_int64(context, rows[position].start)
-        case 2: Self.give(hash: rows[position].high, rows[position].low, to: context)
-        case 3: sqlite3_result_double(context, rows[position].value)
+        case 0: result.give(rows[position].series)
+        case 1: result.give(rows[position].start)
+        case 2: result.give(hash: rows[position].high, rows[position].low)
+        case 3: result.give(rows[position].value)
         case 4:
             let range = rows[position].numeral
             if let text = text.baseAddress, !range.isEmpty {
-                sqlite3_result_text(
-                    context, UnsafeRawPointer(text + Int(range.lowerBound)).assumingMemoryBound(to: CChar.self),
-                    Int32(range.count), vitalgate_sqlite_static)
+                result.give(lastingText: UnsafeRawBufferPointer(start: text + Int(range.lowerBound), count: range.count))
             }
-        case 5: sqlite3_result_int64(context, rows[position].context)
-        case 6: if rows[position].duration != 0 { sqlite3_result_int64(context, rows[position].duration) }
-        case 7: if rows[position].received != .min { sqlite3_result_int64(context, rows[position].received) }
-        case 8: if rows[position].group != 0 { sqlite3_result_int64(context, rows[position].group) }
-        case 9: if rows[position].metadata != 0 { sqlite3_result_int64(context, rows[position].metadata) }
-        case 10: sqlite3_result_int64(context, rows[position].seq)
-        case 11: sqlite3_result_int64(context, rows[position].nominal)
+        case 5: result.give(rows[position].context)
+        case 6: if rows[position].duration != 0 { result.give(rows[position].duration) }
+        case 7: if rows[position].received != .min { result.give(rows[position].received) }
+        case 8: if rows[position].group != 0 { result.give(rows[position].group) }
+        case 9: if rows[position].metadata != 0 { result.give(rows[position].metadata) }
+        case 10: result.give(rows[position].seq)
+        case 11: result.give(rows[position].nominal)
         default: return
         }
     }
