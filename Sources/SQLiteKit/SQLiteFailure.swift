@@ -20,6 +20,7 @@ public struct SQLiteError: SQLiteFailure, Hashable {
     /// The statement that failed, if any.
     public let sql: String?
 
+    /// Creates an error.
     public init(code: Int32, message: String, sql: String?) { (self.code, self.message, self.sql) = (code, message, sql) }
 }
 

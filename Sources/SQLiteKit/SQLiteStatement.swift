@@ -76,10 +76,15 @@ public final class SQLiteStatement<Failure: SQLiteFailure> {
 
 /// A value that can be bound to a parameter.
 public enum SQLiteValue: Equatable, Sendable {
+    /// NULL.
     case null
+    /// An integer.
     case integer(Int64)
+    /// A floating-point number. SQLite stores NaN as NULL.
     case real(Double)
+    /// Text of at most 2 GiB in UTF-8. It may contain zero bytes.
     case text(String)
+    /// At most 2 GiB.
     case blob([UInt8])
 
     /// The text, or NULL.

@@ -5,6 +5,7 @@ import SystemdKit
 import Testing
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// Phones change their address all day, and anyone with a radio can use a new one for each packet. The hub must not grow with them.
 @Suite(.serialized) struct AddressesTests {

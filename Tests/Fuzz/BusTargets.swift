@@ -5,6 +5,7 @@ import Pipeline
 import SystemdKit
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// A bluetoothd, and the bus to it, that follow the input. A zero byte is BlueZ's normal behavior and any other byte a deviation, so that
 /// an empty input is a normal day and each further byte makes it stranger.

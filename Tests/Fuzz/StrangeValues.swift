@@ -3,6 +3,7 @@ import Glibc
 import SystemdKit
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// Makes values from the bytes of an input. When none are left, it uses zeros, which is BlueZ's normal behavior.
 struct StrangeValues {

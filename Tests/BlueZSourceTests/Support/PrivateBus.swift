@@ -2,6 +2,7 @@ import Glibc
 import SystemdKit
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// A dbus-daemon for this test. It ends with the test, even if the test is killed.
 final class PrivateBus {

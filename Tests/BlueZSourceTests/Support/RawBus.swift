@@ -3,6 +3,7 @@ import Glibc
 import SystemdKit
 
 @testable import BlueZSource
+@testable import SystemdKit
 
 /// A bus with one client, played by the test: it authenticates the client, answers each call with nothing, and sends what the test
 /// provides.
