@@ -98,10 +98,19 @@ let package = Package(
         // Answers that commands, API, and page share: the last night, the total of a day.
         .target(name: "HealthAnswers", dependencies: ["HealthModel", "SampleStore"]),
 
+        // What the API and the page share: readers, limits, and the queue of changes.
+        .target(name: "HealthServing", dependencies: ["HTTPServerKit", "Pipeline", "HealthModel", "SampleStore"]),
+
         // Level 5: the store's answers over HTTP, and assembly.
         .target(
             name: "HealthAPI",
-            dependencies: ["HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthAnswers", "HealthModel", "SampleStore"]),
+            dependencies: [
+                "HealthServing", "HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthAnswers", "HealthModel",
+                "SampleStore",
+            ]),
+        .target(
+            name: "HealthPage",
+            dependencies: ["HealthServing", "HTTPServerKit", "Formats", "HealthAnswers", "HealthModel", "SampleStore"]),
         .target(
             name: "Hub",
             dependencies: [
@@ -119,7 +128,7 @@ let package = Package(
                 "Profiles",
                 "FileSource",
                 "BlueZSource", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire", "HealthAPI",
-                "HTTPServerKit",
+                "HealthPage", "HealthServing", "HTTPServerKit",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -166,12 +175,24 @@ let package = Package(
             name: "HTTPClientKitTests", dependencies: ["HTTPClientKit", "ExportTesting", "PipelineTesting"]),
         .testTarget(name: "HTTPServerKitTests", dependencies: ["HTTPServerKit", "HTTPServerTesting"]),
         .target(name: "HTTPServerTesting", dependencies: ["HTTPServerKit"], path: "Tests/HTTPServerTesting"),
+        .target(
+            name: "HealthServingTesting",
+            dependencies: [
+                "HealthServing", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
+            ],
+            path: "Tests/HealthServingTesting"),
         .testTarget(
             name: "HealthAPITests",
             dependencies: [
-                "HealthAPI", "HealthStore", "FileSource", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline",
-                "PipelineTesting",
-                "HealthModel",
+                "HealthAPI", "HealthServing", "HealthServingTesting", "HealthStore", "FileSource", "HTTPServerKit",
+                "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
+            name: "HealthPageTests",
+            dependencies: [
+                "HealthPage", "HealthAPI", "HealthServing", "HealthServingTesting", "HTTPServerKit", "HTTPServerTesting",
+                "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "WebhookExportTests",

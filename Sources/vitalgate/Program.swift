@@ -2,8 +2,8 @@ import CertificateKit
 import CommandLineKit
 import FileExport
 import HTTPServerKit
-import HealthAPI
 import HealthModel
+import HealthPage
 import Hub
 import Pipeline
 import Profiles

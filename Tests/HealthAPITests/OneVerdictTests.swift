@@ -1,6 +1,7 @@
 import FileSource
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import Pipeline
 import PipelineTesting
 import SampleStore

@@ -99,9 +99,8 @@ struct Forgetting {
         let reader = MeasurementReader(connection: connection)
         var shared: [Int64: Bool] = [:]
         for place in places {
-            let isShared = try shared[place.series] ?? isShared(place.series)
-            shared[place.series] = isShared
-            guard isShared else { continue }
+            if shared[place.series] == nil { shared[place.series] = try isShared(place.series) }
+            guard shared[place.series] == true else { continue }
             let history = try reader.measurement(of: place).history
             guard let own = history.reports.first(where: { $0.place == place }) else { continue }
             let others = history.reports.filter { $0.group == own.group && $0.place != place && $0.entry != ingest }

@@ -125,17 +125,17 @@ extension SampleTable {
     func forget(_ places: [SampleKey]) throws(StoreError) -> Int {
         var count = 0
         for place in places {
-            let key: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
+            let (series, start, hash) = (Value.integer(place.series), Value.integer(place.start), Value.blob(place.hash))
             try connection.run(
                 """
                 DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM deleted
                     CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
-                """, key)
+                """, series, start, hash)
             for table in ["record", "decided", "derived"] {
-                try connection.run("DELETE FROM \(table) WHERE (series, start, hash) = (?, ?, ?)", key)
+                try connection.run("DELETE FROM \(table) WHERE (series, start, hash) = (?, ?, ?)", series, start, hash)
             }
             try connection.run(
-                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", key)
+                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", series, start, hash)
             count += connection.changes
         }
         return count
@@ -161,7 +161,7 @@ extension SampleTable {
                 """
                 DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM witness_row
                     CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
-                """, [.integer(place.series), .integer(place.start), .blob(place.hash)])
+                """, .integer(place.series), .integer(place.start), .blob(place.hash))
         }
     }
 }

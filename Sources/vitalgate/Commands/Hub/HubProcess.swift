@@ -2,8 +2,8 @@ import BlueZSource
 import CommandLineKit
 import EventLoopKit
 import Glibc
-import HealthAPI
 import HealthModel
+import HealthServing
 import Hub
 import Ingestion
 import Pipeline
