@@ -16,9 +16,7 @@ enum ReaderView: Hashable, Sendable {
 /// A pool of readers, each permanently restricted to a view. A reader has one user at a time and returns to the pool when its last
 /// reference ends.
 package final class ReaderPool: Sendable {
-    private struct State: @unchecked Sendable {
-        /// The idle readers. The last one was used most recently.
-        var idle: [IdleReader] = []
+    private struct State {
         var lent = 0
         var lentByView: [ReaderView: Int] = [:]
 
@@ -38,8 +36,7 @@ package final class ReaderPool: Sendable {
     private let most: Int
     private let tally: ReadTally
     private let state = Mutex(State())
-    /// The number of idle readers that stay open.
-    private static let kept = 4
+    private let idle = IdlePool<IdleReader>()
 
     /// Creates a pool.
     ///
@@ -62,17 +59,17 @@ package final class ReaderPool: Sendable {
     package func lend(toPerson subject: String) throws -> Reader { try lend(.person(subject)) }
 
     private func lend(_ view: ReaderView) throws -> Reader {
-        let idle: IdleReader = try state.withLock { state in
+        try state.withLock { state in
             guard state.mayLend(view, of: most) else {
                 throw Problem(503, "Too many requests are reading from the store. Try again.", headers: ["Retry-After": "1"])
             }
             state.lent += 1
             state.lentByView[view, default: 0] += 1
-            let index = state.idle.lastIndex { $0.view == view }
-            return index.map { state.idle.remove(at: $0) } ?? IdleReader(store: nil, view: view)
         }
         // If the file was replaced, the store is opened again.
-        if let store = idle.store, (try? store.checkPlace()) != nil { return Reader(store, view, self, idle.memory) }
+        if let idle = idle.take(where: { $0.view == view }), (try? idle.store.checkPlace()) != nil {
+            return Reader(idle.store, view, self, idle.memory)
+        }
         do {
             let store = try SampleStore(path: path, access: .read)
             switch view {
@@ -91,18 +88,14 @@ package final class ReaderPool: Sendable {
 
     fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
         if case .client(let client) = reader.view { tally.add(told, of: client) }
-        state.withLock { state in
-            state.giveBack(reader.view)
-            guard reader.store != nil else { return }
-            state.idle.append(reader)
-            if state.idle.count > Self.kept { state.idle.removeFirst() }
-        }
+        idle.giveBack(reader)
+        state.withLock { $0.giveBack(reader.view) }
     }
 }
 
 /// A reader in the pool. Only one thread has it at a time.
 private struct IdleReader: @unchecked Sendable {
-    var store: SampleStore?
+    var store: SampleStore
     var view: ReaderView
     var memory = AnswerMemory()
 }
