@@ -96,7 +96,7 @@ let package = Package(
         .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // Answers that commands, API, and page share: the last night, the total of a day.
-        .target(name: "HealthAnswers", dependencies: ["HealthModel", "SampleStore"]),
+        .target(name: "HealthAnswers", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // What the API and the page share: readers, limits, and the queue of changes.
         .target(name: "HealthServing", dependencies: ["HTTPServerKit", "Pipeline", "HealthModel", "SampleStore"]),
@@ -115,7 +115,7 @@ let package = Package(
             name: "Hub",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
-                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
+                "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
                 "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CertificateKit",
             ]),
 
@@ -191,9 +191,13 @@ let package = Package(
         .testTarget(
             name: "HealthPageTests",
             dependencies: [
-                "HealthPage", "HealthAPI", "HealthServing", "HealthServingTesting", "HTTPServerKit", "HTTPServerTesting",
+                "HealthPage", "HealthAPI", "HealthAnswers", "HealthServing", "HealthServingTesting", "HTTPServerKit",
+                "HTTPServerTesting",
                 "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
+        .testTarget(
+            name: "HealthAnswersTests",
+            dependencies: ["HealthAnswers", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "WebhookExportTests",
             dependencies: [
@@ -208,7 +212,8 @@ let package = Package(
         .testTarget(
             name: "MQTTExportTests",
             dependencies: [
-                "MQTTExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+                "MQTTExport", "HealthAnswers", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
             ], exclude: ["Snapshots", "Facts"]),
         .testTarget(
             name: "FHIRExportTests",

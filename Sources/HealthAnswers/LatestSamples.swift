@@ -12,12 +12,15 @@ public enum LatestSamples {
     /// - Parameters:
     ///   - types: The types, or `nil` for all.
     ///   - subject: The person, or `nil` for everybody.
+    ///   - passes: A further condition.
     public static func all(
-        in store: SampleStore, of types: Set<SampleType>? = nil, subject: String? = nil, at now: Instant
+        in store: SampleStore, of types: Set<SampleType>? = nil, subject: String? = nil, at now: Instant,
+        where passes: (Sample) -> Bool = { _ in true }
     ) throws(StoreError) -> [StoredSample] {
         let soon = now.microseconds &+ leeway
         var latest: [Key: StoredSample] = [:]
-        for stored in try store.latestSamples(of: types, subject: subject, where: { $0.start.microseconds <= soon }) {
+        for stored in try store.latestSamples(of: types, subject: subject, where: { $0.start.microseconds <= soon && passes($0) })
+        {
             let key = Key(type: stored.sample.origin.type, subject: stored.sample.origin.subject)
             if let other = latest[key], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
             latest[key] = stored

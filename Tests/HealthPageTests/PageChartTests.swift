@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPServerTesting
+import HealthAnswers
 import HealthModel
 import HealthServingTesting
 import Pipeline
@@ -82,7 +83,8 @@ import Testing
         let texts = try PageFiles(folder: PageTests.folder).texts(nil)
         // The night of 25 October 2026: 02:00 comes twice.
         func ticks(_ from: Int64, _ to: Int64, _ width: String) throws -> [(at: Int64, text: String)] {
-            ChartTicks(ChartData.Frame(from: from * 1000, to: to * 1000, width: Int(width) ?? 0), zone: berlin, texts: texts).all
+            let frame = try #require(ChartFrame(from: from * 1000, to: to * 1000, width: Int(width) ?? 0))
+            return ChartTicks(frame, zone: berlin, texts: texts).all
         }
         let autumn: Int64 = 1_792_879_200
         let night = try ticks(autumn, autumn + 5 * 3600, "600").map(\.text)

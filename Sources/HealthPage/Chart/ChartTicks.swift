@@ -1,13 +1,14 @@
+import HealthAnswers
 import HealthModel
 
 /// The calendar ticks of a chart's interval in a time zone. They follow the wall clock even when it is set forward or back.
 struct ChartTicks {
-    private let frame: ChartData.Frame
+    private let frame: ChartFrame
     private let zone: TimeZoneRules
     private let texts: PageTexts
     private static let day: Int64 = 86_400_000_000
 
-    init(_ frame: ChartData.Frame, zone: TimeZoneRules, texts: PageTexts) {
+    init(_ frame: ChartFrame, zone: TimeZoneRules, texts: PageTexts) {
         (self.frame, self.zone, self.texts) = (frame, zone, texts)
     }
 

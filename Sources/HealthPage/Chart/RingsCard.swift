@@ -1,3 +1,4 @@
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -7,10 +8,8 @@ enum RingsCard {
     private static let radii = [40, 30, 20]
 
     static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
-        let days = CalendarIntervals(.day, zone: call.zone)
-        let query = ActivityQuery(
-            zone: call.zone, from: days.start(of: days.index(of: call.now)), to: call.now, subject: try call.person().subject,
-            priority: call.core.settings.priority)
+        let query = ActivityQuery.today(
+            call.now, zone: call.zone, subject: try call.person().subject, priority: call.core.settings.priority)
         var day: ActivityDay?
         try reader.store.activityDays(query) { told in
             day = told.last?.day ?? day
