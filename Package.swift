@@ -78,6 +78,7 @@ let package = Package(
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CSigning"]),
         .target(name: "FHIRExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
+        .target(name: "CommandExport", dependencies: ["Formats", "Pipeline", "HealthModel"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
@@ -116,7 +117,7 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CertificateKit",
+                "MQTTExport", "FHIRExport", "CommandExport", "Wire", "CSystemdDaemon", "HTTPServerKit", "CertificateKit",
             ]),
 
         // Level 6: the program.
@@ -202,6 +203,11 @@ let package = Package(
             name: "WebhookExportTests",
             dependencies: [
                 "WebhookExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
+            name: "CommandExportTests",
+            dependencies: [
+                "CommandExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "InfluxExportTests",
