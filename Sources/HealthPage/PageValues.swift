@@ -66,17 +66,23 @@ struct PageValues {
         switch type.kind {
         case .quantity: return amount(sample.value, of: type)
         case .category, .electrocardiogram, .visionPrescription:
-            return (type.caseName(of: sample.value).map(Self.words) ?? texts("value.noted"), "")
+            return (type.caseName(of: sample.value).map(Self.words) ?? texts("value.unknown"), "")
         case .workout:
-            let activity = type.caseName(of: sample.value).map(Self.words) ?? texts("value.noted")
+            let activity = type.caseName(of: sample.value).map(Self.words) ?? name(of: type)
             return (activity, duration(from: sample.start, to: sample.end))
         case .correlation:
-            guard let pressure = try BloodPressure(sample, in: store) else { return (texts("value.noted"), "") }
+            guard let pressure = try BloodPressure(sample, in: store) else {
+                let count = (try? sample.body?.decoded(as: Correlation.self))?.objects.count ?? 0
+                return (texts("value.samples", "\(count)"), "")
+            }
             let unit = unit(of: .bloodPressureSystolic)
             return (pressure.text(try? conversion(of: .bloodPressureSystolic, to: unit)), symbol(unit))
-        case .workoutRoute, .heartbeatSeries, .audiogram: return (duration(from: sample.start, to: sample.end), "")
+        case .workoutRoute, .heartbeatSeries, .audiogram:
+            let duration = duration(from: sample.start, to: sample.end)
+            return (duration.isEmpty ? name(of: type) : duration, "")
         case .activitySummary, .stateOfMind, .medicationDoseEvent, .scoredAssessment, .clinicalRecord, .document:
-            return (content(of: sample) ?? texts("value.noted"), "")
+            let content = content(of: sample) ?? ""
+            return (content.isEmpty ? name(of: type) : content, "")
         }
     }
 
@@ -92,12 +98,16 @@ struct PageValues {
         let body = sample.body
         switch sample.origin.kind {
         case .activitySummary:
-            guard let energy = SampleType("activeEnergyBurned"),
-                let burned = (try? body?.decoded(as: ActivitySummary.self))?.activeEnergyBurned?.value(
-                    in: energy.canonicalUnit, of: energy)
-            else { return nil }
-            let (value, unit) = amount(burned, of: energy)
-            return "\(value) \(unit)"
+            guard let summary = try? body?.decoded(as: ActivitySummary.self) else { return nil }
+            if let energy = SampleType("activeEnergyBurned"),
+                let burned = summary.activeEnergyBurned?.value(in: energy.canonicalUnit, of: energy)
+            {
+                let (value, unit) = amount(burned, of: energy)
+                return "\(value) \(unit)"
+            }
+            return (summary.moveTime ?? summary.exerciseTime ?? summary.standHours).map { amount in
+                "\(Self.text(amount.numeral.doubleValue)) \(amount.unit.map { symbol($0) } ?? texts("rings.hours"))"
+            }
         case .stateOfMind: return (try? body?.decoded(as: StateOfMind.self))?.labels.joined(separator: ", ")
         case .medicationDoseEvent:
             let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
