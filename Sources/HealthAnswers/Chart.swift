@@ -29,17 +29,16 @@ public struct ChartFrame: Hashable, Sendable {
     /// The duration in milliseconds.
     public var span: Int64 { to - from }
 
-    /// The shortest interval that is at least one pixel wide. A sum needs 8 pixels for its bar.
+    /// The shortest interval that is at least one pixel wide. A sum needs 8 pixels for its bar. It is at most an hour, or else of the
+    /// calendar: a clock change would move intervals of several hours against the day.
     public func step(isSum: Bool) -> CalendarInterval {
         let pixels = isSum ? max(1, width / 8) : width
         let choices: [(Int64, String)] = [
             (60_000, "1m"), (120_000, "2m"), (300_000, "5m"), (600_000, "10m"), (900_000, "15m"), (1_800_000, "30m"),
-            (3_600_000, "1h"),
-            (7_200_000, "2h"), (10_800_000, "3h"), (21_600_000, "6h"), (43_200_000, "12h"), (86_400_000, "1d"),
-            (604_800_000, "1w"), (2_592_000_000, "1mo"), (7_776_000_000, "3mo"),
+            (3_600_000, "1h"), (86_400_000, "1d"), (604_800_000, "1w"), (2_592_000_000, "1mo"), (7_776_000_000, "3mo"),
         ]
         // Sums use intervals that people are used to, such as an hour or a day.
-        let usual = choices.filter { !isSum || !["2m", "10m", "2h", "6h", "12h"].contains($0.1) }
+        let usual = choices.filter { !isSum || !["2m", "10m"].contains($0.1) }
         let name = usual.first { span / $0.0 <= Int64(pixels) }?.1 ?? "1y"
         return CalendarInterval(name) ?? .day
     }

@@ -132,4 +132,41 @@ import Testing
         #expect(chart.isSum && chart.points.map(\.middle) == [300, 300])
         #expect(chart.points.map(\.start) == [-24, 0].map { AnsweredStore.instant($0).microseconds / 1000 })
     }
+
+    /// An interval is at most an hour, or else of the calendar, so that no clock change moves it.
+    @Test func aYearIsDrawnByDays() throws {
+        let year: Int64 = 365 * 86_400_000
+        let calendar: Set<CalendarInterval.Unit> = [.day, .week, .month, .year]
+        for width in [400, 800, 1440, 4000] {
+            for isSum in [false, true] {
+                let frame = try #require(ChartFrame(from: 0, to: year, width: width))
+                let unit = frame.step(isSum: isSum).unit
+                #expect(calendar.contains(unit), "\(width)")
+            }
+            for days in 1...800 as ClosedRange<Int64> {
+                let frame = try #require(ChartFrame(from: 0, to: days * 86_400_000, width: width))
+                let step = frame.step(isSum: false)
+                let isShort = step.unit == .minute || step == CalendarInterval("1h")
+                #expect(isShort || calendar.contains(step.unit), "\(days) days in \(width): \(step)")
+            }
+        }
+    }
+
+    @Test func daysOfAChartBeginAtLocalMidnight() throws {
+        let berlin = try TimeZoneRules.berlin
+        // One reading at noon each day, over the clock changes of October and March.
+        for day in stride(from: -60.0, to: 180, by: 1) { try answered.add("heartRate", "60", day * 24 + 12) }
+        let frame = try #require(
+            ChartFrame(
+                from: AnsweredStore.instant(-60 * 24).microseconds / 1000,
+                to: AnsweredStore.instant(180 * 24).microseconds / 1000,
+                width: 800))
+        let chart = try Chart(
+            .heartRate, subject: AnsweredStore.person, in: frame, of: answered.store, zone: berlin, priority: [])
+        #expect(chart.points.count == 240)
+        for point in chart.points {
+            let start = Instant(microseconds: point.start * 1000)
+            #expect(start.wallTime(at: berlin.offset(at: start)).description.hasSuffix("T00:00:00.000000"))
+        }
+    }
 }
