@@ -72,6 +72,7 @@ let package = Package(
         .target(
             name: "WebhookExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit", "CryptographyKit"]),
         .target(name: "FHIRExport", dependencies: ["Formats", "Pipeline", "HealthModel", "HTTPClientKit"]),
+        .target(name: "CommandExport", dependencies: ["Formats", "Pipeline", "HealthModel"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
@@ -90,18 +91,27 @@ let package = Package(
         .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
 
         // Answers that commands, API, and page share: the last night, the total of a day.
-        .target(name: "HealthAnswers", dependencies: ["HealthModel", "SampleStore"]),
+        .target(name: "HealthAnswers", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
+
+        // What the API and the page share: readers, limits, and the queue of changes.
+        .target(name: "HealthServing", dependencies: ["HTTPServerKit", "Pipeline", "HealthModel", "SampleStore"]),
 
         // Level 5: the store's answers over HTTP, and assembly.
         .target(
             name: "HealthAPI",
-            dependencies: ["HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthAnswers", "HealthModel", "SampleStore"]),
+            dependencies: [
+                "HealthServing", "HTTPServerKit", "FileSource", "Formats", "Pipeline", "HealthAnswers", "HealthModel",
+                "SampleStore",
+            ]),
+        .target(
+            name: "HealthPage",
+            dependencies: ["HealthServing", "HTTPServerKit", "Formats", "HealthAnswers", "HealthModel", "SampleStore"]),
         .target(
             name: "Hub",
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
-                "SampleStore", "ExportEngine", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "Wire", "SystemdKit", "HTTPServerKit", "CryptographyKit",
+                "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
+                "MQTTExport", "FHIRExport", "CommandExport", "Wire", "SystemdKit", "HTTPServerKit", "CryptographyKit",
             ]),
 
         // Level 6: the program.
@@ -114,7 +124,7 @@ let package = Package(
                 "FileSource",
                 "BlueZSource", "SystemdKit", "SerialSource", "Pipeline", "HealthAnswers", "HealthModel", "HealthStore", "Wire",
                 "HealthAPI",
-                "HTTPServerKit",
+                "HealthPage", "HealthServing", "HTTPServerKit",
             ]),
 
         .target(name: "PipelineTesting", dependencies: ["Pipeline", "HealthModel"], path: "Tests/PipelineTesting"),
@@ -164,17 +174,38 @@ let package = Package(
             name: "HTTPClientKitTests", dependencies: ["HTTPClientKit", "ExportTesting", "PipelineTesting"]),
         .testTarget(name: "HTTPServerKitTests", dependencies: ["HTTPServerKit", "HTTPServerTesting"]),
         .target(name: "HTTPServerTesting", dependencies: ["HTTPServerKit"], path: "Tests/HTTPServerTesting"),
+        .target(
+            name: "HealthServingTesting",
+            dependencies: [
+                "HealthServing", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
+            ],
+            path: "Tests/HealthServingTesting"),
         .testTarget(
             name: "HealthAPITests",
             dependencies: [
-                "HealthAPI", "HealthStore", "FileSource", "HTTPServerKit", "HTTPServerTesting", "SampleStore", "Pipeline",
-                "PipelineTesting",
-                "HealthModel",
+                "HealthAPI", "HealthServing", "HealthServingTesting", "HealthStore", "FileSource", "HTTPServerKit",
+                "HTTPServerTesting", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
+        .testTarget(
+            name: "HealthPageTests",
+            dependencies: [
+                "HealthPage", "HealthAPI", "HealthAnswers", "HealthServing", "HealthServingTesting", "HTTPServerKit",
+                "HTTPServerTesting",
+                "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
+            name: "HealthAnswersTests",
+            dependencies: ["HealthAnswers", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),
         .testTarget(
             name: "WebhookExportTests",
             dependencies: [
                 "WebhookExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
+            name: "CommandExportTests",
+            dependencies: [
+                "CommandExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "InfluxExportTests",
@@ -185,7 +216,8 @@ let package = Package(
         .testTarget(
             name: "MQTTExportTests",
             dependencies: [
-                "MQTTExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+                "MQTTExport", "HealthAnswers", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting",
+                "HealthModel",
             ], exclude: ["Snapshots", "Facts"]),
         .testTarget(
             name: "FHIRExportTests",

@@ -60,28 +60,6 @@ public struct PresentSamples {
         return found
     }
 
-    /// Returns the day's total of a sample's type and person, for the sample's device or, if it has none, its source. The store's
-    /// statistics count overlapping sources once and split an interval that crosses midnight.
-    ///
-    /// - Throws: ``StoreError`` if the store cannot be read.
-    public func total(of sample: Sample, at now: Instant, in zone: TimeZoneRules) throws -> DayTotal? {
-        let origin = sample.origin
-        guard origin.type.kind == .quantity, origin.type.aggregation == .cumulative else { return nil }
-        let days = CalendarIntervals(.day, zone: zone)
-        let day = days.index(of: now)
-        let (start, end) = (days.start(of: day), days.start(of: day + 1))
-        var query = StatisticsQuery(type: origin.type, intervals: days, from: start, to: end, subject: origin.subject)
-        let isHere: SamplePredicate =
-            if let device = origin.device {
-                .comparison(.device(.key), .equal, .text(device.key))
-            } else {
-                .comparison(.source(.id), .equal, .text(origin.source.id))
-            }
-        query.predicate = .and([isHere] + (settings.filter.map { [$0] } ?? []))
-        let found = try store.statistics(query).first { $0.start == start && $0.subject == origin.subject }
-        return DayTotal(sum: found?.sum ?? 0, start: start, end: end)
-    }
-
     /// The names of adopted devices, by each key that their readings may have.
     private func names() throws -> [String: String] {
         let aliases = try store.aliases()

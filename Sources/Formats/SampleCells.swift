@@ -15,14 +15,15 @@ public enum SampleCells {
     ///
     /// - Parameters:
     ///   - value: The value in `unit`.
+    ///   - text: The value of an object without a number of its own, such as `124/79`, in `unit`.
     ///   - me: The person that is written as `me`.
-    public static func cells(_ stored: StoredSample, value: Double, unit: Unit, me: String) -> [String] {
+    public static func cells(_ stored: StoredSample, value: Double, text: String? = nil, unit: Unit, me: String) -> [String] {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
         let isAmount = sample.origin.kind == .quantity
         return [
             stored.uuid.description, sample.origin.kind.name, sample.origin.type.id,
-            isAmount ? value.description : number(of: sample), isAmount ? unit.code : "",
+            isAmount ? value.description : text ?? number(of: sample), isAmount || text != nil ? unit.code : "",
             sample.origin.type.caseName(of: sample.value) ?? "",
             sample.start.description,
             sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
@@ -30,7 +31,7 @@ public enum SampleCells {
             device?.model ?? "", device?.serial ?? "", device?.hardware ?? "", device?.firmware ?? "", device?.software ?? "",
             device?.udi ?? "", isAmount ? sample.numeral.text : "", isAmount ? sample.unit.code : "", sample.timeOrigin.name,
             sample.received.description,
-            sample.group.map(Sample.groupText) ?? "", text(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
+            sample.group.map(Sample.groupText) ?? "", metadata(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
         ]
     }
 
@@ -43,7 +44,7 @@ public enum SampleCells {
     }
 
     /// The metadata as in a line of NDJSON.
-    private static func text(_ metadata: Metadata?) -> String {
+    private static func metadata(_ metadata: Metadata?) -> String {
         guard let metadata else { return "{}" }
         var bytes: [UInt8] = []
         JSONText.append(json: metadata.json.utf8, to: &bytes)

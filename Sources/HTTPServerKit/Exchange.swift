@@ -12,6 +12,8 @@ final class Exchange {
     private var taken = 0
     private var limit = 0
     private var refusal: Problem?
+    /// The route, once it is known.
+    private var resolved: ResolvedRequest?
     /// Whether the rest of the body is read and dropped before the rejection is sent. A client that is still sending would not see it.
     private var isDiscarding = false
     private var sender: BodySender?
@@ -35,11 +37,12 @@ final class Exchange {
             try core.hosts.check(head)
             try OriginGuard.check(head)
             try Self.checkFraming(head)
-            let allowance = try core.handler.bodyAllowance(of: head)
-            limit = allowance.most
+            let resolved = try core.handler.resolve(head)
+            self.resolved = resolved
+            limit = resolved.body.most
             try checkLength(head)
             try Self.checkEncoding(head)
-            if limit > 0, head.hasBody { try reserve(head, allowance.payer, core) }
+            if limit > 0, head.hasBody { try reserve(head, resolved.body.payer, core) }
         } catch {
             refusal = error
         }
@@ -101,28 +104,25 @@ final class Exchange {
     }
 
     /// The queue for a response that may have to wait, or `nil` if it is made at once.
-    func queue(_ core: ServerCore) -> DispatchQueue? {
-        guard let head, refusal == nil else { return nil }
-        return core.handler.queue(for: head)
-    }
+    var queue: DispatchQueue? { refusal == nil ? resolved?.queue : nil }
 
     func refuse(_ problem: Problem) { refusal = problem }
 
     /// Makes the response, including the common headers.
     func makeAnswer(_ core: ServerCore) {
-        guard let head, refusal == nil else {
+        guard let head, let resolved, refusal == nil else {
             answer = Answering.finished((refusal ?? Problem(400, "The request is malformed.")).response, to: head)
             return
         }
-        answer = Answering.finished(core.handler.answer(HTTPRequest(head: head, body: body)), to: head)
+        answer = Answering.finished(resolved.answer(HTTPRequest(head: head, body: body)), to: head)
         body = []
-        boundAnswer(core)
+        boundAnswer(resolved, core)
     }
 
     /// Reserves memory for a finished response until the client has read it. All of them together have a limit.
-    private func boundAnswer(_ core: ServerCore) {
+    private func boundAnswer(_ resolved: ResolvedRequest, _ core: ServerCore) {
         guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
-        answerShare = core.answers.reserve(octets.count, for: core.handler.payer(of: head))
+        answerShare = core.answers.reserve(octets.count, for: resolved.payer())
         guard answerShare == nil else { return }
         let problem = Problem(503, "Too many responses have not been read yet. Try again.", headers: ["Retry-After": "1"])
         answer = Answering.finished(problem.response, to: head)

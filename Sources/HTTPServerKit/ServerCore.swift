@@ -95,7 +95,7 @@ final class ServerCore: Sendable {
     /// Responds, or suspends the connection until there is a response. libmicrohttpd calls again then.
     private func answer(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
         if exchange.answer == nil {
-            if let queue = exchange.queue(self) {
+            if let queue = exchange.queue {
                 if sleepers.sleep(exchange, connection, { sleeper in queue.async { sleeper.wake { $0.makeAnswer(self) } } }) {
                     return .YES
                 }

@@ -47,18 +47,30 @@ public struct ServerSettings: Sendable {
 
 /// Answers the requests of a server. It is called on several threads at once.
 public protocol HTTPHandler: Sendable {
-    /// Returns the maximum size of a request's body and whose memory it counts against. It is called before the body is read. Reject
-    /// unauthorized clients here, before memory is reserved.
+    /// Finds the route of a request, once and before the body is read. Reject unauthorized clients here, before memory is reserved.
     ///
     /// - Throws: ``Problem`` to reject the request at once.
-    func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance
-    /// Returns whose memory a finished response counts against.
-    func payer(of head: RequestHead?) -> Payer
-    /// Returns the queue for a request that may have to wait. Its connection is suspended until then. `nil` means at once, on the reading
-    /// thread.
-    func queue(for head: RequestHead) -> DispatchQueue?
+    func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest
+}
+
+/// A request whose route is known.
+public struct ResolvedRequest: Sendable {
+    /// The maximum size of the body and whose memory it counts against.
+    public var body = BodyAllowance.nothing
+    /// The queue for a request that may have to wait. Its connection is suspended until then. `nil` means at once, on the reading thread.
+    public var queue: DispatchQueue?
+    /// Returns whose memory a large response counts against.
+    public var payer: @Sendable () -> Payer
     /// Returns the response.
-    func answer(_ request: HTTPRequest) -> HTTPResponse
+    public var answer: @Sendable (HTTPRequest) -> HTTPResponse
+
+    /// Creates a resolved request.
+    public init(
+        body: BodyAllowance = .nothing, queue: DispatchQueue? = nil, payer: @escaping @Sendable () -> Payer = { .stranger },
+        answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
+    ) {
+        (self.body, self.queue, self.payer, self.answer) = (body, queue, payer, answer)
+    }
 }
 
 /// The limit for the body of a request.
@@ -72,9 +84,4 @@ public struct BodyAllowance: Sendable {
     public init(most: Int, payer: Payer) { (self.most, self.payer) = (most, payer) }
     /// No body is allowed.
     public static let nothing = BodyAllowance(most: 0, payer: .stranger)
-}
-
-extension HTTPHandler {
-    public func payer(of head: RequestHead?) -> Payer { .stranger }
-    public func queue(for head: RequestHead) -> DispatchQueue? { nil }
 }

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 import SampleStore
 
 /// One figure a day of a quantity type: the sum for cumulative types, otherwise the average. Overlapping sources count once, as in
@@ -35,6 +36,40 @@ public struct DailyFigures {
         return figures
     }
 
+    /// The total of a type on one day. Overlapping sources count once, and an interval that crosses midnight is split.
+    ///
+    /// - Parameters:
+    ///   - instant: A time on the day.
+    ///   - condition: The samples that count, or `nil` for all.
+    /// - Returns: The total in the canonical unit, 0 on a day without data, or `nil` for types without sums.
+    public func total(
+        of type: SampleType, subject: String, on instant: Instant, where condition: SamplePredicate? = nil
+    ) throws(StoreError) -> DayTotal? {
+        guard type.kind == .quantity, type.aggregation == .cumulative else { return nil }
+        let day = days.index(of: instant)
+        let (start, end) = (days.start(of: day), days.start(of: day + 1))
+        var query = StatisticsQuery(type: type, intervals: days, from: start, to: end, subject: subject, priority: priority)
+        if let condition { query.predicate = condition }
+        let found = try store.statistics(query).first { $0.start == start && $0.subject == subject }
+        return DayTotal(sum: found?.sum ?? 0, start: start, end: end)
+    }
+
+    /// Today's total of a sample's type and person, from its device, or from its source if it has no device.
+    ///
+    /// - Parameter condition: The samples that count, or `nil` for all.
+    public func today(of sample: Sample, at now: Instant, where condition: SamplePredicate? = nil) throws(StoreError) -> DayTotal?
+    {
+        let origin = sample.origin
+        let isHere: SamplePredicate =
+            if let device = origin.device {
+                .comparison(.device(.key), .equal, .text(device.key))
+            } else {
+                .comparison(.source(.id), .equal, .text(origin.source.id))
+            }
+        return try total(
+            of: origin.type, subject: origin.subject, on: now, where: .and([isHere] + (condition.map { [$0] } ?? [])))
+    }
+
     /// The sum of the day on which a sample ends, in the canonical unit. `nil` for types without sums.
     ///
     /// - Parameters:
@@ -42,13 +77,12 @@ public struct DailyFigures {
     ///   - instant: A time on the last day of these figures.
     public func total(of sample: Sample, known: [Double?] = [], through instant: Instant? = nil) throws(StoreError) -> Double? {
         let type = sample.origin.type
-        guard type.kind == .quantity, type.aggregation == .cumulative else { return nil }
         // An interval that ends at midnight belongs to the day before.
         let moment = Instant(microseconds: max(sample.start.microseconds, sample.end.microseconds &- 1))
-        if let instant {
+        if let instant, type.kind == .quantity, type.aggregation == .cumulative {
             let index = days.index(of: moment) - days.index(of: instant) + known.count - 1
             if known.indices.contains(index) { return known[index] }
         }
-        return try figures(of: type, subject: sample.origin.subject, count: 1, through: moment).last ?? nil
+        return try total(of: type, subject: sample.origin.subject, on: moment)?.sum
     }
 }

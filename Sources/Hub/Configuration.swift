@@ -44,13 +44,11 @@ public struct Configuration: Sendable {
 
     /// The targets, by name.
     public var targets: [TargetConfiguration]
-    /// The observers, by name.
-    public var observers: [ObserverConfiguration]
 
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "observers", "api",
+        "bodyComposition", "hub", "targets", "api",
     ]
 
     private struct File: Decodable {
@@ -68,7 +66,6 @@ public struct Configuration: Sendable {
         var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
-        var observers: NamedSettings<ObserverConfiguration>?
     }
 
     /// The path of the machine's configuration.
@@ -125,7 +122,6 @@ public struct Configuration: Sendable {
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
         self.file = found
-        observers = file.observers?.all ?? []
     }
 
     /// Returns the user's display unit for a type, or `nil` if none is set. It does not affect stored values.

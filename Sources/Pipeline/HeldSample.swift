@@ -14,21 +14,20 @@ public struct HeldSample: Hashable, Sendable {
 /// A 64-bit hash of a sample's content (FNV-1a), for comparisons and not for secrets.
 public struct ContentPrint {
     /// The hash of everything added so far.
-    public private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+    public var value: UInt64 { hash.value }
+    private var hash = StableHash()
 
     /// The hash of nothing.
     public init() {}
 
     /// Adds a text and a separator.
     public mutating func add(_ text: String) {
-        for octet in text.utf8 { mix(octet) }
-        mix(0)
+        hash.combine(text)
+        hash.combine(UInt8(0))
     }
 
     /// Adds a number by its bits.
     public mutating func add(_ number: Double) {
-        withUnsafeBytes(of: number.bitPattern.littleEndian) { for octet in $0 { mix(octet) } }
+        hash.combine(Int64(bitPattern: number.bitPattern))
     }
-
-    private mutating func mix(_ octet: UInt8) { value = (value ^ UInt64(octet)) &* 0x100_0000_01B3 }
 }

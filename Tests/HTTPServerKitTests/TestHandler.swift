@@ -10,11 +10,10 @@ final class TestHandler: HTTPHandler {
     /// Held up by the tests.
     let later = DispatchQueue(label: "later")
 
-    func bodyAllowance(of head: RequestHead) throws(Problem) -> BodyAllowance {
-        BodyAllowance(most: ["echo", "later"].contains(head.path.first) ? 100_000 : 0, payer: .client("test"))
+    func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
+        let body = BodyAllowance(most: ["echo", "later"].contains(head.path.first) ? 100_000 : 0, payer: .client("test"))
+        return ResolvedRequest(body: body, queue: head.path == ["later"] ? later : nil) { self.answer($0) }
     }
-
-    func queue(for head: RequestHead) -> DispatchQueue? { head.path == ["later"] ? later : nil }
 
     private static var slowed: HTTPResponse {
         var problem = Problem(401, "guessed")
@@ -28,7 +27,7 @@ final class TestHandler: HTTPHandler {
         return response
     }
 
-    func answer(_ request: HTTPRequest) -> HTTPResponse {
+    private func answer(_ request: HTTPRequest) -> HTTPResponse {
         switch request.head.path.first {
         case "echo": HTTPResponse(type: "application/octet-stream", request.body)
         case "long": HTTPResponse(type: "text/plain", Array(String(repeating: "heart\n", count: 10_000).utf8))

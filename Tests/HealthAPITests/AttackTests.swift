@@ -2,10 +2,12 @@ import Dispatch
 import Glibc
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import SampleStore
 import Testing
 
 @testable import HealthAPI
+@testable import HealthServing
 
 @Suite struct AttackTests {
     @Test func withoutATokenNobodyIsToldAnything() throws {
@@ -152,7 +154,7 @@ import Testing
         let served = try ServedStore()
         try served.add([Int](repeating: 60, count: 12_000).enumerated().map { 40 + $0.offset % 100 })
         let gate = DispatchSemaphore(value: 0)
-        served.service.core.lookQueue.async(flags: .barrier) { gate.wait() }
+        try served.api.lookQueue.async(flags: .barrier) { gate.wait() }
         let client = try served.client()
         let head = "Host: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n"
         client.send("GET /v1/samples?types=heartRate&sort=-value&limit=2&format=ndjson HTTP/1.1\r\n" + head)

@@ -1,10 +1,12 @@
 import FoundationEssentials
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import SampleStore
 import Testing
 
 @testable import HealthAPI
+@testable import HealthServing
 
 @Suite struct AuthorizationRouteTests {
     private let served: ServedStore

@@ -2,6 +2,7 @@ import FoundationEssentials
 import Glibc
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import SampleStore
 import Synchronization
 import Testing

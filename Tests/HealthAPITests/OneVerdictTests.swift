@@ -2,6 +2,7 @@ import FileSource
 import Foundation
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import Pipeline
 import PipelineTesting
 import SampleStore

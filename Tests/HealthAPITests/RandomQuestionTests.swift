@@ -1,5 +1,6 @@
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import PipelineTesting
 import SampleStore
 import Testing

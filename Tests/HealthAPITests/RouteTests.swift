@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import SampleStore
 import Testing
 

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import Pipeline
 import SampleStore
 import Testing

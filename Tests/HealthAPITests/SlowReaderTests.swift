@@ -1,5 +1,6 @@
 import HTTPServerTesting
 import HealthModel
+import HealthServingTesting
 import SampleStore
 import Synchronization
 import Testing

@@ -1,6 +1,8 @@
 import Dispatch
 import HTTPServerTesting
 import HealthModel
+import HealthServing
+import HealthServingTesting
 import SampleStore
 import Testing
 

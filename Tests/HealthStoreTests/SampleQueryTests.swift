@@ -85,8 +85,8 @@ import Testing
             }
         }
         // Each iteration ends in its own task. A reader that is reused has ended it.
-        while await store.readers.idleCount < 1 { await Task.yield() }
-        #expect(await store.readers.idleCount <= 4)
+        while store.readers.idleCount < 1 { await Task.yield() }
+        #expect(store.readers.idleCount <= 4)
     }
 
     @Test func whoIsCancelledGetsNoHalfResult() async throws {

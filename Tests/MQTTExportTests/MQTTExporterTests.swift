@@ -2,6 +2,7 @@ import ExportEngine
 import ExportTesting
 import FoundationEssentials
 import Glibc
+import HealthAnswers
 import HealthModel
 import Pipeline
 import PipelineTesting
@@ -34,7 +35,8 @@ import Testing
                 name: "home", store: test.store.identifier, me: test.store.subject, units: units,
                 present: PresentSamples(test.store, self.settings).all,
                 today: { [clock, test, settings = self.settings] in
-                    try PresentSamples(test.store, settings).total(of: $0, at: clock.time, in: TimeZoneRules(fixed: .utc))
+                    try DailyFigures(test.store, zone: TimeZoneRules(fixed: .utc), priority: []).today(
+                        of: $0, at: clock.time, where: settings.filter)
                 }, now: { [clock] in clock.time }))
     }
 

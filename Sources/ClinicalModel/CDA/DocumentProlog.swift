@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// Checks the prolog of a document before it is parsed.
@@ -7,11 +8,11 @@ import Pipeline
 enum DocumentProlog {
     /// The reason not to parse a document, as a sentence, or `nil`.
     static func obstacle(_ octets: UnsafeRawBufferPointer) -> String? {
-        let isWide = octets.starts(with: [0xFE, 0xFF]) || octets.starts(with: [0xFF, 0xFE]) || octets.prefix(4).contains(0)
+        let mark = ByteOrderMark(octets)
+        let isWide = mark == .utf16LittleEndian || mark == .utf16BigEndian || octets.prefix(4).contains(0)
         // In UTF-16 only ASCII characters matter, because markup uses no others.
         var text = isWide ? octets.filter { $0 != 0 } : Array(octets.prefix(maximumLength))
-        if text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }
-        if text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) { text.removeFirst(2) }
+        if let mark = ByteOrderMark(text) { text.removeFirst(mark.length) }
         var index = 0
         while index < text.count {
             let rest = text[index...]

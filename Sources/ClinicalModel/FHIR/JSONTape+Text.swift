@@ -98,16 +98,6 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// The hash of names, for lookups and to detect duplicate names in an object.
-enum NameHash {
-    /// FNV-1a with 64 bits.
-    @inline(__always) static func of(_ octets: some Sequence<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3 }
-        return hash
-    }
-}
-
 /// Makes foreign names safe for a path.
 enum NameText {
     /// Returns a name of at most 64 letters, digits and `_`. Anything else is shown as `?`.

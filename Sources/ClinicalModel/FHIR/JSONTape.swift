@@ -129,7 +129,7 @@ struct JSONTape {
             var isEscaped = false
             let name = try string(&isEscaped)
             guard !isEscaped else { throw fault("a name is written with an escape") }
-            let hash = NameHash.of(UnsafeRawBufferPointer(rebasing: octets[name]))
+            let hash = StableHash.hash(UnsafeRawBufferPointer(rebasing: octets[name]))
             do throws(ResourceFault) {
                 names.append(hash)
                 if isTwice(from: first) { throw fault("stands twice in one object") }

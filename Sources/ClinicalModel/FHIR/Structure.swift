@@ -1,3 +1,5 @@
+import HealthModel
+
 /// The types of a release, with the name, cardinality and type of each element. It is parsed once from a ``StructureTable``.
 final class Structure: Sendable {
     /// The content of an element.
@@ -105,7 +107,7 @@ final class Structure: Sendable {
             let plain = word.prefix { $0 != "(" }
             let suffix = row.isChoice ? plain.prefix(1).uppercased() + plain.dropFirst() : ""
             let name = Array((row.name + suffix).utf8)
-            var element = Element(name: name, hash: NameHash.of(name), content: content, isList: row.isList, slot: slot)
+            var element = Element(name: name, hash: StableHash.hash(name), content: content, isList: row.isList, slot: slot)
             element.targets = targets
             type.elements.append(element)
         }

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Validates a resource against the structure of a release: known elements, required elements, types, cardinalities, required codes, and
 /// references.
 ///
@@ -69,7 +71,7 @@ struct StructureValidator {
             let isCompanion = name.first == UInt8(ascii: "_")
             let plain = isCompanion ? UnsafeRawBufferPointer(rebasing: name[1...]) : name
             if isResource, plain.isEqual(to: "resourceType"), !isCompanion { continue }
-            let hash = isCompanion ? NameHash.of(plain) : tape.nodes[child].hash
+            let hash = isCompanion ? StableHash.hash(plain) : tape.nodes[child].hash
             guard let index = structure.types[number].element(plain, hash: hash) else {
                 report("is no element of it", tape, name: NameText.shown(name))
                 continue

@@ -34,6 +34,8 @@ public final class SampleFileWriter {
 
     /// Returns a sample, or `nil` if it does not exist.
     public typealias Lookup = (SampleIdentity) throws -> StoredSample?
+    /// Returns the value of an object that has no number of its own, such as `124/79`, with its unit. `nil` for other samples.
+    public typealias Value = (Sample) throws -> (text: String, unit: Unit)?
 
     private let file: OutputFile
     private let text: any SampleText
@@ -43,16 +45,17 @@ public final class SampleFileWriter {
     ///   - path: `.zst` at its end has it packed, and `.zip` for ``Form/appleHealth``.
     ///   - types: all that come, for the columns of ``Form/wide``.
     ///   - characteristics: what is so of the person, which only ``Form/appleHealth`` has a place for.
+    ///   - value: the values of objects, for ``Form/csv``.
     ///   - member: finds what belongs to a correlation or workout, which ``Form/appleHealth`` writes into it.
     /// - Throws: ``ExportFileError``.
     public init(
         path: String, form: Form, context: ExportContext, types: [SampleType], characteristics: [Characteristic] = [],
-        member: @escaping Lookup = { _ in nil }
+        value: @escaping Value = { _ in nil }, member: @escaping Lookup = { _ in nil }
     ) throws(ExportFileError) {
         text =
             switch form {
             case .ndjson: LineText(context)
-            case .csv: RowText(context)
+            case .csv: RowText(context, value)
             case .wide: WideText(context, types)
             case .appleHealth: AppleHealthText(context, characteristics, member, isArchive: path.hasSuffix(".zip"))
             }
@@ -156,18 +159,21 @@ private final class LineText: SampleText {
 /// Rows of CSV.
 private final class RowText: SampleText {
     private let context: ExportContext
+    private let value: SampleFileWriter.Value
     private let csv = CSVWriter()
 
-    init(_ context: ExportContext) { self.context = context }
+    init(_ context: ExportContext, _ value: @escaping SampleFileWriter.Value) { (self.context, self.value) = (context, value) }
 
     func begin(_ octets: inout [UInt8]) { csv.append(row: SampleCells.columns, to: &octets) }
     func end(_ octets: inout [UInt8]) {}
 
     func append(
         _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
-    ) -> SampleFate {
-        let (value, unit) = context.quantity(of: stored.sample)
-        csv.append(row: SampleCells.cells(stored, value: value, unit: unit, me: context.me), to: &octets)
+    ) throws -> SampleFate {
+        let (number, unit) = context.quantity(of: stored.sample)
+        let own = try value(stored.sample)
+        csv.append(
+            row: SampleCells.cells(stored, value: number, text: own?.text, unit: own?.unit ?? unit, me: context.me), to: &octets)
         return .written
     }
 }

@@ -42,7 +42,9 @@ struct ActivityRecording {
         let sport = isTCX ? words.sport.map { ActivitySport(word: $0) } : ActivitySport(fit: words.sport, words.below)
         self.sport = sport ?? .other
         self.received = received
-        ordinal = self.sport.isUnknown ? UInt32(truncatingIfNeeded: FNV.hash("\(channel) \(words.sport ?? "")")) & 0x7FFF_FFFF : 0
+        ordinal =
+            self.sport.isUnknown
+            ? UInt32(truncatingIfNeeded: StableHash.hash("\(channel) \(words.sport ?? "")")) & 0x7FFF_FFFF : 0
         let said = [("sport", words.sport), ("subSport", words.below)]
         let entries = said.compactMap { (key: String, word: String?) in word.map { (key, MetadataValue.string($0)) } }
         metadata = entries.isEmpty ? nil : Metadata(entries)
@@ -226,13 +228,5 @@ extension Reading {
             series: origin.seriesKey, start: start.microseconds, end: end.microseconds, numeral: numeral, unit: unit,
             ordinal: ordinal)
         return "\(identity)"
-    }
-}
-
-extension FNV {
-    fileprivate static func hash(_ text: String) -> UInt64 {
-        var hash = FNV()
-        hash.combine(text)
-        return hash.value
     }
 }

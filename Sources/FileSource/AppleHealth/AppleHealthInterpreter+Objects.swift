@@ -77,7 +77,7 @@ extension AppleHealthInterpreter {
         // An unknown activity is quarantined, like an unknown case of a category.
         let number = type.categoryValues?.value(of: activity)
         let ordinal =
-            number == nil ? UInt32(truncatingIfNeeded: Array(activity.utf8).withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF : 0
+            number == nil ? UInt32(truncatingIfNeeded: StableHash.hash(activity)) & 0x7FFF_FFFF : 0
         var workout = Workout(
             duration: try amount(tree, "duration", unit: "durationUnit", of: Workout.second, at: place),
             totalDistance: try amount(tree, "totalDistance", unit: "totalDistanceUnit", of: Self.metre, at: place),

@@ -169,10 +169,10 @@ extension AppleHealthInterpreter {
 
     private func mark(_ value: some Encodable, at place: Place) throws(Refusal) -> UInt32 {
         let octets = try body(value, nil, at: place).octets
-        return UInt32(truncatingIfNeeded: octets.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF
+        return UInt32(truncatingIfNeeded: StableHash.hash(octets)) & 0x7FFF_FFFF
     }
 
-    private static func hash(_ text: String) -> UInt64 { Array(text.utf8).withUnsafeBytes { FNV.hash($0) } }
+    private static func hash(_ text: String) -> UInt64 { StableHash.hash(text) }
 
     private func body(_ value: some Encodable, _ content: PackedContent?, at place: Place) throws(Refusal) -> SampleBody {
         guard let body = try? SampleBody(encoding: value, content: content) else {

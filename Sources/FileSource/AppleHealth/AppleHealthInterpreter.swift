@@ -195,7 +195,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
 
     /// The group of two pressures: the lower 62 bits of FNV-1a (64 bits) over source id, device key, start and end, and never 0.
     static func group(_ origin: Origin, _ start: Instant, _ end: Instant) -> UInt64 {
-        var hash = FNV()
+        var hash = StableHash()
         hash.combine(origin.source.id)
         hash.combine("\n")
         hash.combine(origin.device?.key ?? "")
@@ -271,7 +271,7 @@ extension AppleHealthInterpreter {
             return Numeral(coefficient: Int64(value))
         }
         if values == nil, name == Self.notApplicable { return Numeral(coefficient: 0) }
-        ordinal = UInt32(truncatingIfNeeded: FNV.hash(text)) & 0x7FFF_FFFF
+        ordinal = UInt32(truncatingIfNeeded: StableHash.hash(text)) & 0x7FFF_FFFF
         return Numeral(coefficient: -1)
     }
 
@@ -330,7 +330,7 @@ extension AppleHealthInterpreter {
         guard let body = try? SampleBody(encoding: Correlation(objects: members)) else {
             throw Refusal("the correlation cannot be written down", at: place)
         }
-        ordinal = UInt32(truncatingIfNeeded: body.octets.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF
+        ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.octets)) & 0x7FFF_FFFF
         return body
     }
 }

@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// The ZIP archive of an export: finds the export and the files that belong to it.
@@ -73,7 +74,7 @@ struct ExportArchive {
                 if otherHalf.isNextOurs() { try archive.drain() }
                 index.hasOthers = true
                 folder = folder ?? Self.folder(around: member.name)
-                members.insert(member.name.withUnsafeBytes { FNV.hash($0) })
+                members.insert(StableHash.hash(member.name))
                 guard members.count <= Self.maximumOthers else {
                     throw SourceError(
                         .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records"
@@ -109,7 +110,7 @@ struct ExportArchive {
         let archive = ZipArchive(directory, limits: limits, isChecked: true)
         while let member = try archive.nextMember() {
             guard Kind(member) != nil else { continue }
-            names.insert(ExportFiles.key(ofMember: member.name, in: folder).withUnsafeBytes { FNV.hash($0) })
+            names.insert(ExportFiles.key(ofMember: member.name, in: folder).withUnsafeBytes { StableHash.hash($0) })
         }
         return names
     }

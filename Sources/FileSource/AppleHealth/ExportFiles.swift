@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// Finds the files that an export names: routes and clinical records. In a ZIP archive they are other members, before or after the
@@ -43,7 +44,7 @@ final class ExportFiles {
             return .refused("the path of its file leaves the export's folder, and is not followed")
         }
         let key = Array(components.joined(separator: [UInt8(ascii: "/")]))
-        let hash = key.withUnsafeBytes { FNV.hash($0) }
+        let hash = StableHash.hash(key)
         guard used.count < Self.maximumFiles else {
             return .refused("the export names more than \(Self.maximumFiles) files")
         }

@@ -1,4 +1,5 @@
 import Glibc
+import HealthModel
 import Pipeline
 
 /// The part of an XML file before its root element: byte order mark, XML declaration, DOCTYPE.
@@ -28,7 +29,7 @@ enum ExportProlog: Equatable {
             self = .wideCharacters
             return
         }
-        var index = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        var index = ByteOrderMark.lengthUTF8(bytes)
         var hasDoctype = false
         while true {
             let from = index

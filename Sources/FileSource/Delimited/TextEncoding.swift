@@ -1,3 +1,5 @@
+import HealthModel
+
 /// The encoding of a text file.
 public enum TextEncoding: String, Hashable, Sendable {
     /// Also used for a file without a byte order mark that is plain ASCII.
@@ -11,9 +13,12 @@ public enum TextEncoding: String, Hashable, Sendable {
     ///
     /// - Returns: the encoding, and the length of the mark in bytes.
     static func detect(_ bytes: UnsafeRawBufferPointer) -> (encoding: TextEncoding, mark: Int) {
-        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { return (.utf8, 3) }
-        if bytes.count >= 2, bytes[0] == 0xFF, bytes[1] == 0xFE { return (.utf16LittleEndian, 2) }
-        if bytes.count >= 2, bytes[0] == 0xFE, bytes[1] == 0xFF { return (.utf16BigEndian, 2) }
+        switch ByteOrderMark(bytes) {
+        case .utf8: return (.utf8, 3)
+        case .utf16LittleEndian: return (.utf16LittleEndian, 2)
+        case .utf16BigEndian: return (.utf16BigEndian, 2)
+        case nil: break
+        }
         // In UTF-16, text in a Latin script has a NUL in every other byte.
         let sample = min(bytes.count, 512) & ~1
         var even = 0

@@ -97,7 +97,7 @@ struct ElectrocardiogramLines {
     private mutating func give(_ rest: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>, Int) throws -> Void) throws {
         try bound(line.count + rest.count)
         line.append(contentsOf: rest)
-        if isFirst, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
+        if isFirst { line.removeFirst(ByteOrderMark.lengthUTF8(line)) }
         isFirst = false
         try body(line[...], number)
         line.removeAll(keepingCapacity: true)

@@ -121,7 +121,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         let unrecognized = ObjectValues.electrocardiogramClassification.value(of: "unrecognized")
         let isExact = told?.isExact ?? false
         let name = Array(facts.classification.utf8)
-        let ordinal = told == nil ? UInt32(truncatingIfNeeded: name.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF : 0
+        let ordinal = told == nil ? UInt32(truncatingIfNeeded: StableHash.hash(name)) & 0x7FFF_FFFF : 0
         guard let body = try? SampleBody(encoding: Self.electrocardiogram(facts, packed.points), content: packed.content) else {
             throw Refusal("the electrocardiogram cannot be written down", at: place)
         }

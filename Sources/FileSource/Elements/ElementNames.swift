@@ -1,5 +1,6 @@
 import CExpat
 import Glibc
+import HealthModel
 import Pipeline
 
 /// Limits the number of distinct names of elements and attributes, because the parser keeps all of them in memory.
@@ -26,7 +27,7 @@ struct ElementNames {
 
     /// Adds one name.
     mutating func note(_ name: UnsafeRawBufferPointer) -> String? {
-        hashes.insert(FNV.hash(name))
+        hashes.insert(StableHash.hash(name))
         return hashes.count > Self.maximum ? "more than \(Self.maximum) names of elements and attributes" : nil
     }
 }

@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// Recognizes files of FHIR resources: one resource, a Bundle, or one resource per line.
@@ -18,7 +19,7 @@ public enum ResourceFile {
 
     /// Whether a file that begins with these bytes contains FHIR resources.
     public static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
-        let text = beginning.starts(with: [0xEF, 0xBB, 0xBF]) ? beginning.dropFirst(3) : beginning[...]
+        let text = beginning.dropFirst(ByteOrderMark.lengthUTF8(beginning))
         guard let first = text.first(where: { $0 > 0x20 }), first == UInt8(ascii: "{") else { return false }
         let name = Array("\"resourceType\"".utf8)
         var start = text.startIndex

@@ -21,7 +21,7 @@ public enum LineFile {
 
     /// Whether the bytes begin with one of our lines. They may end within the first line.
     static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
-        let start = beginning.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        let start = ByteOrderMark.lengthUTF8(beginning)
         guard let first = beginning[start...].firstIndex(where: { $0 > 0x20 }), beginning[first] == UInt8(ascii: "{") else {
             return false
         }
@@ -72,8 +72,8 @@ public struct LineFileSource: FrameSource {
                 let reason = "the line is longer than \(LineFile.maximumLine >> 20) MiB"
                 return try handle(RawFrame(payload: .malformed(reason), place: place, received: received, channel: "line"))
             }
-            let isMarked = number == 1 && octets.starts(with: [0xEF, 0xBB, 0xBF])
-            let octets = isMarked ? UnsafeRawBufferPointer(rebasing: octets[3...]) : octets
+            let mark = number == 1 ? ByteOrderMark.lengthUTF8(octets) : 0
+            let octets = UnsafeRawBufferPointer(rebasing: octets[mark...])
             try handle(RawFrame(payload: .bytes(octets), place: place, received: received, channel: "line"))
         }
         while true {

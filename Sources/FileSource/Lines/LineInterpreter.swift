@@ -135,7 +135,7 @@ public final class LineInterpreter: FrameInterpreter {
             ordinal = value.mark
         } else if record == nil, let body {
             // As in other readers, a hash of the body distinguishes samples of the same time.
-            ordinal = UInt32(truncatingIfNeeded: body.octets.withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF
+            ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.octets)) & 0x7FFF_FFFF
         }
         if let uuid, !isRepaired {
             guard let known = SampleIdentity(uuid) else { throw LineFault("uuid: it is none of a sample's") }

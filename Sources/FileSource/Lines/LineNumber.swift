@@ -99,6 +99,6 @@ struct LineNumber {
             throw LineFault(field, "it is missing")
         }
         if let number = type.categoryValues?.value(of: name) { return (Numeral(coefficient: Int64(number)), 0) }
-        return (nil, UInt32(truncatingIfNeeded: Array(name.utf8).withUnsafeBytes { FNV.hash($0) }) & 0x7FFF_FFFF)
+        return (nil, UInt32(truncatingIfNeeded: StableHash.hash(name)) & 0x7FFF_FFFF)
     }
 }

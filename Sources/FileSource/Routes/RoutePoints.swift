@@ -81,7 +81,7 @@ struct RoutePoints {
 
     /// Marks the last added location by the texts of its position. The first and the last location of a route must be marked.
     mutating func mark(_ latitude: UnsafeRawBufferPointer, _ longitude: UnsafeRawBufferPointer) {
-        let mark = FNV.hash(latitude) &* 31 &+ FNV.hash(longitude)
+        let mark = StableHash.hash(latitude) &* 31 &+ StableHash.hash(longitude)
         if writer.count == 1 { marks.first = mark }
         marks.last = mark
     }

@@ -2,6 +2,7 @@ import Formats
 import FoundationEssentials
 import HTTPServerKit
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// The routes for a client's access requests and their status.

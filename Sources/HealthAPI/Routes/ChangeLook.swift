@@ -1,5 +1,6 @@
 import Formats
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// One read of the changes after an anchor, with limits on their number and total size.

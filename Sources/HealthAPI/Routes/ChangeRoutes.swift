@@ -31,7 +31,7 @@ enum ChangeRoutes {
 
     @Sendable private static func changes(_ call: Call) throws -> HTTPResponse {
         let (reader, caller) = (try call.reader(), try call.caller())
-        let (start, types, seal) = (try anchor(call, call.text("after") ?? "0"), try call.types(), call.core.anchors)
+        let (start, types, seal) = (try anchor(call, call.text("after") ?? "0"), try call.types(), call.site.anchors)
         guard try reader.store.knows(start.change) else { throw gone }
         let look = ChangeLook(me: reader.store.subject, most: call.number("limit") ?? 1000)
         try look.read(reader, of: caller.client, after: start, types)
@@ -54,13 +54,13 @@ enum ChangeRoutes {
             guard try reader.store.knows(start.change) else { throw gone }
         }
         var response = HTTPResponse(
-            type: call.form.type, ChangeStream(call.core, try call.caller(), after: start, try call.types()))
+            type: call.form.type, ChangeStream(call.site, try call.caller(), after: start, try call.types()))
         response.headers.append(("Cache-Control", "no-store"))
         return response
     }
 
     private static func anchor(_ call: Call, _ text: String) throws -> ClientAnchor {
-        guard let anchor = call.core.anchors.anchor(text, for: try call.caller(), widening: try lastWidening(call)) else {
+        guard let anchor = call.site.anchors.anchor(text, for: try call.caller(), widening: try lastWidening(call)) else {
             throw gone
         }
         return anchor

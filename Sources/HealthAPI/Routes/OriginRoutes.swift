@@ -1,6 +1,7 @@
 import Formats
 import HTTPServerKit
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// The routes that list types, sources and devices.

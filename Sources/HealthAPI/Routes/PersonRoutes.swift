@@ -1,6 +1,7 @@
 import Formats
 import HTTPServerKit
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// The routes for activity rings and characteristics.

@@ -1,6 +1,8 @@
 import Formats
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// The routes for samples: by type, time and condition, individually, and the latest.
@@ -58,7 +60,7 @@ enum SampleRoutes {
         query.limit = call.number("limit")
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         let writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
-        let stream = try SampleStream(reader, query, writer, call.core.grants, call.caller())
+        let stream = try SampleStream(reader, query, writer, call.site.grants, call.caller())
         // All samples must be sorted before the first one is sent.
         if call.text("sort") != nil { try stream.prepare() }
         return HTTPResponse(type: call.form.type, stream)
@@ -126,37 +128,17 @@ enum SampleRoutes {
         return response
     }
 
-    /// The maximum time that the latest sample may be ahead of the hub's clock, in microseconds. Samples further ahead do not
-    /// describe the present.
-    static let leeway: Int64 = 120_000_000
-
     @Sendable private static func latest(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
         let types = try call.types()
-        let soon = call.core.settings.now().microseconds + leeway
-        let all = try reader.store.latestSamples(of: types, subject: try call.subject(reader.store)) {
-            $0.start.microseconds <= soon
-        }
-        var best: [Place: StoredSample] = [:]
-        for stored in all {
-            let place = Place(type: stored.sample.origin.type, subject: stored.sample.origin.subject)
-            if let other = best[place], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }
-            best[place] = stored
-        }
-        let sorted = best.values.sorted {
-            ($0.sample.origin.type.id, $0.sample.origin.subject) < ($1.sample.origin.type.id, $1.sample.origin.subject)
-        }
+        let latest = try LatestSamples.all(
+            in: reader.store, of: types, subject: try call.subject(reader.store), at: call.core.settings.now())
         var writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
-        for stored in sorted {
+        for stored in latest {
             writer.write(stored)
             reader.tells(stored.sample)
         }
         writer.finish()
         return HTTPResponse(type: call.form.type, writer.take())
-    }
-
-    private struct Place: Hashable {
-        var type: SampleType
-        var subject: String
     }
 }

@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthServing
 import SampleStore
 
 /// The samples of a query, read as the client takes them. Memory is limited to one piece, whatever the number of samples.

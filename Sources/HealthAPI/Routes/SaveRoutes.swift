@@ -2,6 +2,7 @@ import FileSource
 import Formats
 import HTTPServerKit
 import HealthModel
+import HealthServing
 import Pipeline
 import SampleStore
 

@@ -1,6 +1,7 @@
 import Formats
 import HTTPServerKit
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// The route for statistics by calendar interval, as in `vitalgate stats`.

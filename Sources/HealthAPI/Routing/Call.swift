@@ -1,10 +1,12 @@
 import HTTPServerKit
 import HealthModel
+import HealthServing
 import SampleStore
 
 /// A request with its values, checked against the route's declaration.
 struct Call {
-    let core: ServiceCore
+    let site: APISite
+    var core: ServiceCore { site.core }
     let form: AnswerForm
     /// The name of the list in a JSON answer.
     let key: String?
@@ -19,10 +21,10 @@ struct Call {
     ///
     /// - Throws: ``Problem`` if a parameter is unknown, repeated, malformed or missing.
     init(
-        _ request: HTTPRequest, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ core: ServiceCore
+        _ request: HTTPRequest, _ route: Route, _ variables: [String: String], _ caller: Caller?, _ site: APISite
     ) throws {
         let head = request.head
-        (self.head, self.core, known, key) = (head, core, caller, route.key)
+        (self.head, self.site, known, key) = (head, site, caller, route.key)
         body = (try Self.bodyForm(head, route) ?? .json, request.body)
         let parameters = route.allParameters
         var values = variables.mapValues { [$0] }
@@ -99,7 +101,7 @@ struct Call {
     }
 
     /// A reader that shows the data that the caller may read.
-    func reader() throws -> Reader { kept.keep(try core.reader(for: try caller())) }
+    func reader() throws -> Reader { kept.keep(try site.reader(for: try caller())) }
 
     /// The query parameters in order.
     var parameters: [String] { head.query.map { "\($0.name)=\($0.value)" } }

@@ -19,7 +19,7 @@ public struct MeasuringMethod: Hashable, Sendable {
             self = .unknown
             return
         }
-        exact = max(1, Self.hash(metadata.method))
+        exact = max(1, StableHash.hash(metadata.method))
         guard case .string(let word)? = metadata["glucoseMethod"] else {
             family = exact
             return
@@ -27,7 +27,7 @@ public struct MeasuringMethod: Hashable, Sendable {
         // A sensor's reading is stored or scanned. A calibration is a finger-stick value that was entered into the sensor.
         let kind =
             word.hasPrefix("sensor") ? "sensor" : word == "calibration" ? "strip" : word
-        family = max(1, Self.hash(Array(kind.utf8)))
+        family = max(1, StableHash.hash(kind))
     }
 
     /// Whether two readings were measured by different methods, so that they are different readings for any values.
@@ -41,10 +41,5 @@ public struct MeasuringMethod: Hashable, Sendable {
     /// Whether a sensor under the skin measured it. Two of its readings are never as close as two uploads of one reading.
     public var isSensor: Bool { family == Self.sensor }
 
-    private static let sensor = max(1, hash(Array("sensor".utf8)))
-
-    /// FNV-1a.
-    private static func hash(_ bytes: [UInt8]) -> UInt64 {
-        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-    }
+    private static let sensor = max(1, StableHash.hash("sensor"))
 }

@@ -28,12 +28,3 @@ public enum IdentitySubstitute: Hashable, Sendable {
         return Self.mark | UInt32(truncatingIfNeeded: digest ^ digest >> 32) & (Self.mark - 1)
     }
 }
-
-/// The 64-bit FNV-1a hash, the same on every machine and in every run, for stored data. Do not use it for keys from attackers, who could
-/// force collisions.
-public enum StableHash {
-    /// The hash of a text.
-    public static func hash(_ text: String) -> UInt64 {
-        text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0100_0000_01B3 }
-    }
-}

@@ -11,10 +11,11 @@ struct XMLOutline {
     /// The local name of the root element, or `nil` if the bytes are not well-formed.
     static func root(of octets: [UInt8]) -> String? {
         var octets = octets
-        if octets.starts(with: [0xEF, 0xBB, 0xBF]) {
-            octets.removeFirst(3)
-        } else if octets.starts(with: [0xFF, 0xFE]) || octets.starts(with: [0xFE, 0xFF]) {
-            let isLittle = octets[0] == 0xFF
+        switch ByteOrderMark(octets) {
+        case nil: break
+        case .utf8: octets.removeFirst(3)
+        case let mark?:
+            let isLittle = mark == .utf16LittleEndian
             let units = stride(from: 2, to: octets.count - 1, by: 2).map { (index: Int) -> UInt16 in
                 let (first, second) = (UInt16(octets[index]), UInt16(octets[index + 1]))
                 return isLittle ? second << 8 | first : first << 8 | second

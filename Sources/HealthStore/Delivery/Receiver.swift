@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import Pipeline
 
 extension BackgroundDelivery.Message {
     /// The message as one line of JSON.
@@ -19,8 +20,8 @@ extension BackgroundDelivery.Receiver {
     func take(_ line: [UInt8], within patience: Duration) async -> String? {
         switch self {
         case .command(let words):
-            do throws(ReceiverFailure) {
-                let process = try ReceiverProcess(words, input: line)
+            do throws(CommandFailure) {
+                let process = try StartedCommand(words, input: line)
                 return await ReceiverThread().ended(process, within: patience)
             } catch {
                 return error.reason
@@ -47,7 +48,7 @@ private actor ReceiverThread {
 
     private func wait(_ body: @Sendable () -> String?) -> String? { body() }
 
-    nonisolated func ended(_ process: ReceiverProcess, within patience: Duration) async -> String? {
+    nonisolated func ended(_ process: StartedCommand, within patience: Duration) async -> String? {
         let leash = Leash { process.end() }
         let reason = await waiting(leash, patience) { process.wait() }
         await leash.release()
@@ -96,67 +97,6 @@ private actor Leash {
     }
 
     func release() { end = nil }
-}
-
-/// A command that receives a message, in its own process group.
-private struct ReceiverProcess: Sendable {
-    private let process: pid_t
-
-    init(_ words: [String], input: [UInt8]) throws(ReceiverFailure) {
-        // An unlinked file holds a message of any length, and the command may read it at any time. A pipe would block.
-        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-        var template = Array("\(folder)/vitalgate-message.XXXXXX".utf8CString)
-        let message = mkstemp(&template)
-        guard message >= 0 else { throw Self.failure(errno, folder) }
-        defer { Glibc.close(message) }
-        _ = fcntl(message, F_SETFD, FD_CLOEXEC)
-        unlink(template)
-        guard Glibc.write(message, input, input.count) == input.count, lseek(message, 0, SEEK_SET) == 0 else {
-            throw Self.failure(errno, folder)
-        }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, message, 0)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        // The command must not inherit the signals that the calling program ignores or blocks.
-        var signals = sigset_t()
-        sigfillset(&signals)
-        posix_spawnattr_setsigdefault(&attributes, &signals)
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
-        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var process: pid_t = 0
-        let status = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
-        guard status == 0 else { throw Self.failure(status, words[0]) }
-        self.process = process
-    }
-
-    private static func failure(_ code: Int32, _ what: String) -> ReceiverFailure {
-        ReceiverFailure(reason: "\(what): \(String(cString: strerror(code)))")
-    }
-
-    /// Waits for the exit and leaves the process unreaped.
-    func wait() -> String? {
-        var end = siginfo_t()
-        while waitid(P_PID, id_t(process), &end, WEXITED | WNOWAIT) != 0 {
-            guard errno == EINTR else { return "waiting for the command: \(String(cString: strerror(errno)))" }
-        }
-        let status = end._sifields._sigchld.si_status
-        guard end.si_code == CLD_EXITED else { return "the command was ended by signal \(status)" }
-        return status == 0 ? nil : "the command ended with status \(status)"
-    }
-
-    func end() { kill(-process, SIGKILL) }
-
-    func reap() {
-        while waitpid(process, nil, 0) < 0, errno == EINTR {}
-    }
 }
 
 /// A connection to a listening receiver.

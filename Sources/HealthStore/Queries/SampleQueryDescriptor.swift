@@ -90,11 +90,11 @@ extension SampleQueryDescriptor {
 
             init(_ store: HealthStore, _ query: SampleQuery) async throws {
                 pool = store.readers
-                reader = await pool.take()
+                reader = pool.take()
                 do {
                     try await reader.begin(query)
                 } catch {
-                    await pool.giveBack(reader)
+                    pool.giveBack(reader)
                     throw error
                 }
             }
@@ -105,7 +105,7 @@ extension SampleQueryDescriptor {
                 let (reader, pool) = (reader, pool)
                 Task {
                     await reader.end()
-                    await pool.giveBack(reader)
+                    pool.giveBack(reader)
                 }
             }
         }

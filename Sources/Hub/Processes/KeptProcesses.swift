@@ -1,7 +1,7 @@
 import EventLoopKit
 import Ingestion
 
-/// Keeps one process running for each target and observer in the configuration (`vitalgate export`, `vitalgate observe`). A slow,
+/// Keeps one process running for each target in the configuration (`vitalgate export`). A slow,
 /// failed or misled process affects neither the radio nor the others, and one that ends is started again.
 public final class KeptProcesses {
     private let loop: EventLoop

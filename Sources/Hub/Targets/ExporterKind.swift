@@ -1,3 +1,4 @@
+import CommandExport
 import FHIRExport
 import FileExport
 import InfluxExport
@@ -14,6 +15,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     case mqtt
     case fhir
     case webhook
+    case command
 
     /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
     func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
@@ -23,6 +25,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .mqtt: try Self.maker(decoder) { MQTTExporter($0, context: $1) }
         case .fhir: try Self.maker(decoder) { FHIRExporter($0, context: $1) }
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
+        case .command: try Self.maker(decoder) { CommandExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
         }
     }
@@ -35,6 +38,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .mqtt: MQTTSettings.keys
         case .fhir: FHIRSettings.keys
         case .webhook: WebhookExporter.Settings.keys
+        case .command: CommandExporter.Settings.keys
         case .postgresql: PostgreSQLSettings.keys
         }
     }

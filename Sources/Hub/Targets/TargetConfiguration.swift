@@ -1,4 +1,5 @@
 import ExportEngine
+import HealthAnswers
 import HealthModel
 import Pipeline
 import SampleStore
@@ -111,15 +112,19 @@ public struct TargetConfiguration: Sendable, NamedSetting {
 
     /// The exporter; it connects to nothing yet.
     ///
-    /// - Parameter settings: those of this target in this store.
+    /// - Parameters:
+    ///   - settings: those of this target in this store.
+    ///   - priority: source and device ids or names in the configured order, the best first.
     public func exporter(
-        _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, now: @escaping () -> Instant
+        _ settings: TargetSettings, for store: SampleStore, zone: TimeZoneRules, priority: [String],
+        now: @escaping () -> Instant
     ) throws -> any Exporter {
         let present = PresentSamples(store, settings)
+        let figures = DailyFigures(store, zone: zone, priority: priority)
         return try make(
             ExportContext(
                 name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
                 present: present.all, packet: present.packet,
-                today: { try present.total(of: $0, at: now(), in: zone) }, now: now))
+                today: { try figures.today(of: $0, at: now(), where: settings.filter) }, now: now))
     }
 }

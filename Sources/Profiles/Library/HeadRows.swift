@@ -1,3 +1,5 @@
+import HealthModel
+
 /// The first rows of a file as texts, for finding its header. The file source splits the whole file.
 enum HeadRows {
     /// Splits up to `limit` rows. The last row may be truncated at the end of the text.
@@ -13,7 +15,7 @@ enum HeadRows {
             cell.removeAll(keepingCapacity: true)
             closed = false
         }
-        for byte in text.utf8.starts(with: [0xEF, 0xBB, 0xBF]) ? text.utf8.dropFirst(3) : text.utf8[...] {
+        for byte in text.utf8.dropFirst(ByteOrderMark.lengthUTF8(text.utf8)) {
             defer { previous = byte }
             if byte == UInt8(ascii: "\"") {
                 if quoted {

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// Parses JSON5 (spec.json5.org) into a tree, or reports the position of the first error.
 ///
 /// A decoder is not used here. It creates an error for each wrong guess at a type, so 40 kB of nested lists take seconds. This parser looks
@@ -23,7 +25,7 @@ struct JSON5Parser {
     /// - Parameter bytes: UTF-8.
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+        index = ByteOrderMark.lengthUTF8(bytes)
     }
 
     /// Parses the whole text. If two members have the same name, the last one counts.

@@ -21,8 +21,8 @@ enum ObserveCommand: Command {
             continues where it stopped. If "resynchronise" is true, the store was restored from a backup and you must read \
             everything again.
 
-            Only one process can use a NAME. The hub runs the observers in its configuration ('observers'). Live readings are \
-            reported when the hub commits them, by default every 30 seconds ('hub.commitEvery').
+            Only one process can use a NAME. To have the hub run a command on changes, configure a target of the kind 'command'. \
+            Live readings are reported when the hub commits them, by default every 30 seconds ('hub.commitEvery').
             """,
         arguments: [
             Argument(name: "NAME", help: "Name under which progress is stored (letters, digits, '-', '_' and '.')."),

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import Hub
 import SampleStore
@@ -27,31 +28,23 @@ enum RingsCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
-        var range = try context.range(zone: zone)
+        let range = try context.range(zone: zone)
         let isToday = range.from == nil && range.to == nil
-        if isToday { range = today(context, zone) }
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let count = try write(store, zone, range, subject, context)
+        let priority = try context.configuration().priority
+        let query =
+            isToday
+            ? ActivityQuery.today(context.machine.now(), zone: zone, subject: subject, priority: priority)
+            : ActivityQuery(zone: zone, from: range.from, to: range.to, subject: subject, priority: priority)
+        let count = try write(store, query, context)
         if count == 0, context.format == .table { context.note(isToday ? "no rings for today" : "no rings for these days") }
         return .success
     }
 
-    /// The current day, from midnight to midnight.
-    static func today(_ context: CommandContext, _ zone: TimeZoneRules) -> (from: Instant?, to: Instant?) {
-        let days = CalendarIntervals(.day, zone: zone)
-        let today = days.index(of: context.machine.now())
-        return (days.start(of: today), days.start(of: today + 1))
-    }
-
     /// Writes the rings of days and returns their number.
-    static func write(
-        _ store: SampleStore, _ zone: TimeZoneRules, _ range: (from: Instant?, to: Instant?), _ subject: String?,
-        _ context: CommandContext
-    ) throws -> Int {
-        let query = ActivityQuery(
-            zone: zone, from: range.from, to: range.to, subject: subject, priority: try context.configuration().priority)
+    static func write(_ store: SampleStore, _ query: ActivityQuery, _ context: CommandContext) throws -> Int {
         var report = RingsReport(
-            context: context, zone: zone, me: store.subject,
+            context: context, zone: query.zone, me: store.subject,
             persons: try store.activityPersons(query))
         try store.activityDays(query) { days in
             try report.write(days)

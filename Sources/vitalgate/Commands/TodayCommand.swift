@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import Hub
 import SampleStore
@@ -18,19 +19,13 @@ enum TodayCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let today = RingsCommand.today(context, zone)
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let days = context.format == .csv ? 0 : try RingsCommand.write(store, zone, today, subject, context)
-        let midnight = today.from ?? Instant(microseconds: .max)
-        let came = try store.latestSamples { $0.received >= midnight && (subject == nil || $0.origin.subject == subject) }
-        var latest: [Key: StoredSample] = [:]
-        for stored in came where stored.sample.origin.kind != .activitySummary {
-            let key = Key(subject: stored.sample.origin.subject, type: stored.sample.origin.type)
-            if let other = latest[key], (other.sample.start, other.seq) >= (stored.sample.start, stored.seq) { continue }
-            latest[key] = stored
-        }
-        let sorted = latest.values.sorted {
-            ($0.sample.origin.type.id, $0.sample.origin.subject) < ($1.sample.origin.type.id, $1.sample.origin.subject)
+        let now = context.machine.now()
+        let query = ActivityQuery.today(now, zone: zone, subject: subject, priority: try context.configuration().priority)
+        let days = context.format == .csv ? 0 : try RingsCommand.write(store, query, context)
+        let midnight = query.from ?? now
+        let sorted = try LatestSamples.all(in: store, subject: subject, at: now) {
+            $0.received >= midnight && $0.origin.kind != .activitySummary
         }
         if sorted.isEmpty, context.format == .table {
             if days == 0 { context.note("no samples arrived today") }
@@ -42,10 +37,5 @@ enum TodayCommand: Command {
         for stored in sorted { try writer.write(stored) }
         try writer.finish()
         return .success
-    }
-
-    private struct Key: Hashable {
-        var subject: String
-        var type: SampleType
     }
 }

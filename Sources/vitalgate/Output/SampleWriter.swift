@@ -22,9 +22,6 @@ struct SampleWriter {
     /// Names by person for tables, or `nil` if all rows are of one person and need no column.
     var persons: [String: String]?
 
-    /// The index of the value's cell. The unit's cell is the next one.
-    private static let valueColumn = SampleCells.columns.firstIndex(of: "value") ?? 3
-
     /// The number of table rows that are laid out together.
     private static let tableRows = 1000
 
@@ -59,12 +56,10 @@ struct SampleWriter {
             if !started { csv.append(row: SampleCells.columns, to: &bytes) }
             started = true
             let shown = unit ?? sample.origin.type.canonicalUnit
-            var cells = SampleCells.cells(stored, value: value, unit: shown, me: me)
-            if let (pressure, unit) = try pressure(of: sample) {
-                cells[Self.valueColumn] = pressure
-                cells[Self.valueColumn + 1] = unit.code
-            }
-            csv.append(row: cells, to: &bytes)
+            let pressure = try pressure(of: sample)
+            csv.append(
+                row: SampleCells.cells(stored, value: value, text: pressure?.text, unit: pressure?.unit ?? shown, me: me),
+                to: &bytes)
             if bytes.count > 32_768 { try flush() }
         case .table:
             rows.append(try row(sample, value, unit))

@@ -3,6 +3,8 @@ import EventLoopKit
 import Glibc
 import HTTPServerKit
 import HealthAPI
+import HealthPage
+import HealthServing
 import Hub
 
 /// `api`: serves samples over HTTP.
@@ -53,12 +55,6 @@ enum APICommand: Command {
         let loop = EventLoop(clock: MachineClock(context.machine))
         loop.onBell = { [unowned loop] in if HubSignals.isStopAsked { loop.stop() } }
         HubSignals.watch(loop.alarm)
-        settings.onWrongCode = { address in
-            context.log(
-                SourceNotice(
-                    .warning, "api", "wrong page code from \(address.isEmpty ? "a local program" : address)"),
-                isVerbose: false)
-        }
         let isSupervised = context.invocation.flag("--until-eof")
         if isSupervised {
             limitMemory()
@@ -73,7 +69,10 @@ enum APICommand: Command {
                 _ = write(STDOUT_FILENO, line, line.utf8.count)
             }
         }
-        let service = try HealthService(settings)
+        let page = try PageSettings.configured(context)
+        let service = try HealthService(settings) { core in
+            (page.map { [PageSite(core, $0)] } ?? []) + [try APISite(core)]
+        }
         context.inform("api: listening at \(service.address)")
         for weakness in try context.configuration().api?.weaknesses(at: context.machine.now()) ?? [] {
             context.log(SourceNotice(weakness.isBroken ? .action : .warning, "api", weakness.text), isVerbose: false)

@@ -2,8 +2,8 @@ import CommandLineKit
 import CryptographyKit
 import Glibc
 import HTTPServerKit
-import HealthAPI
 import HealthModel
+import HealthPage
 import Hub
 import Ingestion
 

@@ -1,5 +1,5 @@
 import Glibc
-import HealthAPI
+import HealthPage
 import Hub
 import SampleStore
 

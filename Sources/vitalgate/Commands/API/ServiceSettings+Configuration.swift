@@ -1,5 +1,7 @@
+import EventLoopKit
 import HTTPServerKit
-import HealthAPI
+import HealthPage
+import HealthServing
 import Hub
 import Ingestion
 
@@ -25,10 +27,6 @@ extension ServiceSettings {
             zones: { try? machine.zone(ZoneName($0, from: .option)) }, priority: configuration.priority,
             now: { machine.now() })
         settings.following = { hurry.follow($0) }
-        settings.hub = .own(context, configuration)
-        settings.units = { configuration.unit(of: $0) }
-        // If the page's files are missing, the API is served without the page.
-        settings.page = try PageFolder.find(executable: ProfileFolders.executable()).map { try PageFiles(folder: $0) }
         return settings
     }
 
@@ -45,5 +43,25 @@ extension ServiceSettings {
             throw ConfigurationError("api: \(path) cannot be read")
         }
         return String(decoding: octets, as: UTF8.self)
+    }
+}
+
+extension PageSettings {
+    /// The settings from the configuration, or `nil` if the page's files are missing. The API is then served without the page.
+    ///
+    /// - Throws: `PageFilesError` if one of the files cannot be read.
+    static func configured(_ context: CommandContext) throws -> PageSettings? {
+        guard let folder = PageFolder.find(executable: ProfileFolders.executable()) else { return nil }
+        let configuration = try context.configuration()
+        var settings = PageSettings(files: try PageFiles(folder: folder))
+        settings.hub = .own(context, configuration)
+        settings.units = { configuration.unit(of: $0) }
+        settings.onWrongCode = { address in
+            context.log(
+                SourceNotice(
+                    .warning, "api", "wrong page code from \(address.isEmpty ? "a local program" : address)"),
+                isVerbose: false)
+        }
+        return settings
     }
 }

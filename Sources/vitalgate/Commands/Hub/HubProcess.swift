@@ -2,8 +2,8 @@ import BlueZSource
 import CommandLineKit
 import EventLoopKit
 import Glibc
-import HealthAPI
 import HealthModel
+import HealthServing
 import Hub
 import Ingestion
 import Pipeline
@@ -312,16 +312,13 @@ final class HubProcess {
         return command
     }
 
-    /// Runs the other processes: one for each target and each observer, and pruning. They read the configuration themselves because
+    /// Runs the other processes: one for each target, and pruning. They read the configuration themselves because
     /// targets are defined only there.
     private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
         let command = command
         var commands: [String: [String]] = [:]
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
-        }
-        for observer in configuration.observers {
-            commands["observer \(observer.name)"] = command + ["observe", "--until-eof"] + observer.arguments
         }
         kept.run(commands, restarts: restarts)
         pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)

@@ -1,6 +1,7 @@
 import CommandLineKit
 import FileExport
 import Glibc
+import HealthAnswers
 import HealthModel
 import Hub
 import Pipeline
@@ -73,7 +74,8 @@ enum ExportCommand: Command {
         let form = try form(of: path, invocation)
         let store = try context.openForReading()
         let zone = try context.zone()
-        let types = try invocation.string("--types").map { Set(try context.types($0)) }
+        var types = try invocation.string("--types").map { Set(try context.types($0)) }
+        if form == .wide { types = try columns(types, invocation) }
         var subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         // An export in the Health app's format contains one person.
         if form == .appleHealth, subject == nil { subject = store.subject }
@@ -85,6 +87,9 @@ enum ExportCommand: Command {
             context: try ExportContext(name: "", me: store.subject, zone: zone, now: context.machine.now),
             types: try store.series(matching: query).map(\.type),
             characteristics: form == .appleHealth ? try characteristics(of: subject ?? store.subject, zone, store, context) : [],
+            value: {
+                try BloodPressure($0, in: store).map { (text: $0.text(), unit: SampleType.bloodPressureSystolic.canonicalUnit) }
+            },
             member: { try store.sample($0) })
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let cursor = try store.samples(matching: query)
@@ -104,6 +109,22 @@ enum ExportCommand: Command {
             context.note("left out: \(Readable.count(number, "sample")): \(reason)")
         }
         return .success
+    }
+
+    /// The types of a table's columns: quantities, and for a blood pressure its two pressures.
+    ///
+    /// - Throws: ``UsageError`` if there would be no column.
+    private static func columns(_ types: Set<SampleType>?, _ invocation: Invocation) throws -> Set<SampleType>? {
+        guard var types else { return nil }
+        if types.contains(where: { $0.id == BloodPressure.type }) {
+            types.formUnion([.bloodPressureSystolic, .bloodPressureDiastolic])
+        }
+        guard types.contains(where: { $0.kind == .quantity }) else {
+            throw invocation.invalid(
+                "--types", value: invocation.string("--types") ?? "",
+                expected: "quantities, since the table has a column for each")
+        }
+        return types.filter { $0.id != BloodPressure.type }
     }
 
     /// A person's current characteristics.

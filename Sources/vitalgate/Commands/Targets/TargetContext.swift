@@ -23,6 +23,9 @@ extension CommandContext {
     ) {
         let zone = try machine.zone(configuration().timeZone)
         let settings = try target.settings(in: store, zone: zone, holder: machine.holder(ofStore: store.path))
-        return (settings, try target.exporter(settings, for: store, zone: zone, now: machine.now))
+        return (
+            settings,
+            try target.exporter(settings, for: store, zone: zone, priority: try configuration().priority, now: machine.now)
+        )
     }
 }

@@ -1,0 +1,126 @@
+import HealthModel
+import SampleStore
+
+/// The visible part of a chart: an interval in milliseconds since 1970, and its width in pixels.
+public struct ChartFrame: Hashable, Sendable {
+    /// The start, in milliseconds since 1970.
+    public let from: Int64
+    /// The end, in milliseconds since 1970.
+    public let to: Int64
+    /// The width in pixels.
+    public let width: Int
+
+    /// The maximum width in pixels.
+    private static let widest = 4000
+    private static let century: Int64 = 100 * 366 * 86_400_000
+    /// The accepted times. Calendar computations and differences of times further away would overflow.
+    private static let known = -100 * century...100 * century
+
+    /// Returns `nil` if the interval is empty or longer than a century. The width is limited to what a screen can show.
+    public init?(from: Int64, to: Int64, width: Int) {
+        guard Self.known.contains(from), Self.known.contains(to), from < to, to - from <= Self.century else { return nil }
+        (self.from, self.to, self.width) = (from, to, min(max(width, 50), Self.widest))
+    }
+
+    /// The start.
+    public var start: Instant { Instant(microseconds: from * 1000) }
+    /// The end.
+    public var end: Instant { Instant(microseconds: to * 1000) }
+    /// The duration in milliseconds.
+    public var span: Int64 { to - from }
+
+    /// The shortest interval that is at least one pixel wide. A sum needs 8 pixels for its bar. It is at most an hour, or else of the
+    /// calendar: a clock change would move intervals of several hours against the day.
+    public func step(isSum: Bool) -> CalendarInterval {
+        let pixels = isSum ? max(1, width / 8) : width
+        let choices: [(Int64, String)] = [
+            (60_000, "1m"), (120_000, "2m"), (300_000, "5m"), (600_000, "10m"), (900_000, "15m"), (1_800_000, "30m"),
+            (3_600_000, "1h"), (86_400_000, "1d"), (604_800_000, "1w"), (2_592_000_000, "1mo"), (7_776_000_000, "3mo"),
+        ]
+        // Sums use intervals that people are used to, such as an hour or a day.
+        let usual = choices.filter { !isSum || !["2m", "10m"].contains($0.1) }
+        let name = usual.first { span / $0.0 <= Int64(pixels) }?.1 ?? "1y"
+        return CalendarInterval(name) ?? .day
+    }
+}
+
+/// The points of a quantity type's chart, in the type's canonical unit: single samples where a pixel is shorter than a minute, and
+/// otherwise the statistics of calendar intervals.
+public struct Chart: Sendable {
+    /// A point. For a sum, all three values are the sum.
+    public struct Point: Hashable, Sendable {
+        /// The start and end in milliseconds since 1970.
+        public var (start, end): (Int64, Int64)
+        /// The minimum, maximum and average.
+        public var (low, high, middle): (Double, Double, Double)
+    }
+
+    /// The points by start.
+    public private(set) var points: [Point]
+    /// Whether the points are sums.
+    public let isSum: Bool
+
+    /// The maximum number of samples to read individually. If there are more, the chart uses statistics.
+    private static let mostSamples = 300_000
+
+    /// Reads the points of a person's type.
+    ///
+    /// - Parameters:
+    ///   - zone: The zone of days and longer intervals.
+    ///   - priority: Source and device ids or names in the configured order, the best first.
+    public init(
+        _ type: SampleType, subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
+    ) throws(StoreError) {
+        let isSum = type.aggregation == .cumulative
+        (self.isSum, points) = (isSum, [])
+        if !isSum, frame.span <= Int64(frame.width) * 60_000, let single = try Self.single(type, subject, frame, store) {
+            points = single
+            return
+        }
+        let intervals = CalendarIntervals(frame.step(isSum: isSum), zone: zone)
+        var query = StatisticsQuery(
+            type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
+            to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
+        query.subject = subject
+        points = try store.statistics(query).compactMap { row in
+            let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
+            if isSum { return Point(start: start, end: end, low: row.sum, high: row.sum, middle: row.sum) }
+            guard let low = row.minimum, let high = row.maximum, let average = row.average else { return nil }
+            return Point(start: start, end: end, low: low, high: high, middle: average)
+        }
+    }
+
+    /// The longest gap that the line bridges, in milliseconds: four times the median distance between points.
+    public var gap: Int64 {
+        guard points.count > 2 else { return .max / 2 }
+        let distances = zip(points.dropFirst(), points).map { $0.start - $1.start }.sorted()
+        return max(4 * distances[distances.count / 2], 10_000)
+    }
+
+    /// The points for each pixel, or `nil` if there are too many samples.
+    private static func single(
+        _ type: SampleType, _ subject: String, _ frame: ChartFrame, _ store: SampleStore
+    ) throws(StoreError) -> [Point]? {
+        let cursor = try store.samples(
+            matching: SampleQuery(types: [type], from: frame.start, to: frame.end, subject: subject, limit: mostSamples + 1))
+        defer { cursor.close() }
+        var (points, count, weight, pixel) = ([Point](), 0, 0.0, Int64.min)
+        while let sample = try cursor.next()?.sample {
+            count += 1
+            guard count <= mostSamples else { return nil }
+            let (start, value) = (sample.start.microseconds / 1000, sample.value)
+            let own = (start - frame.from) * Int64(frame.width) / frame.span
+            if own != pixel || points.isEmpty {
+                points.append(Point(start: start, end: start, low: value, high: value, middle: value))
+                (pixel, weight) = (own, 1)
+                continue
+            }
+            var last = points.removeLast()
+            weight += 1
+            (last.low, last.high, last.end) = (min(last.low, value), max(last.high, value), start)
+            last.middle += (value - last.middle) / weight
+            points.append(last)
+        }
+        return points
+    }
+}

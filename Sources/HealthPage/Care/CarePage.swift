@@ -1,0 +1,165 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import Pipeline
+import SampleStore
+
+/// The page for quarantined readings, suspicious readings and the import ledger.
+enum CarePage {
+    static let routes = [
+        PageRoute(method: "GET", path: "care", isSlow: true, answer: page),
+        PageRoute(method: "POST", path: "care/held/*", body: 1024, answer: judge),
+        PageRoute(method: "GET", path: "care/ingest/*", right: .keeper, answer: ingest),
+    ]
+
+    private static let (mostHeld, mostIngests, neighbours) = (50, 20, 8)
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let (everything, own) = (try call.hubReader(), try call.reader())
+        let texts = call.texts
+        var done: HTML = ""
+        if let what = call.text("done"), ["judged", "repaired", "undone"].contains(what) {
+            done = "<p class=\"done\" role=\"status\">\(texts("care.done." + what))</p>"
+        }
+        let body: HTML = """
+            <h1>\(texts("nav.care"))</h1>
+            \(done)
+            <h2>\(texts("care.held"))</h2>
+            \(try held(everything.store, own.store, call))
+            <h2>\(texts("care.suspicions"))</h2>
+            \(try RepairPage.suspicions(own.store, call))
+            \(call.isKeeper ? try RepairPage.made(everything.store, call) + ledger(everything.store, call) : "")
+            """
+        return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care").whole(body))
+    }
+
+    // MARK: What is held
+
+    private static func held(_ everything: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let all = try everything.quarantined().filter { $0.stored.sample.origin.subject == subject }
+        guard !all.isEmpty else { return "<p>\(texts("care.nothingHeld"))</p>" }
+        let items: [HTML] = try all.prefix(mostHeld).map { entry in
+            let sample = entry.stored.sample
+            let said = try call.values.shown(sample, in: own)
+            let number = Int(entry.id)
+            return """
+                <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(said.value) \(said.unit)</h3>
+                <p>\(GateRule(entry.rule).explanation)</p>
+                <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample)) · \(entry.place)</p>
+                \(try drawing(of: sample, own, call))
+                <form method="post" action="/page/care/held/\(number)"><button name="do" value="accept" aria-label="\(texts("care.acceptNumber", "\(number)"))">\(texts("care.accept"))</button>
+                <button class="bad" name="do" value="reject" aria-label="\(texts("care.rejectNumber", "\(number)"))">\(texts("care.reject"))</button></form></li>
+                """
+        }
+        let more = all.count - items.count
+        return
+            "<ul class=\"cards wide\">\(items)</ul>\(HTML.choose(more > 0, "<p class=\"note\">\(texts("care.more", "\(more)"))</p>"))"
+    }
+
+    /// A drawing of the reading among its neighbours in time.
+    private static func drawing(of sample: Sample, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        guard sample.origin.kind == .quantity else { return "" }
+        var values: [Double] = []
+        var place = 0
+        for descending in [true, false] {
+            let cursor = try own.samples(
+                matching: SampleQuery(
+                    types: [sample.origin.type], from: descending ? nil : sample.start, to: descending ? sample.start : nil,
+                    descending: descending, limit: neighbours))
+            defer { cursor.close() }
+            var side: [Double] = []
+            while let next = try cursor.next() { side.append(next.sample.value) }
+            if descending { place = side.count }
+            values += descending ? side.reversed() + [sample.value] : side
+        }
+        guard values.count > 1, let low = values.min(), let high = values.max() else { return "" }
+        return dots(values, marked: place, low, high, label: call.texts("care.neighbours", "\(values.count - 1)"))
+    }
+
+    private static func dots(_ values: [Double], marked: Int, _ low: Double, _ high: Double, label: String) -> HTML {
+        let span = high > low ? high - low : 1
+        let circles: [HTML] = values.enumerated().map { index, value in
+            let mark: HTML = index == marked ? " class=\"marked\"" : ""
+            return
+                "<circle\(mark) cx=\"\(8 + index * 12)\" cy=\"\(Coordinate.pixels(46 - (value - low) / span * 40))\" r=\"\(index == marked ? 5 : 3)\"/>"
+        }
+        return
+            "<svg class=\"dots\" viewBox=\"0 0 \(16 + 12 * values.count) 52\" role=\"img\" aria-label=\"\(label)\">\(circles)</svg>"
+    }
+
+    @Sendable private static func judge(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.writer()
+        let subject = try call.person().subject
+        guard let number = Int64(call.variables[0]), let entry = try store.quarantined(number: number),
+            entry.stored.sample.origin.subject == subject, entry.state == "held"
+        else { throw Problem(404, "Quarantined reading not found.") }
+        guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
+            throw Problem(400, "'do' must be accept or reject.")
+        }
+        let description = IngestDescription(kind: verdict == "accept" ? .accept : .reject, received: call.now.microseconds)
+        try call.doing {
+            _ =
+                verdict == "accept"
+                ? try store.accept([number], description: description) : try store.reject([number], description: description)
+        }
+        return call.see("/page/care?done=judged")
+    }
+
+    // MARK: The ledger
+
+    private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call) }
+        guard !rows.isEmpty else { return "" }
+        return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
+    }
+
+    static func columns(_ call: PageCall) -> [String] {
+        [
+            "care.number", "figure.when", "care.what", "care.stored", "care.duplicate", "care.quarantined", "care.refused",
+            "care.state",
+        ].map { call.texts($0) }
+    }
+
+    static func row(_ account: IngestAccount, _ call: PageCall) -> HTML {
+        let numbers: [HTML] = [account.stored, account.duplicate, account.quarantined, account.refused].map {
+            "<td>\(PageValues.grouped(Int64($0)))</td>"
+        }
+        return """
+            <tr><th scope="row"><a href="/page/care/ingest/\(Int(account.id))">\(Int(account.id))</a></th><td>\(call.times.element(Instant(microseconds: account.received)))</td>
+            <td>\(account.name ?? account.kind.rawValue)</td>\(numbers)<td>\(account.state)</td></tr>
+            """
+    }
+
+    /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
+    @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.hubReader().store
+        guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {
+            throw Problem(404, "Ledger entry not found.")
+        }
+        let texts = call.texts
+        let refusals: [HTML] = try store.refusals(of: number).prefix(1000).map { entry in
+            "<tr><th scope=\"row\">\(entry.placeKind) \(Int(entry.place))</th><td>\(entry.reason)</td><td>\(entry.count)</td></tr>"
+        }
+        let heads = ["care.place", "care.why", "care.rows"].map { texts($0) }
+        let refused: HTML =
+            refusals.isEmpty
+            ? "<p>\(texts("care.noneRefused"))</p>"
+            : "<h2>\(texts("care.refusals"))</h2>\(ClientsPage.table("refusals", texts("care.settle"), heads, refusals))"
+        let skips: [HTML] = account.skipped.sorted { $0.key < $1.key }.map { kind, count in
+            "<tr><th scope=\"row\">\(kind)</th><td>\(PageValues.grouped(Int64(count)))</td></tr>"
+        }
+        let skipped = ClientsPage.table(
+            "skipped", texts("care.skipped"), ["care.skippedName", "care.skippedCount"].map { texts($0) }, skips)
+        let notes: [HTML] = account.notes.map { "<li>\($0)</li>" }
+        let body: HTML = """
+            <h1>\(texts("care.ingest", "\(number)"))</h1>
+            \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call)]))
+            \(HTML.choose(!notes.isEmpty, "<h2>\(texts("care.assumed"))</h2><ul>\(notes)</ul>"))
+            \(refused)
+            \(HTML.choose(!skips.isEmpty, skipped))
+            """
+        return .page(PageLayout(call: call, title: texts("care.ingest", "\(number)"), place: "/page/care").whole(body))
+    }
+}

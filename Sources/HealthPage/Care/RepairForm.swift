@@ -1,0 +1,126 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// A repair from the page's form: the selected samples and the change.
+struct RepairForm {
+    /// The kind of change, by the name in the form.
+    enum Kind: String, CaseIterable {
+        case unit, scale, shift, zone, type, subject
+
+        /// Whether the repair moves samples in time.
+        var movesTimes: Bool { self == .shift || self == .zone }
+    }
+
+    let type: SampleType
+    /// The source's id, or `nil` for all sources.
+    let source: String?
+    let kind: Kind
+    let repair: Repair
+    /// The number of duplicates to merge according to the plan. The repair fails if there are more.
+    let merged: Int
+    private let takesAmbiguous: Bool
+    private let range: (from: Instant?, to: Instant?)
+    /// A condition on the values, from a suspicion.
+    private let condition: SamplePredicate?
+    /// The original fields, for the form that applies the repair.
+    private let fields: [(name: String, value: String)]
+
+    private static let names = ["type", "source", "from", "to", "where", "repair", "ambiguous"]
+    private static let longestSource = 1000
+
+    init(_ call: PageCall) throws {
+        guard let type = call.text("type").flatMap({ SampleType($0) }) else {
+            throw Problem(400, "Choose a type.")
+        }
+        guard let kind = call.text("repair").flatMap(Kind.init(rawValue:)) else {
+            throw Problem(400, "'repair' must be one of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
+        }
+        guard let by = call.text(Self.field(kind)) else {
+            throw Problem(400, "Enter a value for the chosen repair.")
+        }
+        source = call.text("source")
+        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw Problem(400, "'source' must be the ID of a source.") }
+        (self.type, self.kind, repair) = (type, kind, try Self.repair(kind, by, of: type, call))
+        range = (try Self.instant("from", call), try Self.instant("to", call))
+        if let from = range.from, let to = range.to, from >= to {
+            throw Problem(400, "The end must be later than the start.")
+        }
+        do {
+            condition = try call.text("where").map { try SamplePredicate($0) }
+            try condition?.check(for: [type])
+        } catch { throw Problem(400, "where: \(error)") }
+        takesAmbiguous = call.text("ambiguous") != nil
+        merged = max(call.text("merged").flatMap { Int($0) } ?? 0, 0)
+        fields = (Self.names + [Self.field(kind)]).compactMap { name in call.text(name).map { (name, $0) } }
+    }
+
+    /// The name of the form field with the repair's parameter.
+    static func field(_ kind: Kind) -> String { "by." + kind.rawValue }
+
+    private static func instant(_ name: String, _ call: PageCall) throws -> Instant? {
+        guard let text = call.text(name) else { return nil }
+        guard let instant = Instant(written: text, now: call.now, zone: call.zone) else {
+            throw Problem(400, "'\(name)' must be a date or an ISO 8601 time.")
+        }
+        return instant
+    }
+
+    private static func repair(_ kind: Kind, _ by: String, of type: SampleType, _ call: PageCall) throws -> Repair {
+        let name = field(kind)
+        switch kind {
+        case .unit:
+            do {
+                let unit = try Unit(written: by)
+                try unit.checkConversion(toOneOf: [type])
+                return .unit(unit)
+            } catch { throw Problem(400, "\(name): \(error)") }
+        case .scale:
+            guard let factor = try? Numeral(by), factor.doubleValue != 0, factor.doubleValue != 1 else {
+                throw Problem(400, "Enter a number other than 0 and 1.")
+            }
+            return .scale(factor)
+        case .shift:
+            guard let offset = Repair.duration(by) else {
+                throw Problem(400, "Enter a duration such as +1h, -5h30min, or +90s.")
+            }
+            return .shift(offset)
+        case .zone:
+            guard let zone = call.core.settings.zones(by) else {
+                throw Problem(400, "Enter a time zone such as Europe/Berlin or +01:00.")
+            }
+            return .zone(zone)
+        case .type:
+            guard let other = SampleType(by), other.kind == .quantity else {
+                throw Problem(400, "Choose a quantity type.")
+            }
+            return .type(other)
+        case .subject:
+            // Only the keeper may assign a person's data to another person because only the keeper knows both.
+            guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
+            guard try call.hubReader().store.personNames()[by] != nil else { throw Problem(400, "Choose a person.") }
+            return .subject(by)
+        }
+    }
+
+    /// The request to the store, limited to the session's person.
+    func request(_ call: PageCall) throws -> MigrationRequest {
+        var conditions = SampleConditions(types: [type])
+        (conditions.subject, conditions.source) = (try call.person().subject, source)
+        (conditions.from, conditions.to) = range
+        conditions.condition = condition
+        var request = MigrationRequest(repair, of: conditions, takesAmbiguous: takesAmbiguous, now: call.now)
+        request.merging = .atMost(merged)
+        return request
+    }
+
+    /// The form that applies the repair as the plan shows it.
+    func html(merging merged: Int, _ call: PageCall) -> HTML { Self.html(fields + [("merged", "\(merged)")], call) }
+
+    /// A form with hidden fields.
+    static func html(_ fields: [(name: String, value: String)], _ call: PageCall) -> HTML {
+        let hidden: [HTML] = fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
+        return "<form method=\"post\" action=\"/page/care/repair\">\(hidden)<button>\(call.texts("care.apply"))</button></form>"
+    }
+}

@@ -1,0 +1,206 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page for repairs: suspicions, the preview of a repair, past repairs, and undo.
+enum RepairPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "care/plan", isSlow: true, answer: page),
+        PageRoute(method: "POST", path: "care/repair", body: 8192, answer: repair),
+        PageRoute(method: "POST", path: "care/undo/*", right: .keeper, body: 1024, answer: undo),
+    ]
+
+    private static let (mostSuspicions, mostRepairs) = (50, 20)
+
+    // MARK: What looks wrong
+
+    static func suspicions(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let items: [HTML] = try own.suspicions().prefix(mostSuspicions).map { suspicion in
+            let (stretch, series) = (suspicion.stretch, suspicion.series)
+            var conditions = SampleConditions(types: [series.type])
+            (conditions.subject, conditions.source) = (try call.person().subject, series.source)
+            (conditions.from, conditions.to) = (stretch.from, suspicion.end)
+            conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
+            let plan = try own.plan(MigrationRequest(.unit(stretch.fits), of: conditions, takesAmbiguous: true, now: call.now))
+            let fields = [
+                ("type", series.type.id), ("source", series.source), ("from", stretch.from.description),
+                ("to", suspicion.end.description),
+                ("where", suspicion.condition ?? ""),
+                ("repair", RepairForm.Kind.unit.rawValue), (RepairForm.field(.unit), stretch.fits.code), ("ambiguous", "yes"),
+                ("merged", "\(plan.merged)"),
+            ]
+            return """
+                <li class="card"><h3>\(call.values.name(of: series.type))</h3>
+                <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
+                \(HTML.choose(suspicion.explanations.contains(.anotherPerson), "<p>\(texts("care.person"))</p>"))
+                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(series.source)</p>
+                \(RepairDrawing(plan: plan, call: call).html(movesTimes: false))
+                <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
+                \(RepairForm.html(fields, call))</li>
+                """
+        }
+        let list: HTML = items.isEmpty ? "<p>\(texts("care.nothingSuspicious"))</p>" : "<ul class=\"cards wide\">\(items)</ul>"
+        return list + "<p><a href=\"/page/care/plan\">\(texts("plan.another"))</a></p>"
+    }
+
+    // MARK: What a person wants repaired
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let own = try call.reader().store
+        let texts = call.texts
+        var found: HTML = ""
+        if call.text("repair") != nil {
+            do {
+                found = try plan(own, call)
+            } catch let problem as Problem {
+                found = "<p class=\"problem\" role=\"alert\">\(problem.detail)</p>"
+            }
+        }
+        let body: HTML = """
+            <h1>\(texts("plan.title"))</h1>
+            <p>\(texts("plan.how"))</p>
+            \(try form(own, call))
+            \(found)
+            """
+        return .page(PageLayout(call: call, title: texts("plan.title"), place: "/page/care").whole(body))
+    }
+
+    private static func form(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let series = try own.series(matching: SampleQuery())
+        let types = Set(series.map(\.type)).map { ($0.id, call.values.name(of: $0)) }.sorted { $0.1 < $1.1 }
+        let sources = Set(series.map(\.source)).sorted().map { ($0, $0) }
+        let quantities = SampleType.all.filter { $0.kind == .quantity }.map { ($0.id, call.values.name(of: $0)) }
+            .sorted { $0.1 < $1.1 }
+        let chosen = call.text("repair").flatMap(RepairForm.Kind.init(rawValue:)) ?? .unit
+        let kinds = RepairForm.Kind.allCases.filter { $0 != .subject || call.isKeeper }
+        let lines: [HTML] = try kinds.map { kind in
+            let field = RepairForm.field(kind)
+            let label = texts("plan.by." + kind.rawValue)
+            let by: HTML
+            switch kind {
+            case .type: by = select(field, label, quantities, call, none: "")
+            case .subject:
+                by = select(
+                    field, label,
+                    try call.hubReader().store.personNames().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
+                    none: "")
+            default:
+                by = """
+                    <input name="\(field)" aria-label="\(label)" value="\(call.text(field) ?? "")" placeholder="\(texts("plan.such." + kind.rawValue))" maxlength="100" autocapitalize="off" spellcheck="false">
+                    """
+            }
+            let marked: HTML = kind == chosen ? " checked" : ""
+            return
+                "<li><label><input type=\"radio\" name=\"repair\" value=\"\(kind.rawValue)\"\(marked)> \(label)</label> \(by)</li>"
+        }
+        let ambiguous: HTML = call.text("ambiguous") == nil ? "" : " checked"
+        return """
+            <form method="get" action="/page/care/plan" class="plan">
+            <p>\(labelled("plan.what", select("type", nil, types, call), call)) \(labelled("plan.source", select("source", nil, sources, call, none: texts("plan.anySource")), call))</p>
+            <p>\(labelled("plan.from", date("from", call), call)) \(labelled("plan.to", date("to", call), call))</p>
+            <fieldset><legend>\(texts("plan.repair"))</legend><ul class="plain">\(lines)</ul></fieldset>
+            <p><label><input type="checkbox" name="ambiguous" value="yes"\(ambiguous)> \(texts("plan.ambiguous"))</label></p>
+            <button>\(texts("plan.show"))</button></form>
+            """
+    }
+
+    private static func labelled(_ key: String, _ field: HTML, _ call: PageCall) -> HTML {
+        "<label>\(call.texts(key)) \(field)</label>"
+    }
+
+    /// A field for a date. Another text stays out, because a browser would show an empty field and report an error.
+    private static func date(_ name: String, _ call: PageCall) -> HTML {
+        let text = call.text(name).flatMap { Instant(iso8601: $0, zone: call.zone) != nil && $0.utf8.count == 10 ? $0 : nil }
+        return "<input type=\"date\" name=\"\(name)\" value=\"\(text ?? "")\">"
+    }
+
+    private static func select(
+        _ name: String, _ label: String?, _ choices: [(value: String, text: String)], _ call: PageCall, none: String? = nil
+    ) -> HTML {
+        let chosen = call.text(name)
+        let options: [HTML] = ((none.map { [("", $0)] } ?? []) + choices).map { value, text in
+            let marked: HTML = value == chosen ? " selected" : ""
+            return "<option value=\"\(value)\"\(marked)>\(text)</option>"
+        }
+        let label: HTML = label.map { " aria-label=\"\($0)\"" } ?? ""
+        return "<select name=\"\(name)\"\(label)>\(options)</select>"
+    }
+
+    private static func plan(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, form) = (call.texts, try RepairForm(call))
+        let plan = try own.plan(try form.request(call))
+        let left: [HTML] = RepairReason.allCases.compactMap { reason in
+            plan.left[reason].map {
+                "<li>\(texts("plan.left", PageValues.grouped(Int64($0)), texts["plan.left." + reason.rawValue] ?? reason.words))</li>"
+            }
+        }
+        let counts = [plan.matched, plan.repaired, plan.merged].map { PageValues.grouped(Int64($0)) }
+        let repair: HTML =
+            plan.repaired + plan.merged == 0 ? "<p>\(texts("plan.nothing"))</p>" : form.html(merging: plan.merged, call)
+        return """
+            <section class="card" aria-labelledby="plan"><h2 id="plan">\(texts("plan.would")) \(Repair.words(of: form.repair.text))</h2>
+            <p>\(texts("plan.matched", counts[0]))</p>
+            <p>\(texts("care.plan", counts[1], counts[2]))</p>
+            \(HTML.choose(!left.isEmpty, "<ul>\(left)</ul>"))
+            \(RepairDrawing(plan: plan, call: call).html(movesTimes: form.kind.movesTimes))
+            \(try examples(plan, call))
+            \(repair)</section>
+            """
+    }
+
+    private static func examples(_ plan: MigrationPlan, _ call: PageCall) throws -> HTML {
+        guard !plan.examples.isEmpty else { return "" }
+        let store = try call.reader().store
+        let texts = call.texts
+        let rows: [HTML] = try plan.examples.map { example in
+            let cells: [HTML] = try [example.before, example.after].map { sample in
+                let said = try call.values.shown(sample, in: store)
+                return "<td>\(call.times.element(sample.start))</td><td>\(said.value) \(said.unit)</td>"
+            }
+            return "<tr><th scope=\"row\">\(call.values.name(of: example.before.origin.type))</th>\(cells)</tr>"
+        }
+        return ClientsPage.table(
+            "examples", texts("plan.examples"),
+            [texts("care.what"), texts("care.before"), texts("figure.value"), texts("care.after"), texts("figure.value")], rows)
+    }
+
+    @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
+        let request = try RepairForm(call).request(call)
+        let store = try call.writer()
+        try call.doing { _ = try store.migrate(request) }
+        return call.see("/page/care?done=repaired")
+    }
+
+    // MARK: What was repaired
+
+    static func made(_ store: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let rows: [HTML] = try store.migrations().suffix(mostRepairs).reversed().map { migration in
+            let undo: HTML =
+                migration.state != "applied"
+                ? "\(texts("care.undone"))"
+                : """
+                <form method="post" action="/page/care/undo/\(Int(migration.id))"><button class="bad" aria-label="\(texts("care.undoNumber", "\(migration.id)"))">\(texts("care.undo"))</button></form>
+                """
+            return """
+                <tr><th scope="row">\(Int(migration.id))</th><td>\(Repair.words(of: migration.repair))</td><td>\(PageValues.grouped(Int64(migration.repaired + migration.merged)))</td>
+                <td>\(call.times.element(Instant(microseconds: migration.applied)))</td><td>\(undo)</td></tr>
+                """
+        }
+        guard !rows.isEmpty else { return "" }
+        return "<h2>\(texts("care.repairs"))</h2>"
+            + ClientsPage.table(
+                "repairs", texts("care.repairsMade"),
+                ["care.number", "care.what", "care.samples", "figure.when", "care.undo"].map { texts($0) }, rows)
+    }
+
+    @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
+        guard let number = Int64(call.variables[0]) else { throw Problem(404, "Repair not found.") }
+        let store = try call.writer()
+        try call.doing { try store.undoMigration(number, at: call.now) }
+        return call.see("/page/care?done=undone")
+    }
+}

@@ -1,0 +1,71 @@
+import HealthModel
+import HealthServing
+
+/// A chart and its controls. The script `chart.js` draws it. Without scripts, the tables below show the same data.
+struct ChartFigure {
+    let call: PageCall
+    /// The type that is shown first.
+    let type: SampleType
+    /// The initial range.
+    let first: TypePage.Range
+    /// The types that can be added to the chart.
+    let others: [SampleType]
+
+    /// The time zones to choose from, in addition to the hub's own.
+    private static let zones = [
+        "UTC", "Europe/London", "Europe/Berlin", "Europe/Athens", "America/New_York", "America/Chicago", "America/Los_Angeles",
+        "Asia/Kolkata", "Asia/Tokyo", "Australia/Sydney",
+    ]
+
+    /// Groups of common units for the same dimension.
+    private static let units = [
+        ["kg", "[lb_av]", "[stone_av]"], ["Cel", "[degF]"], ["mg/dL", "mmol/L"], ["kcal", "kJ"], ["m", "km", "[mi_i]", "[ft_i]"],
+        ["cm", "[in_i]"],
+        ["/min", "Hz"], ["ms", "s"], ["mm[Hg]", "kPa"],
+    ]
+
+    private func choices(_ type: SampleType) -> [Unit] {
+        let own = call.values.unit(of: type)
+        let known = Self.units.first { $0.contains(own.code) || $0.contains(type.canonicalUnit.code) } ?? []
+        let others = known.compactMap { try? Unit(ucum: $0) }.filter { $0.code != own.code }
+        return [own] + others.filter { (try? call.values.conversion(of: type, to: $0)) != nil }
+    }
+
+    var html: HTML {
+        let texts = call.texts
+        let ranges: [HTML] = ["hour", "day", "week", "month", "year", "years"].map {
+            "<button type=\"button\" class=\"quiet\" data-range=\"\($0)\" aria-pressed=\"\($0 == "day" ? "true" : "false")\">\(texts("range." + $0))</button>"
+        }
+        let zones: [HTML] =
+            ([call.core.settings.zone.identifier]
+            + Self.zones.filter { $0 != call.core.settings.zone.identifier && call.core.settings.zones($0) != nil }).map {
+                "<option>\($0)</option>"
+            }
+        let units: [HTML] = choices(type).map { "<option value=\"\($0.code)\">\(call.values.symbol($0))</option>" }
+        let more: [HTML] = others.map { "<option value=\"\($0.id)\">\(call.values.name(of: $0))</option>" }
+        let unit: HTML = units.count < 2 ? "" : "<label>\(texts("chart.unit")) <select data-unit-choice>\(units)</select></label>"
+        let beside: HTML =
+            more.isEmpty
+            ? ""
+            : """
+            <label>\(texts("chart.beside")) <select data-beside><option value="">\(texts("chart.nothing"))</option>\(more)</select></label>
+            """
+        return """
+            <section class="chart" data-chart="\(type.id)" data-first="\(first.rawValue)" aria-label="\(texts("chart.label"))" hidden>
+            <div class="controls" role="group" aria-label="\(texts("range.label"))">\(ranges)</div>
+            <div class="controls" role="group" aria-label="\(texts("chart.move"))">
+            <button type="button" class="quiet" data-move="left" aria-label="\(texts("chart.left"))">◀</button>
+            <button type="button" class="quiet" data-move="right" aria-label="\(texts("chart.right"))">▶</button>
+            <button type="button" class="quiet" data-move="in" aria-label="\(texts("chart.in"))">+</button>
+            <button type="button" class="quiet" data-move="out" aria-label="\(texts("chart.out"))">−</button>
+            <button type="button" class="quiet" data-move="back" disabled>\(texts("chart.back"))</button>
+            </div>
+            <div class="plot" data-plot></div>
+            <p class="note" data-read aria-live="off">\(texts("chart.how"))</p>
+            <div class="controls">\(unit)\(beside)
+            <label>\(texts("chart.zone")) <select data-zone>\(zones)</select></label>
+            <label><input type="checkbox" data-events checked> \(texts("chart.events"))</label></div>
+            </section>
+            """
+    }
+}

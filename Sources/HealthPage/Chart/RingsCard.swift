@@ -1,0 +1,41 @@
+import HealthAnswers
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The card with today's rings. It is omitted if there is no activity.
+enum RingsCard {
+    private static let radii = [40, 30, 20]
+
+    static func html(_ reader: Reader, _ call: PageCall) throws -> HTML {
+        let query = ActivityQuery.today(
+            call.now, zone: call.zone, subject: try call.person().subject, priority: call.core.settings.priority)
+        var day: ActivityDay?
+        try reader.store.activityDays(query) { told in
+            day = told.last?.day ?? day
+            return true
+        }
+        guard let day, day.move.value != nil || day.exercise.value != nil || day.stand.value != nil else { return "" }
+        let texts = call.texts
+        let rings = [("rings.move", day.move), ("rings.exercise", day.exercise), ("rings.stand", day.stand)]
+        let circles: [HTML] = zip(rings, radii).enumerated().map { index, each in
+            let length = 628 * each.1 / 100
+            let filled = Coordinate.pixels(Double(length) * min(max(each.0.1.fraction ?? 0, 0), 1))
+            return """
+                <circle class="way ring\(index)" cx="50" cy="50" r="\(each.1)"/>\
+                <circle class="ring\(index)" cx="50" cy="50" r="\(each.1)" stroke-dasharray="\(filled) \(length)" transform="rotate(-90 50 50)"/>
+                """
+        }
+        let said: [String] = rings.compactMap { key, ring in
+            guard let value = ring.value else { return nil }
+            let unit = ring.unit.map { call.values.symbol($0) } ?? texts("rings.hours")
+            let amount = PageValues.text(value) + (ring.goal.map { " / " + PageValues.text($0) } ?? "")
+            return "\(texts(key)) \(amount) \(unit)"
+        }
+        let lines: [HTML] = said.map { "<li>\($0)</li>" }
+        return """
+            <section aria-labelledby="rings"><h2 id="rings">\(texts("rings.title"))</h2><div class="card rings">
+            <svg viewBox="0 0 100 100" aria-hidden="true" focusable="false">\(circles)</svg><ul>\(lines)</ul></div></section>
+            """
+    }
+}

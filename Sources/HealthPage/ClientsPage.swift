@@ -1,0 +1,304 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page for clients: their requests, their access, and a log of their reads. A person grants access by type and can change it
+/// at any time.
+enum ClientsPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "clients", answer: page),
+        PageRoute(method: "POST", path: "clients/*", body: 262_144, answer: answer),
+    ]
+
+    private static let (mostObjects, mostEntries) = (200, 100)
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        // Grants are not samples, so every request and grant is filtered by this person here.
+        let (everything, own) = (try call.hubReader(), try call.reader())
+        let texts = call.texts
+        let subject = try call.person().subject
+        // Clients that only other people know stay hidden.
+        let known = try everything.store.clients().filter { try everything.store.isKnown($0, to: subject) }
+        let clients: [HTML] = try known.map { client in
+            let key = "client\(client.id)"
+            let policy: HTML = client.policy.map { "<p class=\"note\">\(texts("clients.policy")) \($0)</p>" } ?? ""
+            return """
+                <section class="client" aria-labelledby="\(key)"><h2 id="\(key)">\(client.name)</h2>
+                <p>\(client.purpose)</p>\(policy)
+                \(try requests(of: client, everything.store, own.store, call))
+                \(try grants(of: client, everything.store, own.store, call))
+                \(try refusals(of: client, everything.store, own.store, call))
+                \(try ledger(of: client, everything.store, call))
+                </section>
+                """
+        }
+        let body: HTML = """
+            <h1>\(texts("nav.clients"))</h1>
+            <p>\(texts("clients.how"))</p>
+            \(HTML.choose(clients.isEmpty, "<p>\(texts("clients.none"))</p>"))\(clients)
+            """
+        return .page(PageLayout(call: call, title: texts("nav.clients"), place: "/page/clients").whole(body))
+    }
+
+    private static func name(of type: ObjectType, _ call: PageCall) -> String {
+        SampleType(type.id).map { call.values.name(of: $0) } ?? PageValues.words(type.id)
+    }
+
+    // MARK: What it asks for
+
+    private static func requests(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let subject = try call.person().subject
+        guard let request = try store.openRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        return try form(request, client, "clients.asks", own, call)
+    }
+
+    /// The request that was refused or withdrawn, which the person can answer again.
+    private static func refusals(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let subject = try call.person().subject
+        guard let request = try store.refusedRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        let form = try form(request, client, "clients.refused", own, call)
+        return "<details><summary>\(call.texts("clients.answerAgain"))</summary>\(form)</details>"
+    }
+
+    private static func form(
+        _ request: AuthorizationRequest, _ client: Client, _ legend: String, _ own: SampleStore, _ call: PageCall
+    ) throws -> HTML {
+        let texts = call.texts
+        let lines: [HTML] = try
+            (request.read.sorted().map { ($0, Grant.Access.read) } + request.write.sorted().map { ($0, .write) }).map {
+                type, access in
+                let what = texts(access == .read ? "clients.toRead" : "clients.toWrite", name(of: type, call))
+                guard access == .read, type.isAskedByObject else {
+                    let field = "\(access.rawValue).\(type.id)"
+                    let from: HTML = access == .read ? date(type, "", call) : ""
+                    return
+                        "<li><input type=\"hidden\" name=\"asked\" value=\"\(field)\"><label><input type=\"checkbox\" name=\"yes\" value=\"\(field)\"> \(what)</label> \(from)</li>"
+                }
+                return
+                    "<li><input type=\"hidden\" name=\"asked\" value=\"read.\(type.id)\">\(what)\(try objects(of: type, [], false, own, call))</li>"
+            }
+        return """
+            <form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="answer">
+            <fieldset><legend>\(texts(legend))</legend><ul class="plain">\(lines)</ul>
+            <button>\(texts("clients.answer"))</button> <span class="note">\(texts("clients.unmarked"))</span></fieldset></form>
+            """
+    }
+
+    /// The first day that the client may read. If it is empty, the client may read everything.
+    private static func date(_ type: ObjectType, _ day: String, _ call: PageCall) -> HTML {
+        """
+        <label class="note">\(call.texts("clients.onlyFrom")) <input type="date" name="from.\(type.id)" value="\(day)" \
+        aria-label="\(call.texts("clients.onlyFromOf", name(of: type, call)))"></label>
+        """
+    }
+
+    /// A person's newest objects of a type that is granted object by object, and whether there are more.
+    private static func listed(_ type: ObjectType, _ own: SampleStore) throws -> (samples: [Sample], isCut: Bool) {
+        guard let sampleType = SampleType(type.id) else { return ([], false) }
+        let cursor = try own.samples(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects + 1))
+        defer { cursor.close() }
+        var samples: [Sample] = []
+        while let next = try cursor.next() { samples.append(next.sample) }
+        return (Array(samples.prefix(mostObjects)), samples.count > mostObjects)
+    }
+
+    /// Clinical records and documents, each with its own checkbox. There is no way to grant them all at once.
+    private static func objects(
+        of type: ObjectType, _ granted: Set<SampleIdentity>, _ future: Bool, _ own: SampleStore, _ call: PageCall
+    ) throws -> HTML {
+        let (samples, isCut) = try listed(type, own)
+        let lines: [HTML] = samples.map { sample in
+            let record = try? sample.body?.decoded(as: ClinicalRecord.self)
+            let title = record?.displayName ?? name(of: type, call)
+            let marked: HTML = granted.contains(sample.identity) ? " checked" : ""
+            let uuid = sample.identity.description
+            return """
+                <li><input type="hidden" name="shown.\(type.id)" value="\(uuid)"><label><input type="checkbox" name="object.\(type.id)" value="\(uuid)"\(marked)> \
+                \(title), \(call.times.day(sample.start))</label></li>
+                """
+        }
+        let marked: HTML = future ? " checked" : ""
+        let more: HTML = isCut ? "<li class=\"note\">\(call.texts("clients.older", "\(samples.count)"))</li>" : ""
+        return
+            "<ul class=\"plain\">\(lines)\(more)<li><label><input type=\"checkbox\" name=\"future\" value=\"\(type.id)\"\(marked)> \(call.texts("clients.future"))</label></li></ul>"
+    }
+
+    /// The objects of a type that a client may read now.
+    private static func readable(_ type: ObjectType, by client: Client, _ call: PageCall) throws -> Set<SampleIdentity> {
+        guard let sampleType = SampleType(type.id) else { return [] }
+        let reader = try call.core.readers.lend(to: client)
+        return try withExtendedLifetime(reader) {
+            let cursor = try reader.store.samples(
+                matching: SampleQuery(types: [sampleType], subject: try call.person().subject))
+            defer { cursor.close() }
+            var all: Set<SampleIdentity> = []
+            while let next = try cursor.next() { all.insert(next.sample.identity) }
+            return all
+        }
+    }
+
+    // MARK: What it may
+
+    private static func grants(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let grants = try store.grants(of: client).filter { $0.subject == subject && ($0.reading != .none || $0.mayWrite) }
+        guard !grants.isEmpty else { return "<p class=\"note\">\(texts("clients.mayNothing"))</p>" }
+        let rows: [HTML] = try grants.map { grant in
+            let name = name(of: grant.type, call)
+            let writing = texts(grant.mayWrite ? "clients.yes" : "clients.no")
+            let change = try change(grant, client, own, call)
+            return """
+                <tr><th scope="row">\(name)</th><td>\(words(grant.reading, call))</td><td>\(writing)</td>
+                <td>\(change)<form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="withdraw">\
+                <input type="hidden" name="type" value="\(grant.type.id)"><button class="bad" aria-label="\(texts("clients.withdrawOf", name))">\
+                \(texts("clients.withdraw"))</button></form></td></tr>
+                """
+        }
+        return table(
+            "may\(client.id)", texts("clients.may"),
+            ["clients.type", "clients.reads", "clients.writes", "clients.change"].map { texts($0) }, rows)
+    }
+
+    /// A form that widens or narrows a grant.
+    private static func change(_ grant: Grant, _ client: Client, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, name) = (call.texts, name(of: grant.type, call))
+        func form(_ fields: HTML) -> HTML {
+            """
+            <form method="post" action="/page/clients/\(Int(client.id))"><input type="hidden" name="do" value="read"><input type="hidden" name="type" value="\(grant.type.id)">\
+            \(fields) <button class="quiet" aria-label="\(texts("clients.setOf", name))">\(texts("clients.set"))</button></form>
+            """
+        }
+        switch grant.reading {
+        case .none: return ""
+        case .from: return form(date(grant.type, day(grant.reading, call), call))
+        case .objects(let future):
+            let objects = try objects(of: grant.type, try readable(grant.type, by: client, call), future, own, call)
+            return "<details><summary>\(texts("clients.which"))</summary>\(form(objects))</details>"
+        }
+    }
+
+    /// The first readable day in the format of a browser's date field.
+    private static func day(_ reading: Grant.Reading, _ call: PageCall) -> String {
+        guard case .from(let start) = reading, reading != .all else { return "" }
+        return call.times.date(start)
+    }
+
+    private static func words(_ reading: Grant.Reading, _ call: PageCall) -> String {
+        switch reading {
+        case .none: call.texts("clients.no")
+        case .all: call.texts("clients.yes")
+        case .from(let start): call.texts("clients.from", call.times.day(start))
+        case .objects(future: false): call.texts("clients.some")
+        case .objects(future: true): call.texts("clients.someAndFuture")
+        }
+    }
+
+    static func table(_ id: String, _ caption: String, _ heads: [String], _ rows: [HTML]) -> HTML {
+        let heads: [HTML] = heads.map { "<th scope=\"col\">\($0)</th>" }
+        return """
+            <div class="scroll" role="region" tabindex="0" aria-labelledby="\(id)"><table><caption id="\(id)">\(caption)</caption>
+            <thead><tr>\(heads)</tr></thead><tbody>\(rows)</tbody></table></div>
+            """
+    }
+
+    // MARK: What it read
+
+    private static func ledger(of client: Client, _ store: SampleStore, _ call: PageCall) throws -> HTML {
+        let (texts, subject) = (call.texts, try call.person().subject)
+        let entries = try store.readLedger(of: client).filter { $0.subject == subject }
+        guard !entries.isEmpty else { return "" }
+        let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
+            let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
+            return
+                "<tr><th scope=\"row\">\(entry.day)</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
+        }
+        return "<details><summary>\(texts("clients.read"))</summary>"
+            + table(
+                "read\(client.id)", texts("clients.ledger"), ["clients.day", "clients.type", "clients.count"].map { texts($0) },
+                rows)
+            + "</details>"
+    }
+
+    // MARK: Answers
+
+    @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.writer()
+        let subject = try call.person().subject
+        guard let client = try store.clients().first(where: { "\($0.id)" == call.variables[0] }) else {
+            throw Problem(404, "Program not found.")
+        }
+        let known = try store.grants(of: client).filter { $0.subject == subject }
+        func change(
+            _ type: ObjectType, _ accesses: Set<Grant.Access>, objects: [SampleIdentity] = [], _ body: (inout Grant) -> Void
+        ) throws {
+            var grant = known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
+            body(&grant)
+            try store.set(grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
+        }
+        switch call.text("do") {
+        case "withdraw":
+            guard let type = call.text("type").flatMap({ ObjectType($0) }) else {
+                throw Problem(400, "'type' must be a known type.")
+            }
+            if known.contains(where: { $0.type == type }) {
+                try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
+            }
+        case "read":
+            // This only changes what the client may already read. Further access has to be requested first.
+            guard let type = call.text("type").flatMap({ ObjectType($0) }),
+                let grant = known.first(where: { $0.type == type && $0.reading != .none })
+            else { throw Problem(400, "The program may not read this type.") }
+            let (reading, objects) = try reading(type, grant.reading, client, call)
+            try change(type, [.read], objects: objects) { $0.reading = reading }
+        case "answer":
+            let requests = (try store.openRequests(of: client) + store.refusedRequests(of: client)).filter {
+                $0.subject == subject
+            }
+            for asked in call.list("asked") {
+                let parts = asked.split(separator: ".", maxSplits: 1).map(String.init)
+                guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {
+                    throw Problem(400, "'asked' contains an unknown type.")
+                }
+                // Only open requests are answered, since the page may be out of date.
+                guard requests.contains(where: { (access == .read ? $0.read : $0.write).contains(type) }) else { continue }
+                let isGranted = call.list("yes").contains(asked)
+                guard access == .read else {
+                    try change(type, [.write]) { $0.mayWrite = isGranted }
+                    continue
+                }
+                guard isGranted || type.isAskedByObject else {
+                    try change(type, [.read]) { $0.reading = .none }
+                    continue
+                }
+                let (reading, objects) = try reading(type, .none, client, call)
+                try change(type, [.read], objects: objects) { $0.reading = reading }
+            }
+        default: throw Problem(400, "'do' must be answer, read, or withdraw.")
+        }
+        return call.see("/page/clients")
+    }
+
+    /// The new read access to a type according to the form, replacing the current one.
+    private static func reading(
+        _ type: ObjectType, _ before: Grant.Reading, _ client: Client, _ call: PageCall
+    ) throws -> (Grant.Reading, [SampleIdentity]) {
+        guard type.isAskedByObject else {
+            guard let day = call.text("from.\(type.id)") else { return (.all, []) }
+            // If the day did not change, the exact start time is kept.
+            if day == Self.day(before, call) { return (before, []) }
+            guard day.utf8.count == 10, let start = Instant(written: day, now: call.now, zone: call.zone) else {
+                throw Problem(400, "'from.\(type.id)' must be a date such as 2026-11-20.")
+            }
+            return (.from(start), [])
+        }
+        let future = call.list("future").contains(type.id)
+        func named(_ field: String) -> Set<SampleIdentity> {
+            Set(call.list("\(field).\(type.id)").compactMap { SampleIdentity($0) })
+        }
+        // Objects that the form did not show keep their state.
+        let kept = before == .none ? [] : try readable(type, by: client, call).subtracting(named("shown"))
+        let objects = named("object").union(kept)
+        return (objects.isEmpty && !future ? .none : .objects(future: future), Array(objects))
+    }
+}

@@ -1,0 +1,180 @@
+import Dispatch
+import FoundationEssentials
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// A nearby device, as `vitalgate scan --format ndjson` prints it.
+struct NearbyLine: Decodable, Sendable {
+    var address: String
+    var durable: Bool
+    var name: String?
+    var strength: Int?
+    var profiles: [String]
+    var adopted: Bool
+    var bonded: Bool
+}
+
+/// The page for the hub's devices: their state and advice, nearby devices, adoption, pairing, and assignment to a person.
+enum DevicesPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "devices", right: .keeper, answer: page),
+        PageRoute(method: "POST", path: "devices", right: .keeper, body: 4096, answer: act),
+    ]
+
+    private static let seconds = 8
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let (texts, work) = (call.texts, call.site.hubWork.now)
+        let told = call.site.settings.hub?.devices()
+        let store = try call.hubReader().store
+        let names = try store.personNames()
+        let adopted = try store.adoptedDevices()
+        let cards: [HTML] = adopted.map { device in
+            let state = told?.devices.first { $0.address == device.address }
+            return card(device, state, isRunning: told?.isRunning ?? false, names, call)
+        }
+        let running: HTML = work.running.map { "<p role=\"status\">\(texts("devices.running." + $0))</p>" } ?? ""
+        let outcome: HTML =
+            work.outcome.map { outcome in
+                let words: [HTML] = outcome.words.split(separator: "\n").prefix(20).map {
+                    "<p class=\"\(outcome.code == 0 ? "done" : "problem")\" role=\"status\">\($0)</p>"
+                }
+                return "\(words)"
+            } ?? ""
+        let body: HTML = """
+            <h1>\(texts("nav.devices"))</h1>
+            \(HTML.choose(told?.isRunning != true, "<p class=\"note\">\(texts("devices.noHub"))</p>"))
+            \(outcome)
+            <h2>\(texts("devices.own"))</h2>
+            \(HTML.choose(cards.isEmpty, "<p>\(texts("devices.none"))</p>", "<ul class=\"cards wide\">\(cards)</ul>"))
+            <h2>\(texts("devices.near"))</h2>
+            \(running)
+            \(work.running == nil ? form("scan", [], texts("devices.scan"), nil) : "")
+            \(near(work.near, adopted, call))
+            """
+        // A refresh shows the outcome to users without scripts, too.
+        return .page(
+            PageLayout(call: call, title: texts("nav.devices"), place: "/page/devices", refresh: work.running == nil ? nil : 2)
+                .whole(body))
+    }
+
+    private static func card(
+        _ device: AdoptedDevice, _ state: HubDoor.Device?, isRunning: Bool, _ names: [String: String], _ call: PageCall
+    ) -> HTML {
+        let texts = call.texts
+        var facts: [String] = []
+        if let battery = state?.battery { facts.append(texts("devices.battery", PageValues.text(battery))) }
+        if let rate = state?.rate, rate > 0 { facts.append(texts("devices.rate", PageValues.text(rate))) }
+        if let near = call.site.hubWork.now.near.first(where: { device.address.lowercased().hasSuffix($0.address.lowercased()) })?
+            .strength
+        {
+            facts.append(texts("devices.signal", "\(near)"))
+        }
+        let silence: HTML =
+            state?.silentSince.map { "<p class=\"problem\">\(texts("devices.silent", call.times.text($0)))</p>" } ?? ""
+        let low: HTML = (state?.battery).map { $0 < 15 ? "<p class=\"problem\">\(texts("devices.low"))</p>" : "" } ?? ""
+        let last: HTML = state?.last.map { "<p class=\"from\">\(texts("devices.last")) \(call.times.element($0))</p>" } ?? ""
+        let people: [HTML] = names.sorted { $0.value < $1.value }.map { subject, name in
+            let chosen: HTML = subject == device.subject ? " selected" : ""
+            return "<option value=\"\(subject)\"\(chosen)>\(name)</option>"
+        }
+        let name = device.name.isEmpty ? device.address : device.name
+        return """
+            <li class="card"><h3>\(name)</h3>
+            <p>\(state?.state ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>
+            \(last)<p class="note">\(facts.joined(separator: " · "))</p>\(silence)\(low)
+            <p class="note">\(device.address) · \(device.profiles.joined(separator: ", "))</p>
+            <form method="post" action="/page/devices"><input type="hidden" name="do" value="assign"><input type="hidden" name="address" value="\(device.address)">
+            <label>\(texts("devices.whose")) <select name="subject">\(people)</select></label> <button class="quiet" aria-label="\(texts("devices.assignOf", name))">\(texts("devices.assign"))</button></form></li>
+            """
+    }
+
+    private static func near(_ lines: [NearbyLine], _ adopted: [AdoptedDevice], _ call: PageCall) -> HTML {
+        let texts = call.texts
+        let known = Set(adopted.map(\.address))
+        let rows: [HTML] = lines.filter { !$0.profiles.isEmpty || $0.adopted }.map { line in
+            let name = line.name ?? line.address
+            let isAdopted = line.adopted || known.contains("bluetooth:" + line.address)
+            let actions: HTML
+            if isAdopted {
+                actions = "<span>\(texts("devices.adopted"))</span>"
+            } else {
+                let pair: HTML =
+                    line.bonded
+                    ? "" : form("pair", [("address", line.address)], texts("devices.pair"), texts("devices.pairOf", name))
+                let adopt: HTML =
+                    line.durable || line.bonded
+                    ? form(
+                        "adopt", [("address", line.address), ("name", line.name ?? "")] + line.profiles.map { ("profile", $0) },
+                        texts("devices.adopt"), texts("devices.adoptOf", name)) : ""
+                actions = adopt + pair
+            }
+            return """
+                <tr><th scope="row">\(name)</th><td>\(line.address)</td><td>\(line.strength.map { "\($0) dBm" } ?? "")</td><td>\(line.profiles.joined(separator: ", "))</td><td>\(actions)</td></tr>
+                """
+        }
+        guard !rows.isEmpty else { return lines.isEmpty ? "" : "<p>\(texts("devices.nobody"))</p>" }
+        return ClientsPage.table(
+            "near", texts("devices.heard"),
+            ["targets.name", "devices.address", "devices.strength", "devices.profiles", "clients.change"].map { texts($0) }, rows)
+    }
+
+    private static func form(_ action: String, _ fields: [(String, String)], _ text: String, _ label: String?) -> HTML {
+        let hidden: [HTML] = fields.map { "<input type=\"hidden\" name=\"\($0.0)\" value=\"\($0.1)\">" }
+        let label: HTML = label.map { " aria-label=\"\($0)\"" } ?? ""
+        return
+            "<form method=\"post\" action=\"/page/devices\"><input type=\"hidden\" name=\"do\" value=\"\(action)\">\(hidden)<button\(label)>\(text)</button></form>"
+    }
+
+    // MARK: What is done
+
+    @Sendable private static func act(_ call: PageCall) throws -> HTTPResponse {
+        guard let hub = call.site.settings.hub else { throw Problem(503, "The hub is not available.") }
+        let action = call.text("do") ?? ""
+        if action == "assign" {
+            let store = try call.writer()
+            guard let address = call.text("address"), let subject = call.text("subject"), try store.personNames()[subject] != nil
+            else {
+                throw Problem(400, "Choose an adopted device and a person.")
+            }
+            try call.doing { try store.assign(device: address, to: subject) }
+            hub.reload()
+            return call.see("/page/devices")
+        }
+        let words = try words(action, call)
+        let isBegun = call.site.hubWork.begin(action) {
+            let outcome = hub.run(words)
+            if outcome.code == 0, action != "scan" { hub.reload() }
+            guard action == "scan", outcome.code == 0 else { return (outcome, nil) }
+            let lines = outcome.output.split(separator: "\n").prefix(200)
+            return (outcome, lines.compactMap { try? JSONDecoder().decode(NearbyLine.self, from: Data($0.utf8)) })
+        }
+        guard isBegun else { throw Problem(409, "Another scan or pairing is running. Try again when it has ended.") }
+        return call.see("/page/devices")
+    }
+
+    /// The program's arguments. Each field is checked and becomes one argument, and none can be mistaken for an option.
+    private static func words(_ action: String, _ call: PageCall) throws -> [String] {
+        if action == "scan" { return ["scan", "--seconds", "\(seconds)", "--format", "ndjson"] }
+        let address = call.text("address") ?? ""
+        let parts = address.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 6, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
+            throw Problem(400, "'address' must be a Bluetooth address.")
+        }
+        switch action {
+        case "pair": return ["devices", "pair", address, "--seconds", "\(seconds)"]
+        case "adopt":
+            let profiles = call.list("profile").filter {
+                $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" } && !$0.hasPrefix("-")
+            }
+            let name = call.text("name").map { ["--name=\($0.prefix(100))"] } ?? []
+            return ["devices", "adopt", address] + profiles.prefix(8).flatMap { ["--profile", $0] } + name
+        default: throw Problem(400, "'do' must be scan, adopt, pair, or assign.")
+        }
+    }
+}
+
+/// Runs a closure on its own thread.
+func detach(_ body: @escaping @Sendable () -> Void) { DispatchQueue(label: "vitalgate.page").async(execute: body) }

@@ -1,0 +1,130 @@
+import Formats
+import Glibc
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page for uploading files and for the results of imports. A file arrives in pieces and moves to the hub's inbox when it is
+/// complete.
+enum FilesPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "files", right: .keeper, answer: page),
+        PageRoute(method: "POST", path: "data/files/*", right: .keeper, body: piece, answer: take),
+    ]
+
+    private static let piece = 1 << 20
+    /// The maximum size of a file in bytes. An export of the Health app has 1 or 2 GB.
+    private static let longest = 8 << 30
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let texts = call.texts
+        let store = try call.hubReader().store
+        let rows = try store.accounts(limit: 50).reversed().filter { $0.kind == .import }.prefix(20).map {
+            CarePage.row($0, call)
+        }
+        let drop: HTML =
+            call.site.settings.hub?.inbox == nil
+            ? "<p>\(texts("files.noInbox"))</p>"
+            : """
+            <div class="drop" data-drop data-sending="\(texts("files.sending"))" data-sent="\(texts("files.sent"))" data-refused="\(texts("files.refused"))">
+            <label for="file">\(texts("files.drop"))</label> <input type="file" id="file" multiple>
+            <p role="status" data-state></p></div>
+            <noscript><p>\(texts("files.noScript"))</p></noscript>
+            """
+        let body: HTML = """
+            <h1>\(texts("nav.files"))</h1>
+            \(drop)
+            <div data-accounts>\(rows.isEmpty ? "" : ClientsPage.table("files", texts("files.read"), CarePage.columns(call), Array(rows)))</div>
+            """
+        return .page(
+            PageLayout(call: call, title: texts("nav.files"), place: "/page/files").whole(body, scripts: ["page.js", "files.js"]))
+    }
+
+    /// Receives one piece of a file. `at` is its offset, and `whole` marks the last piece.
+    @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
+        guard let hub = call.site.settings.hub, let inbox = hub.inbox else {
+            throw Problem(503, "The hub has no inbox for files.")
+        }
+        guard let given = call.text("name"), isName(given), UUIDText.isValid(call.variables[0]),
+            let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
+        else { throw Problem(400, "'name' must be a file name, and 'at' the offset of the piece.") }
+        guard offset <= longest - call.request.body.count else { throw Problem(413, "A file can have at most 8 GiB.") }
+        // The hub ignores files that look unfinished, so it would never read this one.
+        guard let name = hub.readName(given), isName(name) else {
+            throw Problem(422, "The hub does not import files with this name.")
+        }
+        if offset == 0 { removeDrafts(of: inbox, at: call.now) }
+        // A draft is hidden until it is complete.
+        let draft = "\(inbox)/\(draftPrefix)\(call.variables[0].lowercased())"
+        let isWhole = call.text("whole") != nil
+        let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
+        if isWhole { try place(draft, in: inbox, as: name) }
+        var object = JSONObject()
+        object.set("have", end)
+        return .data(object.line)
+    }
+
+    /// The maximum duration of an upload in seconds.
+    private static let patience: Int64 = 86_400
+
+    /// Removes abandoned drafts.
+    static func removeDrafts(of inbox: String, at now: Instant) {
+        guard let stream = opendir(inbox) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var status = stat()
+            guard name.hasPrefix(draftPrefix), UUIDText.isValid(String(name.dropFirst(draftPrefix.count))),
+                lstat("\(inbox)/\(name)", &status) == 0, Int64(status.st_mtim.tv_sec) < now.microseconds / 1_000_000 - patience
+            else { continue }
+            unlink("\(inbox)/\(name)")
+        }
+    }
+
+    private static let draftPrefix = ".page-"
+
+    /// Writes a piece and returns the offset of the next piece.
+    private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_TRUNC : 0), 0o600)
+        guard descriptor >= 0 else { throw Problem(503, "The hub cannot write to its inbox.") }
+        defer { close(descriptor) }
+        // A repeated piece overwrites itself. A piece beyond the end is rejected.
+        guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw Problem(409, "A piece of the file is missing.") }
+        var written = 0
+        while written < octets.count {
+            let count = octets[written...].withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
+            }
+            guard count > 0 else { throw Problem(507, "The disk of the inbox is full.") }
+            written += count
+        }
+        guard !isLast || (ftruncate(descriptor, off_t(offset + written)) == 0 && fsync(descriptor) == 0) else {
+            throw Problem(507, "The disk of the inbox is full.")
+        }
+        return offset + written
+    }
+
+    /// Moves a complete file to an unused name, so that no file is replaced. The hub reads files that are moved into place and
+    /// skips files that are still open.
+    private static func place(_ draft: String, in inbox: String, as name: String) throws {
+        for number in 1...1000 {
+            let free = "\(inbox)/" + (number == 1 ? name : "\(number)-\(name)")
+            let reserved = open(free, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if reserved >= 0 {
+                defer { close(reserved) }
+                guard rename(draft, free) == 0 else { break }
+                return
+            }
+            guard errno == EEXIST else { break }
+        }
+        throw Problem(503, "The hub cannot write to its inbox.")
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...200).contains(name.utf8.count) && !name.hasPrefix(".")
+            && !name.utf8.contains { $0 < 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "/") }
+    }
+}

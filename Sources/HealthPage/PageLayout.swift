@@ -1,0 +1,68 @@
+import HTTPServerKit
+
+/// The common layout of all pages.
+struct PageLayout {
+    let call: PageCall
+    let title: String
+    /// The page's path, as in the navigation.
+    var place = ""
+    /// The refresh interval of the browser in seconds.
+    var refresh: Int?
+
+    /// The navigation's links.
+    private static let places: [(path: String, text: String, isKeepers: Bool)] = [
+        ("/page/", "nav.today", false), ("/page/clients", "nav.clients", false), ("/page/care", "nav.care", false),
+        ("/page/devices", "nav.devices", true), ("/page/files", "nav.files", true), ("/page/targets", "nav.targets", true),
+    ]
+
+    /// A complete page.
+    func whole(_ body: HTML, scripts: [String] = ["page.js"]) -> HTML {
+        let (files, texts) = (call.site.settings.files, call.texts)
+        let again: HTML = refresh.map { "<meta http-equiv=\"refresh\" content=\"\($0)\">" } ?? ""
+        let scripts: [HTML] = scripts.map { "<script src=\"\(files.address(of: $0))\" defer></script>" }
+        return """
+            <!DOCTYPE html>
+            <html lang="\(texts.language)">
+            <head>
+            <meta charset="utf-8">
+            <title>\(title) · Vitalgate</title>
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
+            <link rel="stylesheet" href="\(files.address(of: "page.css"))">
+            \(scripts)\(again)
+            </head>
+            <body\(words)>
+            <a class="skip" href="#main">\(texts("nav.skip"))</a>
+            \(header)
+            <main id="main" tabindex="-1">
+            \(body)
+            </main>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// The texts of the scripts as attributes: `data-connected` and others.
+    private var words: HTML {
+        let words: [HTML] = call.texts.beginning(with: "script.").map { " data-\($0.key.dropFirst(7))=\"\($0.text)\"" }
+        return "\(words)"
+    }
+
+    private var header: HTML {
+        let texts = call.texts
+        guard call.session != nil else { return "<header><span class=\"brand\">Vitalgate</span></header>" }
+        let links: [HTML] = Self.places.filter { !$0.isKeepers || call.isKeeper }.map { each in
+            let current: HTML = each.path == place ? " aria-current=\"page\"" : ""
+            return "<li><a href=\"\(each.path)\"\(current)>\(texts(each.text))</a></li>"
+        }
+        return """
+            <header>
+            <span class="brand">Vitalgate</span>
+            <nav aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
+            <form method="post" action="/page/logout"><button class="quiet">\(texts("nav.logout"))</button></form>
+            </header>
+            """
+    }
+}

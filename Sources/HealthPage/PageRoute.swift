@@ -1,0 +1,142 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// A route of the page.
+struct PageRoute: Sendable {
+    /// The required access.
+    enum Right: Sendable {
+        /// No session. This is for login and for files without personal data.
+        case none
+        /// A session. It sees its person's own data only.
+        case person
+        /// A session of the hub's keeper, the person that the store belongs to.
+        case keeper
+    }
+
+    let method: String
+    /// The path after `/page/`, with `*` for variable parts.
+    let path: String
+    var right = Right.person
+    /// The maximum size of the body in bytes.
+    var body = 0
+    /// Whether the answer may read much data. It then runs on a separate queue.
+    var isSlow = false
+    let answer: @Sendable (PageCall) throws -> HTTPResponse
+
+    /// The values for each `*`, or `nil` if the path does not match.
+    func variables(of path: ArraySlice<String>) -> [String]? {
+        let parts = self.path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == path.count else { return nil }
+        var found: [String] = []
+        for (part, given) in zip(parts, path) {
+            if part == "*" { found.append(given) } else if part != given { return nil }
+        }
+        return found
+    }
+}
+
+/// A request to the page.
+struct PageCall {
+    let site: PageSite
+    let request: HTTPRequest
+    /// The values for each `*` of the path.
+    let variables: [String]
+    /// The session, or `nil` if the route needs none.
+    let session: PageSession?
+    /// The session token that the browser sent.
+    let token: String?
+    let texts: PageTexts
+    private let form: [RequestHead.QueryItem]
+    private let kept = KeptReaders()
+
+    init(
+        _ site: PageSite, _ request: HTTPRequest, _ variables: [String], _ session: PageSession?, _ token: String?
+    ) throws {
+        (self.site, self.request, self.variables) = (site, request, variables)
+        (self.session, self.token) = (session, token)
+        texts = site.settings.files.texts(request.head.header("accept-language"))
+        let isForm = request.head.header("content-type")?.lowercased().hasPrefix("application/x-www-form-urlencoded") ?? false
+        form = isForm ? try request.form() : []
+    }
+
+    var core: ServiceCore { site.core }
+
+    /// The value of a query or form field.
+    func text(_ name: String) -> String? {
+        let item = request.head.query.first { $0.name == name } ?? form.first { $0.name == name }
+        return item.flatMap { $0.value.isEmpty ? nil : $0.value }
+    }
+
+    /// All values of a query or form field.
+    func list(_ name: String) -> [String] { (request.head.query + form).filter { $0.name == name }.map(\.value) }
+
+    /// The session of the person.
+    ///
+    /// - Throws: ``Problem`` 401 if there is no session.
+    func person() throws -> PageSession {
+        guard let session else { throw Problem(401, "You are not logged in.") }
+        return session
+    }
+
+    /// A reader that shows the person's own data.
+    func reader() throws -> Reader { kept.keep(try core.readers.lend(toPerson: try person().subject)) }
+
+    /// A reader that shows everything. Callers must show only the person's own data or check for the keeper.
+    func hubReader() throws -> Reader { kept.keep(try core.readers.lend(to: nil)) }
+
+    /// The store, open for writing.
+    func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
+
+    /// Runs a change. If the store refuses it, throws a ``Problem`` with the store's message for the user.
+    func doing(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as StoreError where error.kind == .invalid {
+            throw Problem(409, error.description)
+        } catch let fewer as FewerReadings {
+            throw Problem(409, fewer.description)
+        }
+    }
+
+    /// Whether the person is the hub's keeper, that is, the store belongs to this person.
+    var isKeeper: Bool { session.map { $0.subject == core.keeper } ?? false }
+
+    var now: Instant { core.settings.now() }
+
+    /// The time zone that the user chose, or the hub's.
+    var zone: TimeZoneRules { text("zone").flatMap { core.settings.zones($0) } ?? core.settings.zone }
+
+    var times: PageTimes { PageTimes(zone: zone, now: now, texts: texts) }
+    var values: PageValues { PageValues(texts: texts, units: site.settings.units) }
+
+    /// A redirect to a page after a change.
+    func see(_ path: String) -> HTTPResponse { HTTPResponse(status: 303, headers: [("Location", path)]) }
+}
+
+/// Headers that HTML and data of the page share.
+extension HTTPResponse {
+    /// The policy allows only this site's own resources, no inline scripts, and no frames in other sites.
+    private static let policy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
+        frame-ancestors 'none'
+        """
+
+    static func page(_ html: HTML, status: Int = 200) -> HTTPResponse {
+        var response = HTTPResponse(status: status, type: "text/html; charset=utf-8", Array(html.text.utf8))
+        // With 'no-referrer', browsers would omit the origin when they send forms.
+        response.headers += [
+            ("Content-Security-Policy", policy), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
+            ("Vary", "Cookie, Accept-Encoding, Accept-Language"), ("X-Frame-Options", "DENY"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+        ]
+        return response
+    }
+
+    static func data(_ json: [UInt8]) -> HTTPResponse {
+        var response = HTTPResponse(type: "application/json", json)
+        response.headers += [("Cache-Control", "no-store"), ("Vary", "Cookie, Accept-Encoding, Accept-Language")]
+        return response
+    }
+}

@@ -1,0 +1,177 @@
+import Dispatch
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+import Synchronization
+
+/// The settings of the page.
+public struct PageSettings: Sendable {
+    /// The page's style, scripts and texts.
+    public var files: PageFiles
+    /// The page's interface to the hub. Without it, the page shows no devices.
+    public var hub: HubDoor?
+    /// Returns the preferred unit of a type, or `nil` if none is set.
+    public var units: @Sendable (SampleType) -> Unit? = { _ in nil }
+    /// Called with the address that sent an invalid page code, at most once a second.
+    public var onWrongCode: @Sendable (_ address: String) -> Void = { _ in }
+
+    /// Creates settings without a hub.
+    public init(files: PageFiles) { self.files = files }
+}
+
+/// The web page. It finds the route and the session of a request.
+package final class PageSite: Site {
+    let core: ServiceCore
+    let settings: PageSettings
+    /// The cookie. Its name depends on the store, so that two hubs on one host do not overwrite each other's.
+    let cookie: PageCookie
+    let hubWork = HubWork()
+    /// The queue for slow reads. It is separate from the API, and being serial it always gets a thread.
+    private let slowQueue = DispatchQueue(label: "vitalgate.page-looks")
+    /// The queue for quick reads, which do not wait for slow ones.
+    private let quickQueue = DispatchQueue(label: "vitalgate.page")
+    private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// Creates the page of a service.
+    package init(_ core: ServiceCore, _ settings: PageSettings) {
+        (self.core, self.settings) = (core, settings)
+        cookie = PageCookie(store: core.settings.store, keeper: core.keeper, isSecure: core.settings.server.identity != nil)
+        if let inbox = settings.hub?.inbox { FilesPage.removeDrafts(of: inbox, at: core.settings.now()) }
+    }
+
+    static let routes: [PageRoute] = [
+        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, ChartData.routes, ClientsPage.routes,
+        CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
+    ].flatMap { $0 }
+
+    private static let staticFiles = [
+        PageRoute(
+            method: "GET", path: "static/*", right: .none,
+            answer: { call in
+                guard let file = call.site.settings.files.files[call.variables[0]] else { throw Problem(404, "File not found.") }
+                var response = HTTPResponse(type: file.type, file.octets)
+                // The address contains the file's version.
+                response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
+                return response
+            })
+    ]
+
+    package func has(_ path: [String]) -> Bool { path.isEmpty || path[0] == "page" }
+
+    package func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
+        guard let (route, variables) = try route(head) else {
+            return ResolvedRequest { _ in HTTPResponse(status: 303, headers: [("Location", "/page/")]) }
+        }
+        return ResolvedRequest(
+            body: try bodyAllowance(of: head, route), queue: queue(for: route),
+            payer: { [self] in (try? session(head)) != nil ? .page : .stranger },
+            answer: { [self] request in
+                do { return try answer(request, route, variables) } catch { return Problem(of: error).response }
+            })
+    }
+
+    /// Without a session, only login may send a body. The session is checked before memory is reserved.
+    private func bodyAllowance(of head: RequestHead, _ route: PageRoute) throws(Problem) -> BodyAllowance {
+        guard route.body > 0 else { return .nothing }
+        if route.right == .none { return BodyAllowance(most: route.body, payer: .stranger) }
+        do {
+            guard try session(head) != nil else { throw Self.noSession }
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw .busy
+        }
+        return BodyAllowance(most: route.body, payer: .page)
+    }
+
+    /// Whether the browser withheld the cookie because the link came from another site.
+    private static func isFromElsewhere(_ head: RequestHead) -> Bool {
+        head.isLinkFollowed && ["cross-site", "same-site"].contains(head.header("sec-fetch-site") ?? "")
+    }
+
+    private static let noSession = Problem(401, "You are not logged in. Run 'vitalgate page open' on the hub to get a link.")
+
+    /// The session for one of the browser's cookies, with its token.
+    private func session(_ head: RequestHead) throws -> (session: PageSession, token: String)? {
+        for token in cookie.tokens(of: head) {
+            if let session = try session(bearing: token) { return (session, token) }
+        }
+        return nil
+    }
+
+    /// The session of a token, or `nil` if the token is invalid or expired.
+    func session(bearing token: String) throws -> PageSession? {
+        let reader = try core.readers.lend(to: nil)
+        return try withExtendedLifetime(reader) { try reader.store.pageSession(bearing: token, at: core.settings.now()) }
+    }
+
+    /// Reports an invalid page code, at most once a second, so that the log cannot fill the disk.
+    func report(wrongCodeFrom address: String) {
+        let isDue = lastReport.withLock { last in
+            let now = ContinuousClock.now
+            if let earlier = last, now - earlier < .seconds(1) { return false }
+            last = now
+            return true
+        }
+        if isDue { settings.onWrongCode(address) }
+    }
+
+    /// Changes wait in the same queue as clients' changes.
+    private func queue(for route: PageRoute) -> DispatchQueue? {
+        if route.method != "GET" { return core.writer.queue }
+        // The server's own threads do not read samples. The page's files are in memory.
+        if route.right == .none { return nil }
+        return route.isSlow ? slowQueue : quickQueue
+    }
+
+    private func answer(_ request: HTTPRequest, _ route: PageRoute, _ variables: [String]) throws -> HTTPResponse {
+        let (session, token) = try session(request.head).map { ($0, $1) } ?? (nil, nil)
+        let call = try PageCall(self, request, variables, session, token)
+        switch (route.right, session) {
+        case (.none, _): break
+        case (_, nil):
+            guard request.head.isSafe, request.head.path.count < 2 || request.head.path[1] != "data" else {
+                throw Self.noSession
+            }
+            return Self.isFromElsewhere(request.head) ? LoginPage.again(call) : LoginPage.answer(call, status: 401)
+        case (.person, _): break
+        case (.keeper, _):
+            guard call.isKeeper else { return try failed(Problem(403, "Only the owner of the hub can do this."), call) }
+        }
+        return try withExtendedLifetime(call) {
+            do {
+                return try route.answer(call)
+            } catch let problem as Problem {
+                return try failed(problem, call)
+            }
+        }
+    }
+
+    /// An error page. Requests for data get the error as API clients do.
+    private func failed(_ problem: Problem, _ call: PageCall) throws -> HTTPResponse {
+        if call.request.head.path.contains("data") { throw problem }
+        let texts = call.texts
+        let body: HTML = """
+            <h1>\(texts("problem.title"))</h1><p class="problem">\(problem.detail)</p><p><a href="/page/">\(texts("problem.back"))</a></p>
+            """
+        return .page(PageLayout(call: call, title: texts("problem.title")).whole(body), status: problem.status)
+    }
+
+    /// The route of a request, or `nil` for the addresses without a trailing slash, which redirect to the page.
+    private func route(_ head: RequestHead) throws(Problem) -> (route: PageRoute, variables: [String])? {
+        if head.isSafe, head.path.isEmpty || head.path == ["page"] { return nil }
+        let path = head.path.dropFirst()
+        let method = head.method == "HEAD" ? "GET" : head.method
+        var methods: Set<String> = []
+        for route in Self.routes {
+            guard let variables = route.variables(of: path) else { continue }
+            if route.method == method { return (route, variables) }
+            methods.insert(route.method)
+        }
+        guard !methods.isEmpty else { throw Problem(404, "Page not found.") }
+        throw Problem(
+            405, "This page does not allow the method. See the Allow header.",
+            headers: ["Allow": methods.sorted().joined(separator: ", ")])
+    }
+}

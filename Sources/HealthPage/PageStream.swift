@@ -1,0 +1,99 @@
+import Formats
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// A person's new samples as server-sent events: the latest of each type with changes. A slow browser gets fewer events.
+///
+/// The events contain no change numbers, since these would reveal how much data other people have. After a lost connection, the
+/// browser reloads the whole page.
+final class PageStream: BodyStream {
+    private let call: PageCall
+    private let token: String
+    private let subject: String
+    private var anchor: Anchor
+    private var number: UInt64?
+    private var hasBegun = false
+    private var lastWord = ContinuousClock.now
+    let isLive = true
+
+    /// The maximum number of changes to read individually. If there are more, the browser reloads everything.
+    private static let most = 2000
+
+    init(_ call: PageCall) throws {
+        (self.call, token, subject) = (call, call.token ?? "", try call.person().subject)
+        let reader = try call.core.readers.lend(toPerson: subject)
+        anchor = try withExtendedLifetime(reader) { try reader.store.latestAnchor() }
+    }
+
+    // This precedes the first read, so that a commit in between is not missed.
+    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(isHurried: true, wake) }
+
+    func close() { if let number { call.core.bell.remove(number) } }
+
+    private struct Enough: Error {}
+
+    func next() throws -> BodyPiece {
+        var text = ""
+        if !hasBegun {
+            hasBegun = true
+            text = "retry: 2000\n\n"
+        }
+        // The stream ends with its session.
+        guard try isOpen() else { return hasEnded ? .end : end() }
+        text += try news()
+        // The session may have ended before the last of these samples was added.
+        guard try isOpen() else { return end() }
+        if text.isEmpty, ContinuousClock.now - lastWord >= call.core.settings.heartbeat { text = ": no news\n\n" }
+        guard text.isEmpty else {
+            lastWord = .now
+            return .octets(Array(text.utf8))
+        }
+        return .wait(atMost: max(.milliseconds(10), call.core.settings.heartbeat - (ContinuousClock.now - lastWord)))
+    }
+
+    private func isOpen() throws -> Bool { try call.site.session(bearing: token)?.subject == subject }
+
+    private var hasEnded = false
+
+    private func end() -> BodyPiece {
+        hasEnded = true
+        return .octets(Array("event: ended\ndata: {}\n\n".utf8))
+    }
+
+    private func news() throws -> String {
+        let reader = try call.core.readers.lend(toPerson: subject)
+        return try withExtendedLifetime(reader) {
+            let latest = try reader.store.latestAnchor()
+            var (newest, count): ([SampleType: Sample], Int) = ([:], 0)
+            var isMuch = false
+            func take() throws {
+                count += 1
+                if count > Self.most { throw Enough() }
+            }
+            do {
+                try reader.store.changes(
+                    after: anchor, types: nil, pruned: { _, _ in isMuch = true },
+                    { change, _ in
+                        try take()
+                        guard case .added(let stored) = change else {
+                            isMuch = true
+                            return
+                        }
+                        let sample = stored.sample
+                        if let other = newest[sample.origin.type], other.start > sample.start { return }
+                        newest[sample.origin.type] = sample
+                    })
+            } catch is Enough {
+                isMuch = true
+            }
+            anchor = latest
+            if isMuch { return "event: much\ndata: {}\n\n" }
+            let events = try newest.values.sorted { $0.origin.type.id < $1.origin.type.id }.map { sample in
+                "event: latest\ndata: " + String(decoding: try TypeCard.json(sample, reader, call).closed, as: UTF8.self) + "\n\n"
+            }
+            return events.joined()
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import HealthAnswers
+import HealthModel
+import SampleStore
+
+/// The page's format for values and units.
+struct PageValues {
+    let texts: PageTexts
+    let units: @Sendable (SampleType) -> Unit?
+
+    /// The unit of a type: the requested one, or the person's preferred one, or the type's own.
+    func unit(of type: SampleType, asked: String? = nil) -> Unit {
+        if let asked, let unit = try? Unit(written: asked), (try? conversion(of: type, to: unit)) != nil { return unit }
+        return units(type) ?? type.canonicalUnit
+    }
+
+    func conversion(of type: SampleType, to unit: Unit) throws(UnitError) -> UnitConversion {
+        try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
+    }
+
+    /// The display symbol of a unit.
+    func symbol(_ unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
+
+    /// A number with as many digits as are significant.
+    static func text(_ value: Double) -> String {
+        guard value.isFinite else { return "–" }
+        let magnitude = abs(value)
+        let places = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 || magnitude == 0 ? 2 : 3
+        let scale = [1.0, 10, 100, 1000][places]
+        guard magnitude < 1e15 else { return "\(value)" }
+        let whole = Int64((magnitude * scale).rounded())
+        let (front, rest) = (whole / Int64(scale), whole % Int64(scale))
+        var text = grouped(front)
+        if rest > 0 {
+            var digits = String(repeating: "0", count: places - "\(rest)".count) + "\(rest)"
+            while digits.hasSuffix("0") { digits.removeLast() }
+            text += "." + digits
+        }
+        return (value < 0 && whole > 0 ? "−" : "") + text
+    }
+
+    /// A number with thousands separators, such as `4,744`.
+    static func grouped(_ number: Int64) -> String {
+        let digits = Array("\(number)")
+        guard digits.count > 4 else { return String(digits) }
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+
+    /// A camel-case name as words: `systolicOver` becomes `Systolic over`.
+    static func words(_ name: String) -> String {
+        var text = ""
+        for letter in name {
+            if letter.isUppercase, !text.isEmpty { text += " " }
+            text += text.isEmpty ? letter.uppercased() : letter.lowercased()
+        }
+        return text
+    }
+
+    /// The displayed value and its unit, if it has one: an amount, a category's case, `124/79`, a workout's duration.
+    func shown(_ sample: Sample, in store: SampleStore) throws(StoreError) -> (value: String, unit: String) {
+        let type = sample.origin.type
+        switch type.kind {
+        case .quantity: return amount(sample.value, of: type)
+        case .category, .electrocardiogram, .visionPrescription:
+            return (type.caseName(of: sample.value).map(Self.words) ?? texts("value.unknown"), "")
+        case .workout:
+            let activity = type.caseName(of: sample.value).map(Self.words) ?? name(of: type)
+            return (activity, duration(from: sample.start, to: sample.end))
+        case .correlation:
+            guard let pressure = try BloodPressure(sample, in: store) else {
+                let count = (try? sample.body?.decoded(as: Correlation.self))?.objects.count ?? 0
+                return (texts("value.samples", "\(count)"), "")
+            }
+            let unit = unit(of: .bloodPressureSystolic)
+            return (pressure.text(try? conversion(of: .bloodPressureSystolic, to: unit)), symbol(unit))
+        case .workoutRoute, .heartbeatSeries, .audiogram:
+            let duration = duration(from: sample.start, to: sample.end)
+            return (duration.isEmpty ? name(of: type) : duration, "")
+        case .activitySummary, .stateOfMind, .medicationDoseEvent, .scoredAssessment, .clinicalRecord, .document:
+            let content = content(of: sample) ?? ""
+            return (content.isEmpty ? name(of: type) : content, "")
+        }
+    }
+
+    /// An amount in the type's unit on the page.
+    func amount(_ value: Double, of type: SampleType) -> (value: String, unit: String) {
+        let unit = unit(of: type)
+        guard let conversion = try? conversion(of: type, to: unit) else { return (Self.text(value), "") }
+        return (Self.text(conversion(value)), symbol(unit))
+    }
+
+    /// What an object's body contains, in a few words.
+    private func content(of sample: Sample) -> String? {
+        let body = sample.body
+        switch sample.origin.kind {
+        case .activitySummary:
+            guard let summary = try? body?.decoded(as: ActivitySummary.self) else { return nil }
+            if let energy = SampleType("activeEnergyBurned"),
+                let burned = summary.activeEnergyBurned?.value(in: energy.canonicalUnit, of: energy)
+            {
+                let (value, unit) = amount(burned, of: energy)
+                return "\(value) \(unit)"
+            }
+            return (summary.moveTime ?? summary.exerciseTime ?? summary.standHours).map { amount in
+                "\(Self.text(amount.numeral.doubleValue)) \(amount.unit.map { symbol($0) } ?? texts("rings.hours"))"
+            }
+        case .stateOfMind: return (try? body?.decoded(as: StateOfMind.self))?.labels.joined(separator: ", ")
+        case .medicationDoseEvent:
+            let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
+            return [name, sample.origin.type.caseName(of: sample.value).map(Self.words) ?? ""].joined(separator: " ")
+        case .scoredAssessment:
+            let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
+            return [Self.text(sample.value), risk.map(Self.words) ?? ""].joined(separator: " ")
+        case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
+        case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
+        default: return nil
+        }
+    }
+
+    /// A duration, such as `1 h 5 min`.
+    func duration(from start: Instant, to end: Instant) -> String {
+        let minutes = (end.microseconds - start.microseconds) / 60_000_000
+        guard minutes > 0 else { return "" }
+        return minutes < 60 ? texts("time.minutes", "\(minutes)") : texts("time.hours", "\(minutes / 60)", "\(minutes % 60)")
+    }
+
+    /// The display name of a type.
+    func name(of type: SampleType) -> String { texts["type." + type.id] ?? type.displayName }
+}
+
+/// The page's format for times.
+struct PageTimes {
+    let zone: TimeZoneRules
+    let now: Instant
+    let texts: PageTexts
+
+    private func parts(_ instant: Instant) -> (date: Substring, time: Substring) {
+        // The text is like 2026-11-20T06:31:00.000000.
+        let text = instant.wallTime(at: zone.offset(at: instant)).description
+        return (text.prefix(10), text.dropFirst(11).prefix(5))
+    }
+
+    /// A date, such as `2026-11-20`.
+    func date(_ instant: Instant) -> String { String(parts(instant).date) }
+
+    /// A time in a short form: `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
+    func text(_ instant: Instant) -> String {
+        let (date, time) = parts(instant)
+        let today = parts(now).date
+        if date == today { return String(time) }
+        if date == parts(Instant(microseconds: now.microseconds - 86_400_000_000)).date {
+            return texts("time.yesterday", String(time))
+        }
+        return texts("time.at", day(instant), String(time))
+    }
+
+    /// A day such as `20 Nov`, with the year if it is not the current one.
+    func day(_ instant: Instant) -> String {
+        let date = parts(instant).date.split(separator: "-").map(String.init)
+        guard date.count == 3, let month = Int(date[1]), let day = Int(date[2]) else { return String(parts(instant).date) }
+        let text = texts("time.day", "\(day)", texts("month.\(month)"))
+        return date[0] == parts(now).date.prefix(4) ? text : text + " " + date[0]
+    }
+
+    /// A time element with a machine-readable value.
+    func element(_ instant: Instant) -> HTML { "<time datetime=\"\(instant.description)\">\(text(instant))</time>" }
+}

@@ -1,0 +1,45 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page of one sample and its duplicates.
+enum SamplePage {
+    static let routes = [PageRoute(method: "GET", path: "sample/*", answer: page)]
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let store = try call.reader().store
+        guard let uuid = SampleIdentity(call.variables[0]), let explanation = try store.explain(uuid) else {
+            throw Problem(404, "Sample not found.")
+        }
+        let texts = call.texts
+        let sample = explanation.stored.sample
+        let (name, said) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
+        func list(_ key: String, _ relations: [Explanation.Relation]) throws -> HTML {
+            guard !relations.isEmpty else { return "" }
+            let lines: [HTML] = try relations.map { relation in
+                let other = relation.other.sample
+                let told = try call.values.shown(other, in: store)
+                return """
+                    <li><a href="/page/sample/\(other.identity.description)">\(told.value) \(told.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other)) \
+                    <span class="note">\(texts("sample.rule", relation.rule.rawValue))</span></li>
+                    """
+            }
+            return "<h2>\(texts(key))</h2><ul>\(lines)</ul>"
+        }
+        let alone: HTML =
+            explanation.first == nil && explanation.witnesses.isEmpty && explanation.linked.isEmpty
+            ? "<p>\(texts("sample.alone"))</p>" : ""
+        let body: HTML = """
+            <h1>\(name): \(said.value) \(said.unit)</h1>
+            <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: sample)), \(sample.origin.source.name)</dd>
+            <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(sample.numeral.text) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
+            \(alone)
+            \(try list("sample.first", explanation.first.map { [$0] } ?? []))
+            \(try list("sample.witnesses", explanation.witnesses))
+            \(try list("sample.linked", explanation.linked))
+            """
+        return .page(PageLayout(call: call, title: name).whole(body))
+    }
+}

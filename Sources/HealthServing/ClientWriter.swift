@@ -1,0 +1,23 @@
+import Dispatch
+import SampleStore
+
+/// Runs the changes of clients one at a time, on one connection and its own queue. Threads that answer queries never wait for a
+/// commit, and other writers wait for one short transaction at most.
+package final class ClientWriter: @unchecked Sendable {
+    /// The queue that runs all changes.
+    package let queue = DispatchQueue(label: "vitalgate.client-writer")
+    private let path: String
+    private var store: SampleStore?
+
+    init(path: String) { self.path = path }
+
+    /// Calls `body` with the store. This must run on the queue.
+    package func write<Value>(_ body: (SampleStore) throws -> Value) throws -> Value {
+        dispatchPrecondition(condition: .onQueue(queue))
+        // If the file was replaced, the connection is opened again.
+        if let store, (try? store.checkPlace()) == nil { self.store = nil }
+        let store = try self.store ?? SampleStore(path: path, access: .write)
+        self.store = store
+        return try body(store)
+    }
+}

@@ -1,0 +1,77 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+
+/// The settings of a service.
+public struct ServiceSettings: Sendable {
+    /// The path of the store's file.
+    public var store: String
+    /// The listening address and the limits of the server.
+    public var server: ServerSettings
+    /// The time zone of requests that name none.
+    public var zone: TimeZoneRules
+    /// Returns the rules of a zone by name, or `nil` if the name is unknown.
+    public var zones: @Sendable (String) -> TimeZoneRules?
+    /// Source and device ids or names, the best first.
+    public var priority: [String]
+    /// The clock.
+    public var now: @Sendable () -> Instant
+    /// The interval between heartbeats of a live stream without news.
+    public var heartbeat = Duration.seconds(15)
+
+    /// Returns the delay of the answer to an invalid token, from the number of invalid tokens within the last minute.
+    public var delayOfGuess: @Sendable (Int) -> Duration = { GuessCounter.usualDelay(of: $0) }
+
+    /// Called after each invalid token or code with their number since the start.
+    public var onWrongToken: @Sendable (Int) -> Void = { _ in }
+
+    /// Called serially with whether there are live listeners: when the first one starts, when the last one ends, and after each
+    /// commit in between. The writer can then commit early.
+    public var following: @Sendable (Bool) -> Void = { _ in }
+
+    /// Creates the settings of a service for a store.
+    public init(
+        store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
+        priority: [String], now: @escaping @Sendable () -> Instant
+    ) {
+        (self.store, self.server, self.zone, self.zones) = (store, server, zone, zones)
+        (self.priority, self.now) = (priority, now)
+    }
+}
+
+/// The HTTP service of a store, with access control. It has its own threads and readers, so that writers never wait for it.
+///
+///     let service = try HealthService(settings) { try [APISite($0)] }
+///     // … until it is asked to stop:
+///     service.stop()
+public final class HealthService {
+    package let server: HTTPServer
+    package let core: ServiceCore
+
+    /// Starts listening.
+    ///
+    /// - Parameter sites: Returns the parts of the service. The first that has a path gets its requests.
+    /// - Throws: `StoreError`, `ServerError`.
+    package init(_ settings: ServiceSettings, _ sites: (ServiceCore) throws -> [any Site]) throws {
+        // This fails if there is no store.
+        let store = try SampleStore(path: settings.store, access: .read)
+        core = try ServiceCore(settings, keeper: store.subject)
+        server = try HTTPServer(settings.server, Sites(all: try sites(core)))
+    }
+
+    /// The listening address, with the actual port if a free one was requested.
+    public var address: ListeningAddress { server.address }
+    /// The number of open connections.
+    public var connections: Int { server.connections }
+    /// The number of requests with invalid tokens or codes.
+    public var wrongTokens: Int { core.guesses.count }
+    /// The number of lent readers.
+    package var readers: Int { core.readers.lent }
+
+    /// Ends live streams, gives other answers some time to finish, and stops.
+    public func stop() {
+        server.stop()
+        core.summarizer.stop()
+        core.tally.enter()
+    }
+}

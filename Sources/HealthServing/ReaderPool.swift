@@ -1,0 +1,187 @@
+import HTTPServerKit
+import HealthModel
+import SampleStore
+import Synchronization
+
+/// The visible data of a reader.
+enum ReaderView: Hashable, Sendable {
+    /// Everything, for authentication and for the hub's own data.
+    case everything
+    /// The data that a client may read.
+    case client(Client)
+    /// A person's own data.
+    case person(String)
+}
+
+/// A pool of readers, each permanently restricted to a view. A reader has one user at a time and returns to the pool when its last
+/// reference ends.
+package final class ReaderPool: Sendable {
+    private struct State {
+        var lent = 0
+        var lentByView: [ReaderView: Int] = [:]
+
+        /// Whether a reader may be lent. One view may use half of the readers, and a quarter is reserved for authentication.
+        func mayLend(_ view: ReaderView, of most: Int) -> Bool {
+            view == .everything ? lent < most : lent < most - most / 4 && lentByView[view, default: 0] < most / 2
+        }
+
+        mutating func giveBack(_ view: ReaderView) {
+            lent -= 1
+            lentByView[view, default: 0] -= 1
+            if lentByView[view] == 0 { lentByView[view] = nil }
+        }
+    }
+
+    private let path: String
+    private let most: Int
+    private let tally: ReadTally
+    private let state = Mutex(State())
+    private let idle = IdlePool<IdleReader>()
+
+    /// Creates a pool.
+    ///
+    /// - Parameter tally: Counts what clients read.
+    init(path: String, tally: ReadTally, most: Int = 16) { (self.path, self.tally, self.most) = (path, tally, most) }
+
+    /// The number of lent readers.
+    var lent: Int { state.withLock { $0.lent } }
+
+    /// Lends a reader.
+    ///
+    /// - Parameter client: The client whose access restricts the reader. `nil` lends an unrestricted reader.
+    /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
+    package func lend(to client: Client?) throws -> Reader { try lend(client.map(ReaderView.client) ?? .everything) }
+
+    /// Lends a reader.
+    ///
+    /// - Parameter subject: The person whose data the reader shows.
+    /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
+    package func lend(toPerson subject: String) throws -> Reader { try lend(.person(subject)) }
+
+    private func lend(_ view: ReaderView) throws -> Reader {
+        try state.withLock { state in
+            guard state.mayLend(view, of: most) else {
+                throw Problem(503, "Too many requests are reading from the store. Try again.", headers: ["Retry-After": "1"])
+            }
+            state.lent += 1
+            state.lentByView[view, default: 0] += 1
+        }
+        // If the file was replaced, the store is opened again.
+        if let idle = idle.take(where: { $0.view == view }), (try? idle.store.checkPlace()) != nil {
+            return Reader(idle.store, view, self, idle.memory)
+        }
+        do {
+            let store = try SampleStore(path: path, access: .read)
+            switch view {
+            case .everything: break
+            case .client(let client): try store.restrict(to: client)
+            case .person(let subject): try store.restrict(toPerson: subject)
+            }
+            return Reader(store, view, self)
+        } catch {
+            state.withLock { $0.giveBack(view) }
+            throw error
+        }
+    }
+
+    fileprivate func enter(_ told: [ReadTally.Kind: Int], of client: Client) { tally.add(told, of: client) }
+
+    fileprivate func takeBack(_ reader: IdleReader, told: [ReadTally.Kind: Int]) {
+        if case .client(let client) = reader.view { tally.add(told, of: client) }
+        idle.giveBack(reader)
+        state.withLock { $0.giveBack(reader.view) }
+    }
+}
+
+/// A reader in the pool. Only one thread has it at a time.
+private struct IdleReader: @unchecked Sendable {
+    var store: SampleStore
+    var view: ReaderView
+    var memory = AnswerMemory()
+}
+
+/// A cache of expensive answers that is valid until the next write to the store. A chart that is drawn again sends the same query.
+struct AnswerMemory {
+    struct Answer {
+        var question: String
+        var octets: [UInt8]
+        var told: [ReadTally.Kind: Int]
+    }
+
+    var version: Int64?
+    var answers: [Answer] = []
+    /// The maximum size of an answer in bytes, and the maximum number of answers.
+    static let (longest, most) = (256 << 10, 8)
+}
+
+/// A lent reader.
+package final class Reader {
+    package let store: SampleStore
+    private let view: ReaderView
+    private let pool: ReaderPool
+    private var told: [ReadTally.Kind: Int] = [:]
+    private var memory: AnswerMemory
+
+    fileprivate init(_ store: SampleStore, _ view: ReaderView, _ pool: ReaderPool, _ memory: AnswerMemory = AnswerMemory()) {
+        (self.store, self.view, self.pool, self.memory) = (store, view, pool, memory)
+        renewTime()
+    }
+
+    /// Restarts the time limit of queries. In a streamed answer, each piece has the full time.
+    package func renewTime() { store.limit(to: Self.time) }
+
+    /// The maximum duration of a query. Other clients wait no longer than this for a reader.
+    private static let time = Duration.seconds(20)
+
+    deinit { pool.takeBack(IdleReader(store: store, view: view, memory: memory), told: told) }
+
+    /// Returns the answer to a query, from the cache if nothing was written to the store since it was made, including grants.
+    ///
+    /// - Parameter question: A key that is unique among the queries of a reader. Its times must be absolute, not words such as
+    ///   `today`.
+    package func answer(to question: String, _ make: () throws -> [UInt8]) throws -> [UInt8] {
+        // The version is read before the answer is made, so that a concurrent write invalidates it.
+        let version = try store.dataVersion()
+        if memory.version != version { memory = AnswerMemory(version: version) }
+        if let known = memory.answers.first(where: { $0.question == question }) {
+            told.merge(known.told) { $0 + $1 }
+            return known.octets
+        }
+        let before = told
+        told = [:]
+        defer { told.merge(before) { $0 + $1 } }
+        let octets = try make()
+        if octets.count <= AnswerMemory.longest {
+            if memory.answers.count == AnswerMemory.most { memory.answers.removeFirst() }
+            memory.answers.append(AnswerMemory.Answer(question: question, octets: octets, told: told))
+        }
+        return octets
+    }
+
+    /// Records the reads so far, for a streamed answer.
+    package func tally() {
+        if case .client(let client) = view { pool.enter(told, of: client) }
+        told.removeAll(keepingCapacity: true)
+    }
+
+    /// Counts a sample that the client is given.
+    package func tells(_ sample: Sample) { tells(sample.origin.type.id, of: sample.origin.subject) }
+
+    /// Counts an item of a type that the client is given: an object, an interval of statistics, a day's rings, a characteristic.
+    package func tells(_ type: String, of subject: String) {
+        told[ReadTally.Kind(subject: subject, type: type), default: 0] += 1
+    }
+}
+
+/// The readers of a request, kept until it is answered. Swift may release a reader after its last mention, which returns it to the
+/// pool. Another request could then get its store while this one still uses it.
+package final class KeptReaders {
+    private var all: [Reader] = []
+
+    package init() {}
+
+    package func keep(_ reader: Reader) -> Reader {
+        all.append(reader)
+        return reader
+    }
+}

@@ -1,0 +1,32 @@
+import HealthModel
+import SampleStore
+
+/// The state that all sites share.
+package final class ServiceCore: Sendable {
+    package let settings: ServiceSettings
+    package let readers: ReaderPool
+    let tally: ReadTally
+    package let bell: CommitBell
+    package let writer: ClientWriter
+    let summarizer: Summarizer
+    let guesses = GuessCounter()
+    /// The person that the store belongs to.
+    package let keeper: String
+
+    init(_ settings: ServiceSettings, keeper: String) throws {
+        (self.settings, self.keeper) = (settings, keeper)
+        let (zone, now) = (settings.zone, settings.now)
+        tally = ReadTally(path: settings.store) { zone.date(of: now()) }
+        readers = ReaderPool(path: settings.store, tally: tally)
+        writer = ClientWriter(path: settings.store)
+        summarizer = Summarizer(path: settings.store)
+        bell = try CommitBell(store: settings.store, following: settings.following)
+    }
+
+    /// Counts an invalid token or code and returns the delay of its answer.
+    package func delayOfWrongToken() -> Duration {
+        let recent = guesses.add(at: .now)
+        settings.onWrongToken(guesses.count)
+        return settings.delayOfGuess(recent)
+    }
+}

@@ -1,0 +1,110 @@
+import Glibc
+
+/// A command that was not started or did not succeed.
+public struct CommandFailure: Error {
+    /// The reason, without the command's arguments or output.
+    public var reason: String
+
+    /// A failure with its reason.
+    public init(_ reason: String) { self.reason = reason }
+}
+
+/// A program that reads bytes from its standard input, in its own process group. Exit status 0 means success.
+public struct StartedCommand: Sendable {
+    private let process: pid_t
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - words: The program and its arguments, at least one.
+    ///   - input: Its standard input.
+    public init(_ words: [String], input: [UInt8]) throws(CommandFailure) {
+        // An unlinked file holds an input of any length, and the command may read it at any time. A pipe would block.
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(folder)/vitalgate-message.XXXXXX".utf8CString)
+        let message = mkstemp(&template)
+        guard message >= 0 else { throw Self.failure(errno, folder) }
+        defer { close(message) }
+        _ = fcntl(message, F_SETFD, FD_CLOEXEC)
+        unlink(template)
+        guard Self.write(input, to: message), lseek(message, 0, SEEK_SET) == 0 else { throw Self.failure(errno, folder) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, message, 0)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        // The command must not inherit the signals that the calling program ignores or blocks.
+        var signals = sigset_t()
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        let flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP
+        posix_spawnattr_setflags(&attributes, Int16(flags))
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var process: pid_t = 0
+        let status = posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
+        guard status == 0 else { throw Self.failure(status, words[0]) }
+        self.process = process
+    }
+
+    private static func write(_ octets: [UInt8], to descriptor: Int32) -> Bool {
+        var sent = 0
+        while sent < octets.count {
+            let count = octets[sent...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || errno == EINTR else { return false }
+            sent += max(count, 0)
+        }
+        return true
+    }
+
+    private static func failure(_ code: Int32, _ what: String) -> CommandFailure {
+        CommandFailure("\(what): \(String(cString: strerror(code)))")
+    }
+
+    /// Waits for the exit and leaves the process unreaped.
+    ///
+    /// - Returns: The reason why the command failed, or `nil` if it succeeded.
+    public func wait() -> String? { ended(WEXITED | WNOWAIT) ?? nil }
+
+    /// Waits for the exit, kills the command after `patience`, and reaps it.
+    ///
+    /// - Returns: The reason why the command failed, or `nil` if it succeeded.
+    public func wait(within patience: Duration) -> String? {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            if let result = ended(WEXITED | WNOWAIT | WNOHANG) {
+                reap()
+                return result
+            }
+            guard ContinuousClock.now < deadline else { break }
+            usleep(5000)
+        }
+        end()
+        reap()
+        return "it did not acknowledge within \(patience.components.seconds) s"
+    }
+
+    /// The result, or `nil` if the command is still running.
+    private func ended(_ options: Int32) -> String?? {
+        var end = siginfo_t()
+        while waitid(P_PID, id_t(process), &end, options) != 0 {
+            guard errno == EINTR else { return .some("waiting for the command: \(String(cString: strerror(errno)))") }
+        }
+        guard end.si_signo != 0 else { return nil }
+        let status = end._sifields._sigchld.si_status
+        guard end.si_code == CLD_EXITED else { return .some("the command was ended by signal \(status)") }
+        return .some(status == 0 ? nil : "the command ended with status \(status)")
+    }
+
+    /// Kills the command and the processes that it started.
+    public func end() { kill(-process, SIGKILL) }
+
+    /// Releases the process id.
+    public func reap() {
+        while waitpid(process, nil, 0) < 0, errno == EINTR {}
+    }
+}

@@ -1,0 +1,172 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import HealthAnswers
+
+/// Each answer once. Commands, API, page, and exporters show what is tested here.
+@Suite struct AnswerTests {
+    private let answered: AnsweredStore
+    private let utc = TimeZoneRules(fixed: .utc)
+
+    init() throws { answered = try AnsweredStore() }
+
+    private func night(before hours: Double = 12) throws -> Night? {
+        try NightReader(answered.store, priority: []).lastNight(
+            of: AnsweredStore.person, before: AnsweredStore.instant(hours))
+    }
+
+    // MARK: The night
+
+    @Test func aNightIsCombinedFromItsSources() throws {
+        try answered.sleep("asleepCore", -1, to: 3)
+        try answered.sleep("asleepDeep", 3, to: 6)
+        try answered.sleep("asleepUnspecified", 5.5, to: 6 + 1.0 / 6, source: "ring")
+        try answered.sleep("inBed", -1.5, to: 7, source: "phone")
+        let night = try #require(try night())
+        #expect(night.asleep == (7 * 60 + 10) * 60_000_000)
+        #expect(night.start == AnsweredStore.instant(-1.5).microseconds && night.end == AnsweredStore.instant(7).microseconds)
+    }
+
+    @Test func aNapIsNotTheNightAndNoSleepIsNoNight() throws {
+        #expect(try night() == nil)
+        try answered.sleep("asleepCore", -12, to: -5)
+        try answered.sleep("asleepCore", 6, to: 6.5)
+        #expect(try night()?.asleep == 7 * 3_600_000_000)
+        try answered.sleep("asleepCore", 23, to: 30)
+        #expect(try night(before: 34)?.start == AnsweredStore.instant(23).microseconds)
+    }
+
+    // MARK: The latest
+
+    @Test func theLatestIsOneSampleOfATypeAndNotOfTheFuture() throws {
+        try answered.add("heartRate", "61", 7)
+        try answered.add("heartRate", "62", 8, source: "strap")
+        try answered.add("heartRate", "99", 13, source: "clock")
+        try answered.add("bodyMass", "80", 6)
+        let latest = try LatestSamples.all(in: answered.store, at: AnsweredStore.instant(12))
+        #expect(latest.map(\.sample.origin.type.id) == ["bodyMass", "heartRate"])
+        #expect(latest.map(\.sample.value) == [80, 62])
+        let fromTheStrap = try LatestSamples.all(in: answered.store, at: AnsweredStore.instant(14)) {
+            $0.origin.source.id != "clock"
+        }
+        #expect(fromTheStrap.last?.sample.value == 62)
+    }
+
+    // MARK: A day's total
+
+    private func figures(_ priority: [String] = []) -> DailyFigures {
+        DailyFigures(answered.store, zone: utc, priority: priority)
+    }
+
+    @Test func aTotalSplitsAtMidnightAndCountsOverlapsOnce() throws {
+        try answered.add("stepCount", "600", -1, to: 1)
+        try answered.add("stepCount", "100", 8, to: 9, source: "watch")
+        try answered.add("stepCount", "90", 8, to: 9, source: "phone")
+        func total(_ hours: Double, _ priority: [String]) throws -> DayTotal? {
+            try figures(priority).total(of: .stepCount, subject: AnsweredStore.person, on: AnsweredStore.instant(hours))
+        }
+        let today = try #require(try total(10, ["phone"]))
+        #expect(today.sum == 390 && today.start == AnsweredStore.instant(0) && today.end == AnsweredStore.instant(24))
+        #expect(try total(10, ["watch"])?.sum == 400)
+        #expect(try total(-2, [])?.sum == 300)
+        #expect(try total(30, [])?.sum == 0)
+        #expect(try figures().total(of: .heartRate, subject: AnsweredStore.person, on: AnsweredStore.instant(10)) == nil)
+        let week = try figures(["phone"]).figures(
+            of: .stepCount, subject: AnsweredStore.person, count: 3, through: AnsweredStore.instant(10))
+        #expect(week == [nil, 300, 390])
+    }
+
+    @Test func todayIsOfOneDevice() throws {
+        try answered.add("stepCount", "100", 8, to: 9, device: "band")
+        try answered.add("stepCount", "70", 10, to: 11, source: "phone")
+        let latest = try answered.store.latestSamples(of: [.stepCount]).map(\.sample)
+        let sums = try latest.sorted { $0.start < $1.start }.map {
+            try figures().today(of: $0, at: AnsweredStore.instant(12))?.sum
+        }
+        #expect(sums == [100, 70])
+        let none = try figures().today(
+            of: latest[0], at: AnsweredStore.instant(12), where: .comparison(.source(.id), .equal, .text("nobody")))
+        #expect(none?.sum == 0)
+    }
+
+    // MARK: The rings
+
+    @Test func todaysRingsAreOfTheWholeDay() throws {
+        try answered.add("appleExerciseTime", "12", 8, to: 8.5)
+        try answered.add("appleExerciseTime", "40", -3, to: -2)
+        let query = ActivityQuery.today(AnsweredStore.instant(12), zone: utc, priority: [])
+        #expect(query.from == AnsweredStore.instant(0) && query.to == AnsweredStore.instant(24))
+        var values: [Double?] = []
+        try answered.store.activityDays(query) { days in
+            values += days.map { $0.day.exercise.value }
+            return true
+        }
+        #expect(values == [12])
+    }
+
+    // MARK: A chart
+
+    private func chart(_ type: SampleType, _ from: Double, _ to: Double, width: Int = 100) throws -> Chart {
+        let frame = try #require(
+            ChartFrame(
+                from: AnsweredStore.instant(from).microseconds / 1000, to: AnsweredStore.instant(to).microseconds / 1000,
+                width: width))
+        return try Chart(
+            type, subject: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [])
+    }
+
+    @Test func aChartShowsEachPixelThenIntervals() throws {
+        for (index, value) in ["60", "90", "66", "70"].enumerated() { try answered.add("heartRate", value, Double(index) / 60) }
+        #expect(try chart(.heartRate, 0, 1).points.map(\.middle) == [60, 90, 66, 70])
+        let day = try chart(.heartRate, -24, 1)
+        #expect(day.points.map(\.low) == [60] && day.points.map(\.high) == [90] && !day.isSum)
+        #expect(ChartFrame(from: 5, to: 4, width: 100) == nil && ChartFrame(from: .min, to: .max, width: 100) == nil)
+    }
+
+    @Test func aChartOfSumsHasOneBarADay() throws {
+        try answered.add("stepCount", "600", -1, to: 1)
+        let chart = try chart(.stepCount, -48, 48, width: 60)
+        #expect(chart.isSum && chart.points.map(\.middle) == [300, 300])
+        #expect(chart.points.map(\.start) == [-24, 0].map { AnsweredStore.instant($0).microseconds / 1000 })
+    }
+
+    /// An interval is at most an hour, or else of the calendar, so that no clock change moves it.
+    @Test func aYearIsDrawnByDays() throws {
+        let year: Int64 = 365 * 86_400_000
+        let calendar: Set<CalendarInterval.Unit> = [.day, .week, .month, .year]
+        for width in [400, 800, 1440, 4000] {
+            for isSum in [false, true] {
+                let frame = try #require(ChartFrame(from: 0, to: year, width: width))
+                let unit = frame.step(isSum: isSum).unit
+                #expect(calendar.contains(unit), "\(width)")
+            }
+            for days in 1...800 as ClosedRange<Int64> {
+                let frame = try #require(ChartFrame(from: 0, to: days * 86_400_000, width: width))
+                let step = frame.step(isSum: false)
+                let isShort = step.unit == .minute || step == CalendarInterval("1h")
+                #expect(isShort || calendar.contains(step.unit), "\(days) days in \(width): \(step)")
+            }
+        }
+    }
+
+    @Test func daysOfAChartBeginAtLocalMidnight() throws {
+        let berlin = try TimeZoneRules.berlin
+        // One reading at noon each day, over the clock changes of October and March.
+        for day in stride(from: -60.0, to: 180, by: 1) { try answered.add("heartRate", "60", day * 24 + 12) }
+        let frame = try #require(
+            ChartFrame(
+                from: AnsweredStore.instant(-60 * 24).microseconds / 1000,
+                to: AnsweredStore.instant(180 * 24).microseconds / 1000,
+                width: 800))
+        let chart = try Chart(
+            .heartRate, subject: AnsweredStore.person, in: frame, of: answered.store, zone: berlin, priority: [])
+        #expect(chart.points.count == 240)
+        for point in chart.points {
+            let start = Instant(microseconds: point.start * 1000)
+            #expect(start.wallTime(at: berlin.offset(at: start)).description.hasSuffix("T00:00:00.000000"))
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import HTTPServerTesting
+import HealthModel
+import HealthServingTesting
+import SampleStore
+import Testing
+
+@testable import HealthPage
+
+/// Repairs on the page: preview, apply, undo.
+@Suite struct PageRepairTests {
+    let served: ServedStore
+    let cookie: String
+
+    init() throws {
+        served = try ServedStore()
+        cookie = try PageTests.cookie(served)
+    }
+
+    private func get(_ target: String, _ cookie: String? = nil) throws -> RawClient.Answer {
+        try #require(try served.client().get(target, cookie ?? self.cookie))
+    }
+
+    private func post(_ target: String, _ body: String, _ cookie: String? = nil) throws -> RawClient.Answer {
+        try PageTests.post(served, target, body, cookie ?? self.cookie)
+    }
+
+    /// The fields that the form on a page sends.
+    private func form(_ page: String) throws -> String {
+        let form = try #require(page.firstMatch(of: #/action="/page/care/repair">(.*?)<button>/#.dotMatchesNewlines())).output.1
+        return form.matches(of: #/name="([a-z.]+)" value="([^"]*)"/#).map { match in
+            let value = match.output.2.replacing("[", with: "%5B").replacing("]", with: "%5D").replacing("+", with: "%2B")
+            return "\(match.output.1)=\(value)"
+        }.joined(separator: "&")
+    }
+
+    @Test func aWrongUnitIsRepairedAndThatIsUndone() throws {
+        let celsius = (0..<40).map { 365 + $0 % 7 }.map { "\($0 / 10).\($0 % 10)" }
+        let wrong = (0..<20).map { "98.\($0 % 10)" }
+        try served.add(numerals: celsius + wrong, of: "bodyTemperature", every: 86_400)
+        let page = try get("/page/care").text
+        #expect(page.contains("class=\"before\"") && page.contains("class=\"after\""))
+        #expect(try post("/page/care/repair", form(page)).headers["location"] == "/page/care?done=repaired")
+        let migration = try #require(try served.store.migrations().first)
+        #expect(migration.repaired == 20 && migration.repair == "unit [degF]")
+        #expect(try get("/page/care").text.contains("/page/care/undo/1"))
+        #expect(try post("/page/care/undo/1", "").status == 303)
+        #expect(try served.store.migrations().first?.state == "undone")
+        #expect(try post("/page/care/undo/1", "").status == 409)
+    }
+
+    private struct Repaired: CustomTestStringConvertible {
+        var (type, numeral): (String, String)
+        var (repair, by, text): (String, String, String)
+        var testDescription: String { text }
+
+        init(_ type: String, _ numeral: String, _ repair: String, _ by: String, _ text: String) {
+            (self.type, self.numeral, self.repair, self.by, self.text) = (type, numeral, repair, by, text)
+        }
+    }
+
+    private static let repairs = [
+        Repaired("bodyMass", "7", "unit", "%5Blb_av%5D", "unit [lb_av]"), Repaired("bodyMass", "7", "scale", "0.5", "scale 0.5"),
+        Repaired("bodyMass", "7", "shift", "-1h30min", "shift -5400000000"),
+        Repaired("bodyMass", "7", "zone", "%2B02:00", "zone +02:00"),
+        Repaired("heartRate", "2", "type", "respiratoryRate", "type respiratoryRate"),
+    ]
+
+    @Test(arguments: repairs) private func eachRepairIsShownThenDoneThenUndone(_ one: Repaired) throws {
+        let starts = {
+            Set(try served.get("/v1/samples?types=\(one.type)&format=ndjson").text.split(separator: "\n").map { $0.prefix(60) })
+        }
+        try served.add(numerals: ["0", "1", "2"].map { one.numeral + $0 }, of: one.type, every: 60)
+        try served.add(numerals: [one.numeral + "5"], of: one.type, from: 1_795_000_000, every: 60)
+        let before = try starts()
+        let asked =
+            "type=\(one.type)&source=strap&from=2026-09-01&to=2026-10-01&repair=\(one.repair)&by.\(one.repair)=\(one.by)&ambiguous=yes"
+        let page = try get("/page/care/plan?" + asked).text
+        #expect(page.contains("Samples selected: 3.") && page.contains("class=\"compare"), "\(page)")
+        #expect(page.contains("<caption id=\"examples\">"))
+        // Nothing is done yet.
+        #expect(try served.store.migrations().isEmpty && starts() == before)
+        #expect(try post("/page/care/repair", form(page)).status == 303)
+        let migration = try #require(try served.store.migrations().first)
+        #expect(migration.repair == one.text && migration.repaired == 3)
+        #expect(try starts() != before)
+        #expect(try post("/page/care/undo/1", "").status == 303)
+        #expect(try starts() == before)
+    }
+
+    /// A repair that reduces the number of readings merges only as many as the plan announced.
+    @Test func whatIsThereAlreadyIsMergedOnlyAsThePlanSaid() throws {
+        try served.add([60], from: 1_790_000_000)
+        try served.add([60], from: 1_790_003_600)
+        let asked = "type=heartRate&to=2026-09-21T15:00:00Z&repair=shift&by.shift=%2B1h"
+        let page = try get("/page/care/plan?" + asked).text
+        let sent = try form(page)
+        #expect(sent.hasSuffix("&merged=1"))
+        #expect(try post("/page/care/repair", asked).status == 409)
+        #expect(try served.store.migrations().isEmpty)
+        #expect(try post("/page/care/repair", sent).status == 303)
+        #expect(try served.store.migrations().first?.merged == 1)
+    }
+
+    @Test func aPersonRepairsTheirOwnAndGivesNothingAway() throws {
+        try served.add([61, 62])
+        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        let shift = "type=heartRate&repair=shift&by.shift=%2B1h"
+        #expect(try get("/page/care/plan?" + shift, theirs).text.contains("Samples selected: 0."))
+        #expect(try post("/page/care/repair", shift, theirs).status == 303)
+        #expect(try served.store.migrations().isEmpty)
+        let away = "type=heartRate&repair=subject&by.subject="
+        #expect(try post("/page/care/repair", away + ServedStore.person, theirs).status == 403)
+        #expect(try !get("/page/care/plan", theirs).text.contains("by.subject"))
+        #expect(try post("/page/care/repair", away + PageTests.other).status == 303)
+        #expect(try get("/page/data/today", theirs).text.contains("\"value\":\"62\""))
+        #expect(try get("/page/data/today").text == "{\"cards\":[]}\n")
+    }
+
+    /// Samples with a record id of their maker and objects with a body are planned and repaired like others.
+    @Test(arguments: ["heartRate", "immunizationRecord"]) func recordsAndObjectsAreMoved(type: String) throws {
+        try served.grant("heartRate")
+        let saved = try served.post(
+            "/v1/samples",
+            #"{"type":"heartRate","start":"2026-11-20T06:30:00Z","value":61,"unit":"/min","metadata":{"syncIdentifier":"a","syncVersion":1}}"#,
+            token: served.otherToken)
+        #expect(saved.status == 200)
+        _ = try served.addRecord("immunizationRecord")
+        let page = try get("/page/care/plan?type=\(type)&repair=shift&by.shift=%2B1h&ambiguous=yes")
+        #expect(page.status == 200)
+        #expect(try post("/page/care/repair", form(page.text)).status == 303)
+        #expect(try served.store.migrations().map(\.repaired) == [1])
+    }
+
+    private static let wrong = [
+        "type=nothing&repair=shift&by.shift=%2B1h", "type=heartRate&repair=all&by.all=1", "type=heartRate&repair=shift",
+        "type=heartRate&repair=shift&by.shift=1", "type=heartRate&repair=scale&by.scale=1",
+        "type=heartRate&repair=scale&by.scale=nan",
+        "type=heartRate&repair=unit&by.unit=kg", "type=heartRate&repair=unit&by.unit=%3Cscript%3E",
+        "type=heartRate&repair=zone&by.zone=..%2F..%2Fetc%2Fpasswd", "type=heartRate&repair=type&by.type=workout",
+        "type=heartRate&repair=subject&by.subject=x", "type=heartRate&repair=scale&by.scale=2&from=2026-02-30",
+        "type=heartRate&repair=scale&by.scale=2&from=2026-02-03&to=2026-02-03", "repair=scale",
+    ]
+
+    /// The form has only dates in its fields for dates, because a browser would report anything else as an error.
+    @Test(arguments: [
+        ("2026-09-01", true), ("2026-02-30", false), ("%22%3E%3Cimg%3E", false), ("today", false), ("now-later-x", false),
+    ])
+    func theFormHasDatesOnly(date: String, isShown: Bool) throws {
+        try served.add([61])
+        let page = try get("/page/care/plan?type=heartRate&repair=scale&by.scale=2&from=\(date)&to=\(date)")
+        #expect(page.status == 200)
+        for name in ["from", "to"] {
+            #expect(page.text.contains("<input type=\"date\" name=\"\(name)\" value=\"\(isShown ? date : "")\">"))
+        }
+    }
+
+    @Test(arguments: wrong) func whatIsNoRepairIsRefused(form: String) throws {
+        try served.add([61])
+        #expect(try post("/page/care/repair", form).status == 400)
+        #expect(try served.store.migrations().isEmpty)
+        let page = try get("/page/care/plan?" + form)
+        #expect(page.status == 200 && page.text.contains("role=\"alert\"") && !page.text.contains("<script>"))
+    }
+}
