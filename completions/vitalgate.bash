@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'people' 'characteristics' 'clients' 'api' 'page' 'store' 'generate' 'help') ;;
+        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'people' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
         '/unit') candidates=('convert') ;;
@@ -123,6 +123,7 @@ _vitalgate_options() {
         '/page') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/open') candidates=('--person' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/page/sessions') candidates=('--end' '--end-all' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/setup') candidates=('--port' '--yes' '--undo' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -474,6 +475,9 @@ _vitalgate_option() {
         '/page/sessions --time-zone') kind=none ;;
         '/page/sessions --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/page/sessions --safe') kind= ;;
+        '/setup --port') kind=none ;;
+        '/setup --yes') kind= ;;
+        '/setup --undo') kind= ;;
         '/store/check --deep') kind= ;;
         '/store/merge --yes') kind= ;;
         '/store/prune --type') kind=program; candidates=('types' '--ids') ;;
@@ -560,6 +564,7 @@ _vitalgate_argument() {
         '/clients/withdraw 0') kind=none ;;
         '/clients/log 0') kind=none ;;
         '/api/certificate '*) kind=none ;;
+        '/setup '*) kind=none ;;
         '/store/backup 0') kind=file ;;
         *) ;;
     esac
