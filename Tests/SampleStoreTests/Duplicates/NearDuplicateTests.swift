@@ -9,8 +9,8 @@ import Testing
 @Suite struct NearDuplicateTests {
     static let scale = Device(key: "acme-1", manufacturer: "Acme", model: "S1", serial: "1")
 
-    static func ble(_ type: SampleType = .bodyMass) throws -> SampleMaker {
-        try SampleMaker(type, source: "ble", sourceName: "Scale", device: scale)
+    static func ble(_ type: SampleType = .bodyMass, unit: String? = nil) throws -> SampleMaker {
+        try SampleMaker(type, source: "ble", sourceName: "Scale", device: scale, unit: unit)
     }
 
     /// The maker's file, in minutes.

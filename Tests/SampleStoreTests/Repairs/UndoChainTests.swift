@@ -48,6 +48,24 @@ import Testing
         }
     }
 
+    /// A person restored a reading whose imports are undone. Another path's report of it is the first active one and takes its place.
+    @Test func reportedAgainAfterARestoration() throws {
+        try TestStore.with { test in
+            let first = try NearDuplicateTests.ble()("82.15", at: 24)
+            let pounds = try NearDuplicateTests.ble(unit: "[lb_av]")("181.1", at: 24)
+            let file = try NearDuplicateTests.file()("82.2", at: 0)
+            try test.keep([first])
+            try test.keep([pounds])
+            _ = try Self.undo(test, 1)
+            _ = try Self.undo(test, 2)
+            _ = try test.store.restore([pounds.sample.identity], description: TestStore.description(.restore))
+            #expect(try test.identities() == [pounds.sample.identity])
+            #expect(try test.keep([file]).outcomes == [[.stored]])
+            #expect(try test.identities() == [file.sample.identity])
+            #expect(try test.store.check(deep: true) == [])
+        }
+    }
+
     /// The tombstone of the replacement names the undo that restored the first, and not the one that undid its import.
     @Test func theNumberOfTheUndoing() throws {
         try TestStore.with { test in
