@@ -11,7 +11,7 @@ enum AddCommand: Command {
     static let specification = CommandSpecification(
         name: "add", summary: "Add a reading by hand.",
         discussion: """
-            The reading is checked as any other: an impossible value is quarantined, and a value that is there already is a duplicate. Without UNIT \
+            The reading is checked like any other: an impossible value is quarantined, and a reading that is already stored is a duplicate. Without UNIT \
             the value is in your unit of the type ('units' in the configuration), or else in the type's own unit. Check the line that is printed.
             """,
         arguments: [

@@ -49,7 +49,8 @@ enum ImportCommand: Command {
                 completion: .values(["point", "comma"])),
             Option(
                 names: ["--exact"],
-                help: "Also store measurements that another path has delivered (only identical readings are duplicates)."),
+                help: "Also store measurements that another source has already reported (only identical readings are duplicates)."
+            ),
             Option(
                 names: ["--keep-invalid-documents"],
                 help: "Store clinical documents that violate HL7's schema, marked as invalid (default: refuse them)."),

@@ -24,9 +24,9 @@ enum LedgerCommand: Command {
                 name: "undo", summary: "Undo an entry.",
                 discussion: """
                     Samples that the entry stored are deleted, and samples that it deleted are restored. A deleted reading is \
-                    not stored again when you import the same file. Use --forget to leave no trace, for example to import the \
-                    file again in another time zone. If a second file contained the same reading as a duplicate, that reading \
-                    is deleted too. An entry that an import or the hub is still writing cannot be undone (exit status 75).
+                    not stored again when you import the same file. With --forget, you can import the same file again, for \
+                    example in another time zone. An identical reading of the same source in a second file is deleted too. If \
+                    another source reported the measurement, its reading becomes live. An entry that an import or the hub is still writing cannot be undone (exit status 75).
                     """,
                 arguments: [Argument(name: "N", help: "Number of the entry.")],
                 options: [

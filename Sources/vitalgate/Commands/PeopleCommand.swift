@@ -29,7 +29,8 @@ enum PeopleCommand: Command {
                 arguments: [person, Argument(name: "NEW", help: "New name.")],
                 examples: [Example("vitalgate people rename me Ben", "Name the owner of the store.")]),
             CommandSpecification(
-                name: "remove", summary: "Remove a person's name.", discussion: "The samples are kept under the UUID.",
+                name: "remove", summary: "Remove a person's name.",
+                discussion: "The person's samples are kept and show the UUID.",
                 arguments: [person]), ErasureReport.specification,
         ])
 

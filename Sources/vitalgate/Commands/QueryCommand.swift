@@ -9,8 +9,8 @@ enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
         discussion: """
-            Samples are sorted by start time unless you use --sort. A UUID instead of a type prints that sample, or what \
-            happened to it. 'vitalgate show' prints it completely.
+            Samples are sorted by start time unless you use --sort. With a UUID instead of a type, prints that sample, or \
+            reports what replaced or removed it. 'vitalgate show' prints it completely.
 
             \(SharedOptions.conditionSyntax)
             """,

@@ -54,8 +54,8 @@ enum RepairCommand: Command {
                 discussion: """
                     Shows corrections from device profiles that are not applied yet, and parts of a series whose values fit \
                     far better in another unit. A fever or a low blood glucose is not reported. Each suggestion comes with its \
-                    'repair plan' command. Readings \
-                    that may belong to another person have a command for each explanation, the more likely one first.
+                    'repair plan' command. For \
+                    readings that may belong to another person, it prints one command for each possible cause, the likeliest first.
                     """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "list", summary: "List applied repairs.",

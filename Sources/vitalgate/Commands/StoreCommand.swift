@@ -57,8 +57,7 @@ enum StoreCommand: Command {
                     targets refuse the second one. By default this command gives the copy a new identity. The copy then sends \
                     all samples to its targets, which recognize existing ones by their UUIDs.
 
-                    With --moved the store keeps its identity, and continues on this machine or at this path. The other copy \
-                    is refused from then on.
+                    With --moved, the store keeps its identity, and its targets accept it here. They then refuse the other copy.
                     """,
                 options: [Option(names: ["--moved"], help: "Keep the identity, because the store was moved.")]),
             CommandSpecification(

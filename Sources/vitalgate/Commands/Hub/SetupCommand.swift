@@ -13,7 +13,7 @@ struct SetupCommand: Command {
             systemd service access to private networks, restarts it, and prints a link for the first browser. Run it as root \
             for the service of the Debian package. It asks before it changes anything.
 
-            --undo removes the section and the access again. The certificate stays, so that phones need not trust another one.
+            --undo removes the section and the access again. The certificate is kept, so you need not install another one on the phones.
             """,
         arguments: [
             Argument(name: "NAME", help: "Name or address of the hub (default: this machine's).", arity: .any)

@@ -8,8 +8,8 @@ enum StatusCommand: Command {
     static let specification = CommandSpecification(
         name: "status", summary: "Show the hub's sources, devices and readings of today.",
         discussion: """
-            Asks the hub of the store over its local socket. Shows the state of each source, each device's last reading, rate, silence \
-            and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows the data in the store and exits \
+            Asks the hub of the store over its local socket. Shows the state of each source, each device's last reading, rate, time \
+            since the last frame, and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows the data in the store and exits \
             with status 69. The exit status is 75 if the hub does not answer, and 77 if you are not in its group.
             """,
         options: [

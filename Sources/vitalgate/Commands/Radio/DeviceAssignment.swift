@@ -17,7 +17,7 @@ struct DeviceAssignment {
             scale's own user number and takes precedence over ranges. Some scales also need --consent to release a user's weighings. \
             Send SIGHUP to a running hub to apply the change.
 
-            --samples assigns stored samples instead, which 'vitalgate repair undo' can revert.
+            --samples assigns stored samples instead. 'vitalgate repair undo' reverts this.
             """,
         arguments: [Argument(name: "ADDRESS", help: "Address, path or name of an adopted device.", arity: .optional)],
         options: [

@@ -68,7 +68,7 @@ enum DevicesCommand: Command {
             CommandSpecification(
                 name: "part", summary: "Separate two devices with the same serial number.",
                 discussion: """
-                    Some makers give all their devices one serial number, so their readings look like one device's. The hub warns if \
+                    Some makers give all their devices the same serial number, so the hub cannot separate their readings. The hub warns if \
                     both are in range. This device's new readings get a key of their own. Stored readings do not change. \
                     Devices with a memory cannot be separated, because they would send stored readings again. Send SIGHUP to a running \
                     hub to apply the change. 'vitalgate devices merge' reverts it.

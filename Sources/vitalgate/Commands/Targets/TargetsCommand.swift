@@ -63,9 +63,9 @@ enum TargetsCommand: Command {
                 name: "restart", summary: "Send everything to a target again.",
                 discussion:
                     """
-                    Use it if 'verify' does not support the target or its settings have changed. A target that identifies samples by \
-                    UUID still has each sample only once, but a folder of files gets new lines. A target that is no longer configured is \
-                    forgotten.
+                    Use it if 'verify' does not support the target, or after you change the target's settings. A target that identifies samples by \
+                    UUID still has each sample only once, but a folder of files gets new lines. If the target is no longer \
+                    configured, its stored state is removed.
                     """,
                 arguments: [target]),
         ])
