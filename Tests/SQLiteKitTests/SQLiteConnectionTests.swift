@@ -95,7 +95,7 @@ import Testing
 
     private final class Pets: VirtualTable {
         let names = ["Ada", "Bob"]
-        init() { super.init(name: "pet", columns: "name, number, half, digest, nothing") }
+        init() { super.init(name: "pet", columns: "name, number, half, digest, blank") }
         override var count: Int { names.count }
         override func give(_ position: Int, _ column: Int32, to result: SQLiteResult) {
             switch column {
@@ -112,7 +112,7 @@ import Testing
         let connection = try connection()
         let pets = Pets()
         try pets.register(with: connection)
-        let sql = "SELECT group_concat(name || number || half || hex(digest) || ifnull(nothing, '-')) FROM pet"
+        let sql = "SELECT group_concat(name || number || half || hex(digest) || ifnull(blank, '-')) FROM pet"
         #expect(try connection.text(sql) == "Ada00.000-,Bob10.501-")
         withExtendedLifetime(pets) {}
     }
