@@ -381,6 +381,7 @@ public final class Ingest: SampleSink {
                 for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
                 let open = try matches.witnesses.filter { match throws(StoreError) in
                     if match.isOfTombstone { return true }
+                    guard try SampleTable(connection: connection).contains(match.of) else { return true }
                     return try isRestored(match.of)
                 }
                 let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
