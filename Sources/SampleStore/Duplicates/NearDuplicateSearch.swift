@@ -12,8 +12,6 @@ final class NearDuplicateSearch {
         var row: Int
         /// The original sample, even if a duplicate was promoted to replace it.
         var of: SampleKey
-        /// Whether the matching sample was deleted, or its import was undone.
-        var isOfTombstone = false
     }
 
     /// The result of a search.
@@ -100,8 +98,8 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let (place, table) = try Self.takeBest(found, of: &scans) {
-                matches.witnesses.append(Match(row: index, of: place, isOfTombstone: table != .live))
+            if let place = try Self.takeBest(found, of: &scans) {
+                matches.witnesses.append(Match(row: index, of: place))
                 continue
             }
             // Link the best match from each other device.
@@ -118,11 +116,11 @@ final class NearDuplicateSearch {
     /// were not undone come first.
     private static func takeBest(
         _ found: [Finding], of scans: inout [RelatedSeriesScan]
-    ) throws(StoreError) -> (place: SampleKey, table: RelatedSeriesScan.Table)? {
+    ) throws(StoreError) -> SampleKey? {
         for isWithdrawn in [false, true] {
             for finding in found
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
-                if let place = try scans[finding.scan].take(finding.candidate) { return (place, scans[finding.scan].table) }
+                if let place = try scans[finding.scan].take(finding.candidate) { return place }
             }
         }
         return nil

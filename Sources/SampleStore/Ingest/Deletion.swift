@@ -45,6 +45,18 @@ final class Deletion {
         }
     }
 
+    /// Whether a person has decided anything about any sample.
+    var hasDecisions: Bool {
+        get throws(StoreError) { try connection.integer("SELECT 1 FROM decided LIMIT 1") != nil }
+    }
+
+    /// Whether a person restored the sample.
+    func isRestored(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM decided WHERE (series, start, hash) = (?, ?, ?) AND what = ? LIMIT 1", .integer(place.series),
+            .integer(place.start), .blob(place.hash), .integer(Kind.restored.rawValue)) != nil
+    }
+
     /// Removes a decision that this ledger entry just recorded about a sample.
     func takeBackDecision(on place: SampleKey) throws(StoreError) {
         try connection.run(

@@ -328,26 +328,21 @@ public final class Ingest: SampleSink {
         return waiting
     }
 
-    /// Whether a person restored the sample. It may be live without an active report, so another report can take its place.
-    private func isRestored(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM decided WHERE (series, start, hash) = (?, ?, ?) AND what = ? LIMIT 1", .integer(place.series),
-            .integer(place.start), .blob(place.hash), .integer(Deletion.Kind.restored.rawValue)) != nil
-    }
-
     /// Recomputes the measurements of samples that are not live or were restored, and marks the rows that became samples as stored.
     private func settle(
         _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
     ) throws(StoreError) {
-        let table = SampleTable(connection: connection)
-        var dead: [SampleKey] = []
+        let (table, deletion) = (SampleTable(connection: connection), Deletion(connection: connection, ingest: id))
+        // A restored sample may be live without an active report, so a new report can take its place.
+        let hasDecisions = try deletion.hasDecisions
+        var open: [SampleKey] = []
         for first in firsts {
-            let isDead = try !table.contains(first)
-            if isDead { dead.append(first) } else if try isRestored(first) { dead.append(first) }
+            var isOpen = try !table.contains(first)
+            if !isOpen, hasDecisions { isOpen = try deletion.isRestored(first) }
+            if isOpen { open.append(first) }
         }
-        guard !dead.isEmpty else { return }
-        let deletion = Deletion(connection: connection, ingest: id)
-        try Settlement(deletion).settle(dead)
+        guard !open.isEmpty else { return }
+        try Settlement(deletion).settle(open)
         try deletion.settleDerived()
         for (index, row) in zip(indices, rows) {
             guard outcomes[Int(index)] == .duplicate, try table.contains(row) else { continue }
@@ -379,18 +374,12 @@ public final class Ingest: SampleSink {
                 try keeper.record(witnesses: matches.witnesses, among: group.rows, text: text)
                 witnesses += matches.witnesses.count
                 for match in matches.witnesses { outcomes[Int(group.rows[match.row].index)] = .duplicate }
-                let open = try matches.witnesses.filter { match throws(StoreError) in
-                    if match.isOfTombstone { return true }
-                    guard try SampleTable(connection: connection).contains(match.of) else { return true }
-                    return try isRestored(match.of)
-                }
                 let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
                 group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
                 // These readings may be the first active reports of their measurement.
-                if !open.isEmpty {
-                    try settle(
-                        open.map(\.of), of: open.map { rows[$0.row].index }, at: open.map { rows[$0.row].place }, &outcomes)
-                }
+                try settle(
+                    matches.witnesses.map(\.of), of: matches.witnesses.map { rows[$0.row].index },
+                    at: matches.witnesses.map { rows[$0.row].place }, &outcomes)
             }
             waiting.append(group)
         }
