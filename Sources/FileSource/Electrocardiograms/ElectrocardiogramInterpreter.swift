@@ -120,8 +120,6 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         let told = Self.number(of: facts.classification)
         let unrecognized = ObjectValues.electrocardiogramClassification.value(of: "unrecognized")
         let isExact = told?.isExact ?? false
-        let name = Array(facts.classification.utf8)
-        let ordinal = told == nil ? UInt32(truncatingIfNeeded: StableHash.hash(name)) & 0x7FFF_FFFF : 0
         guard let body = try? SampleBody(encoding: Self.electrocardiogram(facts, packed.points), content: packed.content) else {
             throw Refusal("the electrocardiogram cannot be written down", at: place)
         }
@@ -136,7 +134,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             time: .instants(
                 start: start, end: Instant(microseconds: start.microseconds &+ Int64((seconds * 1e6).rounded())),
                 offset: facts.start.offset),
-            ordinal: ordinal, metadata: isExact ? nil : Metadata([("classification", .string(facts.classification))]),
+            metadata: isExact ? nil : Metadata([("classification", .string(facts.classification))]),
             record: Self.record(facts, voltages: packed.points.count), body: body, place: place)
     }
 

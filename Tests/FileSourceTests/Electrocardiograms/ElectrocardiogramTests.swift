@@ -53,7 +53,8 @@ import Testing
         let file = try ImportedFile(electrocardiogram: english())
         #expect(file.error == nil && file.refused == [])
         let reading = try #require(file.readings.first)
-        #expect(reading.origin.type.id == "electrocardiogram" && reading.numeral.text == "1" && reading.ordinal == 0)
+        #expect(reading.origin.type.id == "electrocardiogram" && reading.numeral.text == "1")
+        #expect(reading.record == RecordIdentifier(id: "1780183938000000 Watch7,12", version: 3))
         #expect(reading.origin.source.version == "1.90" && reading.origin.device?.hardware == "Watch7,12")
         let start = Instant(seconds: 1_780_183_938)
         #expect(
@@ -79,7 +80,7 @@ import Testing
         #expect(try points(of: reading) == [["-180.596"], ["-199.83"], ["12"]])
         let told = try #require(reading.body).decoded(as: Electrocardiogram.self)
         #expect(told.samplingFrequency?.numeral.text == "511.562" && told.lead == "Ableitung I")
-        #expect(reading.numeral.text == "100" && reading.ordinal != 0)
+        #expect(reading.numeral.text == "100" && reading.record?.version == 3)
         #expect(reading.metadata?["classification"] == .string("Sinusrhythmus"))
         let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: .test)
         #expect(samples.map(\.rule) == [nil])
