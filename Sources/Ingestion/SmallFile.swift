@@ -1,6 +1,7 @@
+import EventLoopKit
 import Glibc
 
-/// Reads whole files up to a size limit.
+/// Reads whole files up to a size limit, and replaces them as a whole.
 package enum SmallFile {
     /// Returns a file's bytes, or `nil` if it cannot be read or is larger than the limit.
     package static func read(_ path: String, limit: Int) -> [UInt8]? {
@@ -16,5 +17,38 @@ package enum SmallFile {
             bytes.append(contentsOf: chunk[..<count])
             if bytes.count > limit { return nil }
         }
+    }
+
+    /// Replaces a file, so that a reader sees all of the old text or all of the new one, also after a power cut.
+    ///
+    /// - Parameter owner: The new file's user and group, or `nil` for those of the process.
+    package static func replace(
+        _ path: String, with text: String, mode: mode_t, owner: (user: uid_t, group: gid_t)? = nil
+    ) throws(SystemFailure) {
+        let draft = "\(path).\(getpid())~"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw SystemFailure(path, errno) }
+        let octets = Array(text.utf8)
+        let isWritten =
+            write(descriptor, octets, octets.count) == octets.count && fchmod(descriptor, mode) == 0
+            && (owner.map { fchown(descriptor, $0.user, $0.group) } ?? 0) == 0 && fsync(descriptor) == 0
+        let failure = SystemFailure(path, errno)
+        close(descriptor)
+        guard isWritten else {
+            unlink(draft)
+            throw failure
+        }
+        guard rename(draft, path) == 0 else {
+            let failure = SystemFailure(path, errno)
+            unlink(draft)
+            throw failure
+        }
+    }
+
+    /// The folder of a file: `.` for a name without a folder.
+    package static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -1,5 +1,6 @@
 import CommandLineKit
 import CryptographyKit
+import EventLoopKit
 import Glibc
 import HTTPServerKit
 import HealthModel
@@ -44,7 +45,7 @@ struct CertificateCommand {
     init(_ context: CommandContext) throws {
         self.context = context
         let configuration = try context.configuration()
-        guard let folder = context.invocation.string("--folder") ?? configuration.file.map({ Self.parent(of: $0) + "/tls" })
+        guard let folder = context.invocation.string("--folder") ?? configuration.file.map({ SmallFile.folder(of: $0) + "/tls" })
         else {
             throw UsageError(.missingOption("--folder"), command: "vitalgate api certificate")
         }
@@ -133,24 +134,12 @@ struct CertificateCommand {
         SmallFile.read("\(folder)/\(name)", limit: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Writes a file atomically.
     private func write(_ text: String, to name: String, mode: mode_t) throws {
-        let (path, draft) = ("\(folder)/\(name)", "\(folder)/.\(name).\(getpid())")
-        unlink(draft)
-        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        let octets = Array(text.utf8)
-        guard descriptor >= 0, Glibc.write(descriptor, octets, octets.count) == octets.count, fchmod(descriptor, mode) == 0,
-            fsync(descriptor) == 0, close(descriptor) == 0, rename(draft, path) == 0
-        else {
-            let reason = String(cString: strerror(errno))
-            unlink(draft)
-            throw ConfigurationError("\(path) cannot be written: \(reason)")
+        do throws(SystemFailure) {
+            try SmallFile.replace("\(folder)/\(name)", with: text, mode: mode)
+        } catch {
+            throw ConfigurationError("the file cannot be written: \(error)")
         }
-    }
-
-    private static func parent(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     private static func date(_ seconds: Int64) -> String { String(Instant(seconds: seconds).description.prefix(10)) }

@@ -1,4 +1,5 @@
 import CommandLineKit
+import EventLoopKit
 import Glibc
 import HTTPServerKit
 import Hub
@@ -48,7 +49,7 @@ struct SetupCommand: Command {
         self.context = context
         let named = context.invocation.string("--config")
         if let named, access(named, F_OK) != 0 {
-            (path, folder, isService) = (named, Self.absolute(Self.parent(of: named)) + "/tls", false)
+            (path, folder, isService) = (named, Self.absolute(SmallFile.folder(of: named)) + "/tls", false)
             return
         }
         let configuration = try context.configuration()
@@ -58,7 +59,7 @@ struct SetupCommand: Command {
         self.path = path
         let isSystem = path == Configuration.systemPath
         isService = isSystem && access("/run/systemd/system", F_OK) == 0
-        folder = Self.absolute(Self.parent(of: isSystem ? configuration.store : path)) + "/tls"
+        folder = Self.absolute(SmallFile.folder(of: isSystem ? configuration.store : path)) + "/tls"
     }
 
     /// The path without links and relative parts, or the path itself if there is no such file.
@@ -66,10 +67,6 @@ struct SetupCommand: Command {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }
         return String(cString: found)
-    }
-
-    private static func parent(of path: String) -> String {
-        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     // MARK: Opening
@@ -100,7 +97,7 @@ struct SetupCommand: Command {
             Only browsers with a code from 'vitalgate page open' can log in.
             """)
         guard try isConfirmed() else { return .success }
-        try createFolder(Self.parent(of: path))
+        try createFolder(SmallFile.folder(of: path))
         try certify(hosts)
         guard let changed = ConfigurationBlock.adding(members(hosts: hosts, port: port), to: text) else {
             throw ConfigurationError("\(path): expected an object")
@@ -153,7 +150,7 @@ struct SetupCommand: Command {
             [ProfileFolders.executable()] + config + ["api", "certificate", "--folder", folder] + hosts, seconds: 60)
         guard run.code == 0 else { throw ConfigurationError("the certificate could not be created: \(run.words)") }
         // The service reads the key and renews the certificate.
-        guard let owner = Self.owner(of: Self.parent(of: folder)) else { return }
+        guard let owner = Self.owner(of: SmallFile.folder(of: folder)) else { return }
         for name in ["", "/hub.pem", "/hub-key.pem", "/authority.pem", "/authority-key.pem"] {
             chown(folder + name, owner.user, owner.group)
         }
@@ -169,7 +166,7 @@ struct SetupCommand: Command {
             context.note("vitalgate: (re)start the hub with 'vitalgate run' to serve the page")
             return
         }
-        try createFolder(Self.parent(of: Self.dropIn))
+        try createFolder(SmallFile.folder(of: Self.dropIn))
         try replace(
             Self.dropIn,
             with: """
@@ -232,7 +229,7 @@ struct SetupCommand: Command {
 
     private func closeService() throws {
         unlink(Self.dropIn)
-        rmdir(Self.parent(of: Self.dropIn))
+        rmdir(SmallFile.folder(of: Self.dropIn))
         try restartService()
     }
 
@@ -251,21 +248,16 @@ struct SetupCommand: Command {
         throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
     }
 
-    /// Replaces a file atomically. Its mode and owner stay.
+    /// Replaces a file. Its mode and owner stay.
     private func replace(_ path: String, with text: String) throws {
         var status = stat()
         let isThere = stat(path, &status) == 0
-        let draft = path + ".new"
-        unlink(draft)
-        let descriptor = Glibc.open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isThere ? status.st_mode & 0o777 : 0o644)
-        let octets = Array(text.utf8)
-        guard descriptor >= 0, write(descriptor, octets, octets.count) == octets.count,
-            !isThere || geteuid() != 0 || fchown(descriptor, status.st_uid, status.st_gid) == 0, fsync(descriptor) == 0,
-            close(descriptor) == 0, rename(draft, path) == 0
-        else {
-            let reason = String(cString: strerror(errno))
-            unlink(draft)
-            throw ConfigurationError("\(path) cannot be written: \(reason)")
+        do throws(SystemFailure) {
+            try SmallFile.replace(
+                path, with: text, mode: isThere ? status.st_mode & 0o777 : 0o644,
+                owner: isThere && geteuid() == 0 ? (status.st_uid, status.st_gid) : nil)
+        } catch {
+            throw ConfigurationError("the file cannot be written: \(error)")
         }
     }
 }
