@@ -75,13 +75,16 @@ public struct StartedCommand: Sendable {
     /// - Returns: The reason why the command failed, or `nil` if it succeeded.
     public func wait(within patience: Duration) -> String? {
         let deadline = ContinuousClock.now + patience
+        // A command that takes long is asked for ever less often.
+        var pause: UInt32 = 1000
         while true {
             if let result = ended(WEXITED | WNOWAIT | WNOHANG) {
                 reap()
                 return result
             }
             guard ContinuousClock.now < deadline else { break }
-            usleep(5000)
+            usleep(pause)
+            pause = min(pause * 2, 100_000)
         }
         end()
         reap()
