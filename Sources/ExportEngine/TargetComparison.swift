@@ -82,7 +82,7 @@ public struct TargetComparison {
         if let words = meeting.claimWords(found.mark) { throw DeliveryError(.unfit, words) }
         target.identity = found.identity ?? UUIDText.random()
         target.count = (found.mark?.count ?? 0) + 1
-        try exporter.claim(mark(target, end))
+        if try !exporter.claim(mark(target, end)) { target.identity = TargetMeeting.identity(of: exporter.address) }
         return target
     }
 

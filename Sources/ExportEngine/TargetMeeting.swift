@@ -35,7 +35,7 @@ struct TargetMeeting {
     func verdict(_ known: Target, _ found: FoundMark?, address: String) throws -> Verdict {
         var target = known
         guard let found else {
-            if let identity = known.identity, identity.hasPrefix(Self.addressPrefix), identity != Self.identity(of: address) {
+            if isByAddress(known), known.identity != Self.identity(of: address) {
                 return .stop("it is at another address than the one that was filled: \(mend)")
             }
             target.identity = known.identity ?? Self.identity(of: address)
@@ -49,9 +49,12 @@ struct TargetMeeting {
             target.count = found.mark?.count ?? 0
             return .proceed(target)
         }
-        if identity == Self.identity(of: address), found.mark == nil, let there = found.identity {
-            // Until now the target was identified by its address.
-            target.identity = there
+        if isByAddress(known), found.mark == nil {
+            // The target has kept no mark so far.
+            guard identity == Self.identity(of: address) else {
+                return .stop("it is at another address than the one that was filled: \(mend)")
+            }
+            target.identity = found.identity ?? identity
             return .proceed(target)
         }
         guard let there = found.identity, there == identity else {
@@ -112,6 +115,9 @@ struct TargetMeeting {
     }
 
     private static let addressPrefix = "address-"
+
+    /// Whether the target has kept no mark so far.
+    func isByAddress(_ target: Target) -> Bool { target.identity?.hasPrefix(Self.addressPrefix) == true }
 
     /// The identity of a target that stores no mark: a digest of its address, which does not reveal the server's name.
     static func identity(of address: String) -> String {

@@ -157,12 +157,14 @@ public final class TargetRun {
             try keep(.stopped, words)
             return .stopped
         case .proceed(var met):
-            if found != nil, met.identity == nil { met.identity = UUIDText.random() }
+            let isByAddress = meeting.isByAddress(met)
+            if found != nil, met.identity == nil || isByAddress { met.identity = UUIDText.random() }
             met.shape = settings.shape(exporter)
-            if let found, target.identity == nil || meeting.needsClaim(found.mark) {
+            if let found, target.identity == nil || isByAddress || meeting.needsClaim(found.mark) {
                 do throws(DeliveryError) {
                     met.count += 1
-                    try exporter.claim(mark(met))
+                    // Without a mark the address identifies the target.
+                    if try !exporter.claim(mark(met)) { met.identity = TargetMeeting.identity(of: exporter.address) }
                 } catch {
                     return try failed(error) { state, words in try keep(state, words) }
                 }

@@ -13,9 +13,9 @@ import Pipeline
 public final class FHIRExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, because servers limit its size.
     public let batchLimit = 500
-    private let settings: FHIRSettings
-    private let context: ExportContext
-    private let server: FHIRServer
+    let settings: FHIRSettings
+    let context: ExportContext
+    let server: FHIRServer
     private let encoder: ObservationEncoder
     /// Devices that exist on the server.
     private var devices: Set<String> = []
@@ -27,6 +27,13 @@ public final class FHIRExporter: ComparableExporter {
 
     /// Whether the sample has a FHIR code for its type and value, and its person has a patient.
     public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
+
+    /// Whether the server offers to read and write Devices, or `nil` before it was asked.
+    var hasDevices: Bool?
+    /// Whether the server has refused a mark.
+    var refusesMarks = false
+    /// The id of the mark on a server that chooses ids, once it is known.
+    var markID: String?
 
     /// The number of attempts to write a batch if another client writes at the same time.
     private static let rounds = 4
@@ -138,16 +145,19 @@ public final class FHIRExporter: ComparableExporter {
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (wanted, leftOut) = try gather(batch)
         var overtaken = DeliveryError(.unreachable, "the server does not come to rest")
+        var mark = refusesMarks ? nil : batch.mark
         for _ in 0..<Self.rounds {
             var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: devices)
             switch settings.ids {
             case .client: try planNamed(wanted, &plan)
             case .server: try planFound(wanted, rewriting: batch.rewrites, &plan)
             }
+            if let mark { plan.put(mark, markResource, at: markID) }
             guard plan.bundle.count > 0 else { return leftOut }
             switch try server.transact(plan.bundle) {
             case .overtaken(let error): overtaken = error
             case .done:
+                mark = nil
                 if settings.ids == .client { devices.formUnion(plan.newDevices) }
                 guard !plan.created.isEmpty else { return leftOut }
                 // One more round checks that each resource exists exactly once.

@@ -120,10 +120,11 @@ public final class FileExporter: Exporter {
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         // If everything is rewritten from the beginning, nothing is delivered yet.
         let file = try opened()
         try file.claim(Self.mark(mark), anchor: mark.anchor == "0" ? nil : file.state.anchor)
+        return true
     }
 
     private static func mark(_ mark: TargetMark) -> ExportFile.Mark {

@@ -52,12 +52,13 @@ extension InfluxExporter {
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) {
-        guard case .database(let database, _) = settings.place else { return }
+    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+        guard case .database(let database, _) = settings.place else { return true }
         try put(mark)
         guard try readMark(in: database, try policy(in: database)) == mark else {
             throw DeliveryError(.unfit, "it takes points, and does not return what was written: it is no InfluxDB of version 1")
         }
+        return true
     }
 
     /// Checks that the latest mark is that of the previous delivery.

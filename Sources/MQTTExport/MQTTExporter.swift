@@ -155,13 +155,14 @@ public final class MQTTExporter: Exporter {
 
     /// Writes this store's mark. If two copies of a store start at the same moment, the one whose mark is there a moment later
     /// wins.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let connection = try looking()
         try connection.publish([markMessage(mark)], carefully: false)
         if !mark.holder.id.isEmpty { usleep(300_000) }
         guard try readMark(connection)?.holder.id == mark.holder.id else {
             throw DeliveryError(.unreachable, "somebody else has begun to tell this broker at the same time")
         }
+        return true
     }
 
     // MARK: The connection

@@ -41,8 +41,9 @@ public protocol Exporter: AnyObject {
     /// - Throws: ``DeliveryError`` if nothing could be delivered now.
     func found() throws(DeliveryError) -> FoundMark?
 
-    /// Writes a mark without a delivery, when the store starts to feed the target or when the user allows it to continue.
-    func claim(_ mark: TargetMark) throws(DeliveryError)
+    /// Writes a mark without a delivery, when the store starts to feed the target or when the user allows it to continue. Returns `false`
+    /// if the target turns out to keep no mark. It is then identified by its address.
+    func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool
 
     /// Attempts a delivery, checks that it worked, and rolls it back. Nothing remains at the target.
     ///
@@ -85,7 +86,7 @@ extension Exporter {
     public var shape: String { "" }
     public var showsOnlyNow: Bool { false }
     public func found() throws(DeliveryError) -> FoundMark? { nil }
-    public func claim(_ mark: TargetMark) throws(DeliveryError) {}
+    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool { false }
     public func checkAccess() throws(DeliveryError) { _ = try check() }
     public func create() throws(DeliveryError) -> [Finding] { [] }
     public func idle() throws(DeliveryError) -> Duration? { nil }

@@ -187,7 +187,7 @@ extension PostgreSQLExporter {
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
-    public func claim(_ mark: TargetMark) throws(DeliveryError) {
+    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
             try connection.run(Self.begin)
@@ -202,6 +202,7 @@ extension PostgreSQLExporter {
                 try connection.run("UPDATE \(schema.name).hub SET name = $1 WHERE id = \(hub)", [mark.holder.name])
             }
             try connection.run("COMMIT")
+            return true
         } catch {
             session = nil
             throw error

@@ -34,9 +34,13 @@ final class ScriptedTarget: ComparableExporter {
     func print(of sample: Sample) -> UInt64? { (sample.value * factor).bitPattern }
 
     func found() throws(DeliveryError) -> FoundMark? { storesMarks ? FoundMark(identity: identity, mark: mark) : nil }
-    func claim(_ mark: TargetMark) throws(DeliveryError) {
+    /// Whether it turns out to keep no marks when one is written.
+    var refusesMarks = false
+    func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+        guard !refusesMarks else { return false }
         self.mark = mark
         identity = identity ?? mark.identity
+        return true
     }
 
     /// The failure of the next delivery. `nil` if it succeeds.

@@ -263,6 +263,56 @@ import Testing
         #expect(findings.filter { $0.weight == .broken }.map(\.subject) == ["Patient/8"])
     }
 
+    // MARK: The mark
+
+    /// A server that was emptied, or restored from a copy, stops the target. A comparison fills it.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func aServerThatWasRestored(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        try server.tell(#"{"copy": true}"#)
+        try test.add(try (0..<20).map { try test.sample(60, at: $0) })
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        try server.tell(#"{"putBack": true}"#)
+        try test.add([try test.sample(61, at: 100)])
+        let emptied = try test.run(exporter(server.url, ids), settings)
+        #expect(try emptied.step() == .stopped)
+        #expect(emptied.target.words?.contains("not the target that was filled") == true)
+        try fill(server, ids)
+
+        try server.tell(#"{"copy": true}"#)
+        try test.add([try test.sample(62, at: 200)])
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        try server.tell(#"{"putBack": true}"#)
+        let older = try test.run(exporter(server.url, ids), settings)
+        #expect(try older.step() == .stopped)
+        #expect(older.target.words?.contains("older than the last delivery") == true)
+        try fill(server, ids)
+    }
+
+    private func fill(_ server: FHIRTestServer, _ ids: ObservationEncoder.IDs) throws {
+        let comparison = TargetComparison(
+            settings, exporter: try exporter(server.url, ids), store: test.store, now: { ExportedStore.received })
+        _ = try comparison.repair()
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        try expectEqual(server)
+        #expect(try server.resources("Device").filter { $0.identifier?.first?.value?.hasPrefix("mark-") == true }.count == 1)
+    }
+
+    /// A server without Devices keeps no mark, whether it says so or refuses them. Its address identifies it.
+    @Test(arguments: ObservationEncoder.IDs.allCases, [#"{"kinds": ["Observation"]}"#, #"{"forbidden": ["Device"]}"#])
+    func aServerWithoutDevices(_ ids: ObservationEncoder.IDs, _ lack: String) throws {
+        let server = try FHIRTestServer(ids)
+        try server.tell(lack)
+        try test.add(try (0..<10).map { try test.sample(60, at: $0) })
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        #expect(try server.live().count == 10)
+        try test.add([try test.sample(61, at: 100)])
+        let next = try test.run(exporter(server.url, ids), settings)
+        try test.finish(next)
+        #expect(try server.live().count == 11)
+        #expect(next.target.identity?.hasPrefix("address-") == true)
+        #expect(try test.store.setAsideSummary(of: "clinic").count == 0)
+    }
+
     // MARK: Blood pressure
 
     private func pressure(_ type: SampleType, _ value: String, group: UInt64?, subject: String? = nil) throws -> GatedSample {

@@ -225,7 +225,7 @@ import Testing
         #expect(try exporter.found() == FoundMark(identity: nil, mark: nil))
         #expect(!FileManager.default.fileExists(atPath: folder.file("export")))
         let first = try #require(try marked(0..<5, 1).mark)
-        try exporter.claim(TargetMark(identity: "folder", count: 0, anchor: "0", holder: first.holder))
+        _ = try exporter.claim(TargetMark(identity: "folder", count: 0, anchor: "0", holder: first.holder))
         _ = try exporter.deliver(try marked(0..<5, 1))
         #expect(try self.exporter().found()?.mark == first)
         // The folder was restored from a backup: the next delivery is refused.
@@ -234,7 +234,7 @@ import Testing
         _ = try self.exporter().deliver(try marked(5..<9, 2))
         #expect(try numbers().count == 9)
         // Told everything again, all of it is written again.
-        try exporter.claim(TargetMark(identity: "folder", count: 7, anchor: "0", holder: first.holder))
+        _ = try exporter.claim(TargetMark(identity: "folder", count: 7, anchor: "0", holder: first.holder))
         _ = try exporter.deliver(try marked(0..<9, 8))
         #expect(try numbers().count == 18)
     }

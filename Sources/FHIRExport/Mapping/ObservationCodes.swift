@@ -14,6 +14,8 @@ enum ObservationCodes {
     /// The system of identifiers of blood pressures and devices, which are not samples.
     static let made = "urn:vitalgate:made"
     static let replacedBy = "urn:vitalgate:replaced-by"
+    /// The extension of a Device that contains the mark of the last delivery.
+    static let mark = "urn:vitalgate:mark"
     static let tagSystem = "urn:vitalgate:exporter"
     static let tag = "vitalgate"
     static let structures = "http://hl7.org/fhir/StructureDefinition/"

@@ -22,6 +22,11 @@ struct CapabilityCheck {
             Finding(
                 offered ? .good : .warning, DocumentResource.type,
                 offered ? "is offered" : "is not offered: clinical records and documents have no place there (key 'types')"))
+        let devices = Self.offersDevices(statement, ids: ids)
+        findings.append(
+            Finding(
+                devices ? .good : .warning, "Device",
+                devices ? "is offered" : "is not offered: a server that was restored from a copy is not detected"))
         switch ids {
         case .client:
             find(
@@ -35,6 +40,18 @@ struct CapabilityCheck {
                 findings.append(
                     Finding(.warning, "ids", "the server lets us name resources, which is safer: write ids: \"client\""))
             }
+        }
+    }
+
+    /// Whether a server lets us read and write Devices under the ids that are used.
+    static func offersDevices(_ statement: FHIRResource?, ids: ObservationEncoder.IDs) -> Bool {
+        let rest = statement?.rest?.first { $0.mode == "server" }
+        guard let device = rest?.resource?.first(where: { $0.type == "Device" }) else { return false }
+        let rights = codes(device.interaction)
+        switch ids {
+        case .client: return rights.isSuperset(of: ["read", "update"]) && device.updateCreate == true
+        case .server:
+            return rights.isSuperset(of: ["read", "update", "create", "search-type"]) && device.conditionalCreate == true
         }
     }
 

@@ -12,6 +12,10 @@ struct FHIRResource: Decodable {
     struct Identifier: Decodable {
         var value: String?
     }
+    struct Extension: Decodable {
+        var url: String?
+        var valueString: String?
+    }
     struct Issue: Decodable {
         var severity: String?
         var code: String?
@@ -35,6 +39,7 @@ struct FHIRResource: Decodable {
     var id: String?
     var status: String?
     var identifier: [Identifier]?
+    var `extension`: [Extension]?
     // Of a Bundle.
     var type: String?
     var entry: [Entry]?
@@ -45,7 +50,7 @@ struct FHIRResource: Decodable {
     var fhirVersion: String?
     var rest: [Rest]?
 
-    private enum Key: String, CodingKey { case resourceType, id, status, identifier, type, entry, link, issue, fhirVersion, rest }
+    private enum Key: String, CodingKey { case resourceType, id, status, identifier, `extension`, type, entry, link, issue, fhirVersion, rest }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)
@@ -54,6 +59,7 @@ struct FHIRResource: Decodable {
         // A field with another form belongs to a resource type that is not ours.
         status = try? members.decodeIfPresent(String.self, forKey: .status)
         identifier = try? members.decodeIfPresent([Identifier].self, forKey: .identifier)
+        `extension` = try? members.decodeIfPresent([Extension].self, forKey: .extension)
         type = try? members.decodeIfPresent(String.self, forKey: .type)
         entry = try members.decodeIfPresent([Entry].self, forKey: .entry)
         link = try? members.decodeIfPresent([Link].self, forKey: .link)

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 
 /// The resources to write in one transaction.
 struct FHIRPlan {
@@ -30,6 +31,19 @@ struct FHIRPlan {
         let uuid = id.hasPrefix("bp-") ? String(id.dropFirst(3)) : id
         bundle.add(
             fullURL: "urn:uuid:\(uuid)", .create(type: type, ifNoneExist: "identifier=\(identifier)"), append)
+    }
+
+    /// Adds the mark of a delivery.
+    ///
+    /// - Parameter known: the mark's id on a server that chooses ids, or `nil` if it does not exist there.
+    mutating func put(_ mark: TargetMark, _ resource: MarkResource, at known: String?) {
+        guard let id = ids == .client ? resource.id : known else {
+            bundle.add(fullURL: "\(base)/Device/\(resource.id)", .create(type: "Device", ifNoneExist: resource.condition)) {
+                resource.append(mark, id: nil, to: &$0)
+            }
+            return
+        }
+        bundle.add(fullURL: "\(base)/Device/\(id)", .put(path: "Device/\(id)")) { resource.append(mark, id: id, to: &$0) }
     }
 
     /// Adds the device of a resource unless it exists. If the server chooses ids, it is added each time because its id is not

@@ -4,7 +4,8 @@ Usage: fhir_server.py client|server PORT
 
 What it insists on: transactions are all or nothing; PUT under a name of the client's own only where it is told so; If-None-Exist (more than one:
 412); the same resource twice in a Bundle (400); unknown patients and devices (422 with an OperationOutcome that quotes the value, as
-servers do); a token where one is set. `POST /test` sets what the next writes come to, `GET /test` gives everything that is there.
+servers do); a token where one is set. `POST /test` sets what the next writes come to, copies all resources and puts the copy back, and sets the
+types that it offers. `GET /test` gives everything that is there.
 """
 
 import copy, http.server, json, re, sys, urllib.parse
@@ -12,7 +13,7 @@ import copy, http.server, json, re, sys, urllib.parse
 MODE = sys.argv[1]
 STATE = {("Patient", "7"): {"resourceType": "Patient", "id": "7", "meta": {"versionId": "1"}}}
 FAULTS, WRITES, TOKEN, FORBIDDEN = [], [0], [None], []
-PAGE, NEXT = [3], [1]
+PAGE, NEXT, COPY, KINDS = [3], [1], [{}], ["Observation", "DocumentReference", "Device"]
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$")
 
 
@@ -153,7 +154,7 @@ def read(path, host):
             "mode": "server", "interaction": [{"code": "transaction"}, {"code": "batch"}],
             "resource": [{"type": kind, "updateCreate": MODE == "client", "conditionalCreate": True,
                           "interaction": [{"code": c} for c in ("read", "update", "create", "search-type")]}
-                         for kind in ("Observation", "DocumentReference")]}]}
+                         for kind in KINDS]}]}
     if query:
         found = matches(path, query, STATE)
         page = int(urllib.parse.parse_qs(query).get("page", ["0"])[0])
@@ -197,6 +198,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             FAULTS[:] = told.get("faults", FAULTS)
             TOKEN[0] = told.get("token", TOKEN[0])
             FORBIDDEN[:] = told.get("forbidden", FORBIDDEN)
+            KINDS[:] = told.get("kinds", KINDS)
+            if told.get("copy"):
+                COPY[0] = copy.deepcopy(STATE)
+            if told.get("putBack"):
+                STATE.clear()
+                STATE.update(copy.deepcopy(COPY[0]))
             for resource in told.get("resources", []):
                 STATE[(resource["resourceType"], resource["id"])] = load(json.dumps(resource))
             return self.answer(200, {})
