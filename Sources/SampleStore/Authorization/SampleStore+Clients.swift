@@ -53,6 +53,17 @@ extension SampleStore {
         return clients
     }
 
+    /// Returns the ids of the types that a client requires, or `nil` if they were never set.
+    func requiredTypeIDs(of client: Client) throws(StoreError) -> [String]? {
+        try connection.text("SELECT required FROM main.client WHERE id = ? AND required IS NOT NULL", .integer(client.id))?
+            .split(separator: ",").map(String.init)
+    }
+
+    func setRequiredTypeIDs(_ ids: [String], of client: Client) throws(StoreError) {
+        try connection.run(
+            "UPDATE client SET required = ? WHERE id = ?", .text(ids.joined(separator: ",")), .integer(client.id))
+    }
+
     /// Removes a client with its tokens, grants, requests and read ledger. Open readers of the client return no more
     /// data.
     ///
@@ -69,21 +80,19 @@ extension SampleStore {
             for table in ["token", "granted", "granted_object", "widening", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
-            try connection.run("DELETE FROM lost WHERE viewer = ?", .text(client.source))
+            try Epochs.forget(viewer: client.source, connection)
             try connection.run("DELETE FROM client WHERE id = ?", .integer(client.id))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such client") }
             guard let description else { return (0, 0) }
             return try change(description) { ingest, deletion in
-                let own = "(SELECT id FROM series WHERE source = ?1)"
                 // Reject the client's samples that are still in quarantine, so that they never become live samples.
-                try connection.run(
-                    "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE series IN \(own) AND state = 'held'",
-                    .text(client.source), .integer(ingest))
-                if connection.changes > 0 { deletion.changesMore() }
-                try Judgements(connection: connection).settle(touchedBy: ingest)
+                if try connection.quarantine.reject(heldOf: client.source, by: ingest) { deletion.changesMore() }
+                try connection.quarantine.settle(touchedBy: ingest)
                 return try deletion.delete(
                     try connection.sampleKeys(
-                        "SELECT series, start, hash FROM sample WHERE series IN \(own) ORDER BY seq", [.text(client.source)]))
+                        """
+                        SELECT series, start, hash FROM sample WHERE series IN (SELECT id FROM series WHERE source = ?1) ORDER BY seq
+                        """, [.text(client.source)]))
             }
         }
     }

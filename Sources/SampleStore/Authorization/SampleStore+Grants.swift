@@ -60,14 +60,25 @@ extension SampleStore {
                     "UPDATE granted SET may_write = ?4 WHERE client = ?1 AND subject = ?2 AND type = ?3", key[0], key[1], key[2],
                     .integer(grant.mayWrite ? 1 : 0))
             }
-            for access in accesses {
-                try connection.run(
-                    """
-                    INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET answered = excluded.answered
-                    """, key[0], key[1], key[2], .text(access.rawValue), .integer(time.microseconds))
-            }
+            try noteAnswer(to: accesses, of: grant, client, at: time)
         }
+    }
+
+    /// SQL for whether the request of the row `asked` is granted now.
+    static let isGranted = """
+        EXISTS(SELECT 1 FROM granted AS g WHERE (g.client, g.subject, g.type) = (asked.client, asked.subject, asked.type)
+            AND CASE access WHEN 'read' THEN read_from IS NOT NULL ELSE may_write END)
+        """
+
+    /// SQL for whether the client `?1` was ever granted data of the person `?2`.
+    static let hasGrants = "EXISTS(SELECT 1 FROM granted WHERE client = ?1 AND subject = ?2)"
+
+    /// Returns the start from which a client may read a type of a person, or `nil` if it may not.
+    func startOfReading(_ type: String, of subject: String, _ client: Client) throws(StoreError) -> Instant? {
+        try connection.integer(
+            "SELECT read_from FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
+            .integer(client.id), .text(subject), .text(type)
+        ).map { Instant(microseconds: $0) }
     }
 
     private func columns(of grant: Grant, _ objects: [SampleIdentity]) throws(StoreError) -> (from: Int64?, after: Int64?) {
@@ -115,6 +126,21 @@ extension SampleStore {
             }
         }
         guard isFound else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
+    }
+
+    /// Returns the objects that were granted with widenings after a number.
+    func grantedObjects(to client: Client, after widening: Int64) throws(StoreError) -> [(start: Int64, hash: [UInt8])] {
+        let statement = try connection.statement("SELECT start, hash FROM main.granted_object WHERE client = ? AND widening > ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(client.id), .integer(widening)])
+        var objects: [(start: Int64, hash: [UInt8])] = []
+        while try statement.step() { objects.append((statement.integer(0), Array(statement.blob(1)))) }
+        return objects
+    }
+
+    /// Removes the grants of objects that the table `pruned` names.
+    func forgetGrantsOfPruned() throws(StoreError) {
+        try connection.run("DELETE FROM granted_object WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned)")
     }
 
     /// Whether a client may write objects of a type for a person.

@@ -38,10 +38,7 @@ extension SampleStore {
     func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
         if let person { return subject == person ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
-        let from = try connection.integer(
-            "SELECT read_from FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
-            .integer(client.id), .text(subject), .text(ActivityReader.summaries))
-        return from.map { Instant(microseconds: $0) }
+        return try startOfReading(ActivityReader.summaries, of: subject, client)
     }
 }
 
@@ -212,7 +209,7 @@ struct Restriction {
             """
             SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id
                 AND likelihood(r.start >= v.since + \(Summaries.reach), 0.99)
-            WHERE v.whole AND NOT EXISTS(SELECT 1 FROM main.setting WHERE name = 'pending')
+            WHERE v.whole AND \(SettingTable.value("pending")) IS NULL
             """
         case "link":
             """

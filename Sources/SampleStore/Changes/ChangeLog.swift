@@ -60,17 +60,14 @@ struct ChangeLog {
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) {
         try Summaries.forget(series: series, from: low, to: high, connection)
-        try connection.run(
-            "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            .integer(series), .integer(seqs.lowerBound), .integer(seqs.upperBound), .integer(deletion ? 1 : 0), .integer(low),
-            .integer(high), .integer(ingest), .integer(cause))
+        try connection.changeTable.insert(
+            series: series, seqs: seqs, deletion: deletion ? 1 : 0, low: low, high: high, ingest: ingest, cause: cause)
     }
 
     /// Records that all samples of a series that ended before a time were removed permanently.
     func insertPruning(series: Int64, seq: Int64, low: Int64, before: Int64, ingest: Int64) throws(StoreError) {
-        try connection.run(
-            "INSERT INTO change(series, first_seq, last_seq, deletion, low, high, ingest, cause) VALUES(?1, ?2, ?2, 2, ?3, ?4, ?5, ?6)",
-            .integer(series), .integer(seq), .integer(low), .integer(before), .integer(ingest), .integer(cause))
+        try connection.changeTable.insert(
+            series: series, seqs: seq...seq, deletion: 2, low: low, high: before, ingest: ingest, cause: cause)
     }
 
     /// Joins the rows with the last entry of the series if that is nearby and of the same kind and import.
@@ -78,18 +75,9 @@ struct ChangeLog {
     private func join(
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) -> Bool {
-        let statement = try connection.statement(
-            """
-            SELECT first_seq, low, high FROM change WHERE series = ?1
-                AND first_seq = (SELECT max(first_seq) FROM change WHERE series = ?1)
-                AND deletion = ?2 AND ingest = ?3 AND cause = ?4 AND ?5 - first_seq < \(Self.joined)
-            """)
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(series), .integer(deletion ? 1 : 0), .integer(ingest), .integer(cause), .integer(seqs.upperBound),
-        ])
-        guard try statement.step() else { return false }
-        let (first, last) = (statement.integer(0), (low: statement.integer(1), high: statement.integer(2)))
+        let last = try connection.changeTable.last(
+            series: series, deletion: deletion, ingest: ingest, cause: cause, before: seqs.upperBound, distance: Self.joined)
+        guard let last else { return false }
         let between = low > last.high ? (last.high, low) : (high, last.low)
         if between.0 < between.1 {
             let others = try connection.integer(
@@ -100,9 +88,7 @@ struct ChangeLog {
             guard others ?? 0 <= Self.patience else { return false }
         }
         try Summaries.forget(series: series, from: low, to: high, connection)
-        try connection.run(
-            "UPDATE change SET last_seq = ?3, low = min(low, ?4), high = max(high, ?5) WHERE series = ?1 AND first_seq = ?2",
-            .integer(series), .integer(first), .integer(seqs.upperBound), .integer(low), .integer(high))
+        try connection.changeTable.extend(series: series, first: last.first, through: seqs.upperBound, low: low, high: high)
         return true
     }
 

@@ -44,12 +44,7 @@ final class ChangeReader {
     func read(
         after anchor: Int64, pruned: (Pruning) throws -> Void = { _ in }, _ body: (SampleChange) throws -> Void
     ) throws {
-        let statement = try Statement(
-            connection,
-            """
-            SELECT series, first_seq, last_seq, deletion, low, high, ingest FROM change
-            WHERE first_seq > ?1 - (SELECT value FROM setting WHERE name = 'longestChange') AND last_seq > ?1 ORDER BY first_seq
-            """)
+        let statement = try Statement(connection, ChangeTable.after)
         try statement.bind([.integer(anchor)])
         while try statement.step() {
             guard let type = series[statement.integer(0)] else { continue }

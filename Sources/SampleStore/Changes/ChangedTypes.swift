@@ -13,12 +13,7 @@ extension SampleStore {
         let start = try epochs.start(of: anchor)
         let last = try lastChange()
         guard last > start else { return ([], anchor) }
-        let statement = try connection.statement(
-            """
-            SELECT type, kind FROM series WHERE id IN (
-                SELECT series FROM change
-                WHERE first_seq > ?1 - (SELECT value FROM setting WHERE name = 'longestChange') AND last_seq > ?1)
-            """)
+        let statement = try connection.statement("SELECT type, kind FROM series WHERE id IN (\(ChangeTable.seriesAfter))")
         defer { statement.reset() }
         try statement.bind([.integer(start)])
         var types: Set<SampleType> = []

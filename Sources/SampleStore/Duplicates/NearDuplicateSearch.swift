@@ -151,7 +151,7 @@ final class NearDuplicateSearch {
         let witnessed = try WitnessedStretch(by: series, first &- radius, last &+ radius, connection: connection)
         let reader = MeasurementReader(connection: connection)
         // In most stores no duplicate was ever promoted, so this lookup is not needed.
-        let hasStandIns = try connection.integer("SELECT 1 FROM setting WHERE name = 'standIns'") != nil
+        let hasStandIns = try connection.settings.integer("standIns") != nil
         var scans: [RelatedSeriesScan] = []
         for (related, table) in present {
             try scans.append(

@@ -70,7 +70,7 @@ struct RelatedSeriesScan {
                 ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
                 : """
                 SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
-                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) \(table == .withdrawn ? "=" : "<>") \(IngestKind.undo.literal)
+                    AND \(LedgerTable.kind(of: "deleted.ingest")) \(table == .withdrawn ? "=" : "<>") \(IngestKind.undo.literal)
                 ORDER BY start
                 """)
     }

@@ -17,8 +17,7 @@ struct WitnessRows {
     static let byFar = "INDEXED BY witness_far"
 
     /// The SQL condition that neither the import of a duplicate nor the merge that found it is undone.
-    static let isActive =
-        "NOT EXISTS(SELECT 1 FROM main.ingest AS i WHERE i.id IN (decision.ingest, decision.merge) AND i.state = 'undone')"
+    static let isActive = "NOT \(LedgerTable.isUndone("decision.ingest", or: "decision.merge"))"
 
     /// Returns SQL that selects the duplicates of a sample. It bypasses a client's views, which have no index, so only
     /// rows whose duplicate the client may read can be shown. The sample's series is `?1`, its start `?2`, its hash

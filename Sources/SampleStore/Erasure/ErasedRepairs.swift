@@ -9,10 +9,6 @@ struct ErasedRepairs {
     /// The texts that identify the person.
     let words: [String]
 
-    /// The original's place for a repaired sample whose original was erased. No series has this number.
-    static let nowhere = "old_series = 0, old_start = 0, old_hash = zeroblob(\(HashBytes.count))"
-    static let isFromNowhere = "old_series = 0"
-
     private static let isNew =
         "(r.series IN (SELECT id FROM gone_series) OR (r.series, r.start, r.hash) IN (SELECT series, start, hash FROM gone))"
     private static let isOld = """
@@ -86,7 +82,7 @@ struct ErasedRepairs {
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
         // A merged sample already existed before the repair and needs no origin.
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isOld) AND r.merged")
-        try connection.run("UPDATE OR REPLACE repaired AS r SET \(Self.nowhere) WHERE \(Self.isOld)")
+        try connection.run("UPDATE OR REPLACE repaired AS r SET \(RepairTable.nowhere) WHERE \(Self.isOld)")
     }
 
     /// Removes the collected repairs that have no samples left, and updates the counts of the others.

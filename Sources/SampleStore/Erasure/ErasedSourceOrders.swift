@@ -19,23 +19,16 @@ struct ErasedSourceOrders {
         let gone = known.subtracting(try Self.names(connection))
         let words = words.map { $0.lowercased() }
         let prefix = SampleStore.sourceOrderPrefix
-        let statement = try Statement(connection, "SELECT name, value FROM setting WHERE substr(name, 1, \(prefix.count)) = ?")
-        try statement.bind([.text(prefix)])
-        var orders: [(name: String, names: [String])] = []
-        while try statement.step() {
-            orders.append((statement.text(0), statement.text(1).split(separator: "\n").map(String.init)))
-        }
-        statement.reset()
-        for order in orders {
-            let kept = order.names.filter { name in
+        for order in try connection.settings.values(withPrefix: prefix) {
+            let names = order.text.split(separator: "\n").map(String.init)
+            let kept = names.filter { name in
                 let name = name.lowercased()
                 return !gone.contains(name) && !words.contains { name.contains($0) }
             }
             if kept.isEmpty || order.name.hasPrefix("\(prefix)\(subject)/") {
-                try connection.run("DELETE FROM setting WHERE name = ?", .text(order.name))
-            } else if kept != order.names {
-                try connection.run(
-                    "UPDATE setting SET value = ? WHERE name = ?", .text(kept.joined(separator: "\n")), .text(order.name))
+                try connection.settings.remove(order.name)
+            } else if kept != names {
+                try connection.settings.set(order.name, to: .text(kept.joined(separator: "\n")))
             }
         }
     }

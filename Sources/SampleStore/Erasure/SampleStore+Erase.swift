@@ -108,7 +108,7 @@ extension SampleStore {
             let ingest = try beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
             let count = try Erasure(connection: connection, subject: subject, name: name).run()
             if subject == self.subject {
-                try connection.run("UPDATE setting SET value = ? WHERE name = 'subject'", .text(UUIDText.random()))
+                try connection.settings.set("subject", to: .text(UUIDText.random()))
             }
             for target in try self.targets() where targets.contains(target.name) {
                 var target = target
@@ -116,12 +116,9 @@ extension SampleStore {
                 target.backlog = nil
                 try save(target)
             }
-            for (setting, value) in [(Self.erasing, "1"), (Self.erasures, "value + 1")] {
-                try connection.run(
-                    "INSERT INTO setting VALUES(?, 1) ON CONFLICT(name) DO UPDATE SET value = \(value)", .text(setting))
-            }
-            try connection.run(
-                "UPDATE ingest SET finished = received, state = 'done' WHERE id = ?", .integer(ingest.id))
+            try connection.settings.set(Self.erasing, to: .integer(1))
+            try connection.settings.add(1, to: Self.erasures)
+            try connection.ledger.finish(ingest.id, at: now.microseconds)
             return (ingest.id, count)
         }
     }
@@ -143,7 +140,7 @@ extension SampleStore {
     /// Whether an erasure removed its rows but was interrupted before it removed their bytes from the file.
     public var isErasureUnfinished: Bool {
         get throws(StoreError) {
-            try connection.integer("SELECT 1 FROM setting WHERE name = ?", .text(Self.erasing)) != nil
+            try connection.settings.integer(Self.erasing) != nil
         }
     }
 
@@ -157,7 +154,7 @@ extension SampleStore {
         defer { _ = try? connection.execute("PRAGMA secure_delete = OFF") }
         try connection.execute("DROP TABLE IF EXISTS temp.gone; DROP TABLE IF EXISTS temp.pruned; VACUUM")
         try emptyLog()
-        try connection.run("DELETE FROM setting WHERE name = ?", .text(Self.erasing))
+        try connection.settings.remove(Self.erasing)
         try emptyLog()
     }
 
@@ -173,7 +170,7 @@ extension SampleStore {
 
     /// Drops cached ids of shared rows if another process has erased a person. Called with each change.
     func forgetErased() throws(StoreError) {
-        let count = try connection.integer("SELECT value FROM setting WHERE name = ?", .text(Self.erasures)) ?? 0
+        let count = try connection.settings.integer(Self.erasures) ?? 0
         guard count != erasuresKnown else { return }
         erasuresKnown = count
         interner.forget()

@@ -106,12 +106,10 @@ final class Deletion {
                 "SELECT \(SampleTable.columns) FROM witness_row WHERE series = ? AND start = ? AND hash = ?", here,
                 broughtBy: bringer, cause: ingest)
         else { return }
-        try connection.run("INSERT OR REPLACE INTO setting VALUES('standIns', 1)")
+        try connection.settings.set("standIns", to: .integer(1))
         try noteDerived(from: [place])
         guard bringer != ingest else { return }
-        try connection.run(
-            "UPDATE ingest SET stored = stored + 1, duplicate = duplicate - 1, witnesses = witnesses - 1 WHERE id = ?",
-            .integer(bringer))
+        try connection.ledger.promoteDuplicate(of: bringer)
         changesMore()
     }
 }

@@ -66,13 +66,9 @@ struct ExistingSamples {
                 SELECT start, hash, ingest, replaced_by IS NOT NULL, seq FROM deleted WHERE series = ? AND start >= ? AND start <= ? AND NOT forgotten ORDER BY start, hash
                 """, &marked)
         }
-        if try connection.integer("SELECT 1 FROM reading_alias WHERE series = ? LIMIT 1", .integer(series)) != nil {
+        if try connection.repairs.hasAliases(series: series) {
             // The repaired sample of this reading exists.
-            try merge(
-                rows, series, .repaired,
-                """
-                SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash
-                """, &marked)
+            try merge(rows, series, .repaired, RepairTable.aliases, &marked)
         }
         if try connection.integer("SELECT 1 FROM place WHERE series = ? LIMIT 1", .integer(series)) != nil {
             try merge(
@@ -138,13 +134,8 @@ struct ExistingSamples {
             .blob(row.place.hash))
         guard let seq else { return }
         if bringer?.series != row.series || bringer?.seqs.contains(seq) != true {
-            let change = try connection.statement(
-                "SELECT first_seq, last_seq, ingest FROM change WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
-            )
-            defer { change.reset() }
-            try change.bind([.integer(row.series), .integer(seq)])
-            guard try change.step(), change.integer(1) >= seq else { return }
-            bringer = (row.series, change.integer(0)...change.integer(1), change.integer(2))
+            guard let change = try connection.changeTable.entry(of: seq, series: row.series) else { return }
+            bringer = (row.series, change.seqs, change.ingest)
         }
         if let bringer { reasons[row.index] = .elsewhere(broughtBy: bringer.ingest) }
     }
@@ -154,11 +145,9 @@ struct ExistingSamples {
     private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> DuplicateReport.Reason? {
         let ingest = tombstone.integer(2)
         if fates[ingest] == nil {
-            let kind = try connection.text("SELECT kind FROM ingest WHERE id = ?", .integer(ingest))
-            let isRepair =
-                try connection.integer(
-                    "SELECT 1 FROM migration WHERE ingest = ? AND state = 'applied'", .integer(ingest)) != nil
-            fates[ingest] = (kind.flatMap(IngestKind.init(rawValue:)), isRepair)
+            let kind = try connection.ledger.kind(of: ingest)
+            let isRepair = try connection.repairs.isApplied(by: ingest)
+            fates[ingest] = (kind, isRepair)
         }
         guard let fate = fates[ingest] else { return nil }
         if tombstone.integer(3) != 0 { return fate.isRepair ? .repaired : nil }

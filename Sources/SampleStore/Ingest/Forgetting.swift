@@ -41,9 +41,7 @@ struct Forgetting {
             try step { _ in
                 let forgotten = try table.forget(places)
                 // Keep the ledger's sums correct. A forgotten row is replaced if the same sample is stored and deleted again.
-                try connection.run(
-                    "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-                    .integer(Int64(forgotten)))
+                try connection.settings.add(Int64(forgotten), to: "forgotten")
                 count += forgotten
             }
         }
@@ -87,10 +85,8 @@ struct Forgetting {
     private func forgetDecisions() throws(StoreError) -> Int {
         try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
         try forgetDecisionsOnForms()
-        try connection.run("DELETE FROM quarantine WHERE ingest = ? AND state <> 'accepted'", .integer(ingest))
-        try Judgements(connection: connection).removeOrphans()
-        try connection.run("DELETE FROM characteristic WHERE ingest = ?", .integer(ingest))
-        return connection.changes
+        try connection.quarantine.remove(broughtBy: ingest)
+        return try connection.removeCharacteristics(broughtBy: ingest)
     }
 
     /// Replaces each forgotten report with another report of the same reading. Duplicates were compared with the
@@ -163,15 +159,14 @@ struct Forgetting {
     /// Removes the decisions about repaired forms of the readings. They do not apply when the readings are imported
     /// again.
     private func forgetDecisionsOnForms() throws(StoreError) {
-        guard try connection.integer("SELECT 1 FROM repaired LIMIT 1") != nil,
+        guard try !connection.repairs.isEmpty(),
             try connection.integer("SELECT 1 FROM decided LIMIT 1") != nil
         else { return }
         try connection.run(
             """
             WITH RECURSIVE form(series, start, hash) AS (
                 SELECT series, start, hash FROM deleted WHERE NOT forgotten AND \(SampleTable.bringer) = ?
-                UNION SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r
-                    ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged)
+                UNION \(RepairTable.nextForms))
             DELETE FROM decided WHERE (series, start, hash) IN (SELECT series, start, hash FROM form)
             """, .integer(ingest))
     }

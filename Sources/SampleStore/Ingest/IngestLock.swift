@@ -77,21 +77,11 @@ extension SampleStore {
     /// Marks entries whose process ended without finishing them as interrupted. Their stored samples remain.
     public func closeAbandoned() throws {
         try connection.transaction {
-            for ingest in try locked() where !IngestLock.isHeld(ingest, of: path) {
-                try connection.run("UPDATE ingest SET state = 'interrupted' WHERE id = ?", .integer(ingest))
+            for ingest in try connection.ledger.running() where !IngestLock.isHeld(ingest, of: path) {
+                try connection.ledger.set(state: "interrupted", of: ingest)
             }
         }
         try resumePending()
-    }
-
-    /// The ids of entries that are marked as running. An entry within a single transaction has no owner, and other
-    /// processes never see it running.
-    private func locked() throws(StoreError) -> [Int64] {
-        let statement = try connection.statement("SELECT id FROM ingest WHERE state = 'running' AND owner IS NOT NULL")
-        defer { statement.reset() }
-        var ingests: [Int64] = []
-        while try statement.step() { ingests.append(statement.integer(0)) }
-        return ingests
     }
 
     /// Throws an error if the entry is still running, because samples that it stores later would remain.

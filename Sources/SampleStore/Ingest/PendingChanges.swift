@@ -17,20 +17,20 @@ struct PendingChanges {
     static func isHidden(_ row: String) -> String {
         """
         EXISTS(SELECT 1 FROM main.pending AS p WHERE p.series = \(row).series AND p.start = \(row).start AND p.hash = \(row).hash
-            AND p.comes = (SELECT value < 0 FROM main.setting WHERE name = 'pending'))
+            AND p.comes = (\(SettingTable.value("pending")) < 0))
         """
     }
 
     /// The number of the ledger entry, negative until it is effective, or `nil` if nothing is pending.
     func entry() throws(StoreError) -> Int64? {
-        try connection.integer("SELECT value FROM main.setting WHERE name = 'pending'")
+        try connection.settings.integer("pending")
     }
 
     func set(_ entry: Int64) throws(StoreError) {
-        try connection.run("INSERT OR REPLACE INTO setting VALUES('pending', ?)", .integer(entry))
+        try connection.settings.set("pending", to: .integer(entry))
     }
 
-    func end() throws(StoreError) { try connection.run("DELETE FROM setting WHERE name = 'pending'") }
+    func end() throws(StoreError) { try connection.settings.remove("pending") }
 
     /// Lists samples in one transaction.
     func add(going: [SampleKey], coming: [SampleKey] = []) throws(StoreError) {
@@ -175,13 +175,11 @@ extension SampleStore {
         {}
         try finish(entry)
         return try connection.transaction {
-            try connection.run(
-                "UPDATE ingest SET finished = received, state = ? WHERE id = ? AND state <> 'undone'",
-                .text(isDone ? "done" : "interrupted"), .integer(entry))
+            try connection.ledger.finishUnlessUndone(entry, state: isDone ? "done" : "interrupted")
             try pending.end()
             let count = try account(of: entry).map { $0.deleted + $0.restored } ?? 0
             // A deletion that found nothing leaves no entry.
-            if deletes, count == 0 { try connection.run("DELETE FROM ingest WHERE id = ?", .integer(entry)) }
+            if deletes, count == 0 { try connection.ledger.remove(entry) }
             return count
         }
     }
@@ -194,9 +192,7 @@ extension SampleStore {
                 let result = try body(deletion)
                 try deletion.settleDerived()
                 if deletion.deleted + deletion.restored > 0 {
-                    try connection.run(
-                        "UPDATE ingest SET deleted = deleted + ?, restored = restored + ? WHERE id = ?",
-                        .integer(Int64(deletion.deleted)), .integer(Int64(deletion.restored)), .integer(entry))
+                    try connection.ledger.add(deleted: deletion.deleted, restored: deletion.restored, to: entry)
                 }
                 return result
             }

@@ -203,10 +203,8 @@ extension SampleStore {
                 let count = try body(ingest.id, deletion)
                 try deletion.settleDerived()
                 guard count > 0 || deletion.hasChangedMore else { throw NothingToChange() }
-                try connection.run(
-                    "UPDATE ingest SET finished = ?, state = 'done', deleted = ?, restored = ? WHERE id = ?",
-                    .integer(description.received), .integer(Int64(deletion.deleted)), .integer(Int64(deletion.restored)),
-                    .integer(ingest.id))
+                try connection.ledger.finish(
+                    ingest.id, at: description.received, deleted: deletion.deleted, restored: deletion.restored)
                 return (ingest.id, count)
             }
         } catch is NothingToChange {

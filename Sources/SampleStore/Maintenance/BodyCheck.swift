@@ -89,7 +89,7 @@ final class BodyCheck {
     private func exists(_ text: String) throws(StoreError) -> Bool {
         guard let uuid = SampleIdentity(text) else { return false }
         if try !Replacements.places(of: uuid, connection).isEmpty { return true }
-        if try connection.integer("SELECT 1 FROM quarantine WHERE uuid = ?", .text(uuid.description)) != nil { return true }
+        if try connection.quarantine.contains(uuid) { return true }
         let low = Int64(uuid.milliseconds) * 1000
         return try connection.integer(
             """

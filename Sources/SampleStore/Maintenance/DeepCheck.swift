@@ -63,7 +63,7 @@ struct DeepCheck {
             SELECT count(*) FROM repaired AS r WHERE NOT EXISTS(SELECT 1 FROM sample AS s
                 WHERE s.series = r.old_series AND s.start = r.old_start AND s.hash = r.old_hash)
             AND NOT EXISTS(SELECT 1 FROM deleted AS d WHERE d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash)
-            AND NOT \(ErasedRepairs.isFromNowhere)
+            AND NOT \(RepairTable.isFromNowhere)
             """
         ),
         (

@@ -68,8 +68,8 @@ extension SampleStore {
         return StoreSummary(
             path: path, bytes: Int(pages * size) + logBytes, samples: counted.reduce(0) { $0 + $1.count },
             deleted: Int(try connection.integer("SELECT count(*) FROM deleted") ?? 0),
-            quarantined: Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0),
-            ingests: Int(try connection.integer("SELECT count(*) FROM ingest") ?? 0), lastChange: try lastChange(),
+            quarantined: try connection.quarantine.heldCount(), ingests: try connection.ledger.count(),
+            lastChange: try lastChange(),
             subject: subject,
             schema: Int(try connection.integer("PRAGMA user_version") ?? 0), series: counted)
     }

@@ -16,12 +16,7 @@ struct DerivedSamples {
     func settle(after migration: Int64, _ deletion: Deletion) throws(StoreError) {
         guard try connection.integer("SELECT 1 FROM derived LIMIT 1") != nil else { return }
         let touched = try connection.sampleKeys(
-            """
-            SELECT d.series, d.start, d.hash FROM derived AS d CROSS JOIN repaired AS r
-                ON (r.old_series, r.old_start, r.old_hash) = (of_series, of_start, of_hash) WHERE migration = ?1
-            UNION SELECT d.series, d.start, d.hash FROM derived AS d CROSS JOIN repaired AS r
-                ON (r.series, r.start, r.hash) = (of_series, of_start, of_hash) WHERE migration = ?1
-            """, [.integer(migration)])
+            "SELECT DISTINCT series, start, hash FROM derived WHERE \(RepairTable.isTouched)", [.integer(migration)])
         try Settlement(deletion).settle(touched)
     }
 

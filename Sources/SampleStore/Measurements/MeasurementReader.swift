@@ -163,18 +163,8 @@ final class MeasurementReader {
             let old = forms[index]
             index += 1
             guard try traces(of: old.series).wasRepaired else { continue }
-            let statement = try connection.statement(
-                """
-                SELECT series, start, hash, merged, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
-                FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? AND old_start = ? AND old_hash = ?
-                """)
-            defer { statement.reset() }
-            try statement.bind([.integer(old.series), .integer(old.start), .blob(old.hash)])
-            while try statement.step() {
-                let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-                let isMerged = statement.integer(3) != 0
-                found.history.repaired.append(
-                    .init(old: old, new: isMerged ? nil : new, isActive: statement.integer(4) != 0))
+            for (new, isMerged, isActive) in try connection.repairs.successors(of: old) {
+                found.history.repaired.append(.init(old: old, new: isMerged ? nil : new, isActive: isActive))
                 guard !isMerged, !forms.contains(new) else { continue }
                 forms.append(new)
             }

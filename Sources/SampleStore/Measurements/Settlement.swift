@@ -156,9 +156,9 @@ final class Settlement {
         let last = try table.lastNumber()
         var first: Int64 = -1
         while true {
-            let stretches = try self.stretches(broughtBy: entry, after: first, through: last)
+            let stretches = try connection.changeTable.entries(broughtBy: entry, after: first, through: last, limit: 256)
             guard let end = stretches.last else { return }
-            first = end.first
+            first = end.seqs.lowerBound
             var rows: [(place: SampleKey, number: Int64)] = []
             for stretch in stretches {
                 try read(stretch, among: isActive ? .tombstones : .live, &rows)
@@ -186,35 +186,8 @@ final class Settlement {
         try settle(special)
     }
 
-    private struct Stretch {
-        var series: Int64
-        var first: Int64
-        var last: Int64
-        var low: Int64
-        var high: Int64
-    }
-
-    /// Returns the next entries of the change log for an ingest's samples.
-    private func stretches(broughtBy ingest: Int64, after first: Int64, through last: Int64) throws(StoreError) -> [Stretch] {
-        let statement = try connection.statement(
-            """
-            SELECT series, first_seq, last_seq, low, high FROM change
-            WHERE ingest = ?1 AND deletion = 0 AND first_seq > ?2 AND first_seq <= ?3 ORDER BY first_seq LIMIT 256
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(ingest), .integer(first), .integer(last)])
-        var found: [Stretch] = []
-        while try statement.step() {
-            found.append(
-                Stretch(
-                    series: statement.integer(0), first: statement.integer(1), last: statement.integer(2),
-                    low: statement.integer(3), high: statement.integer(4)))
-        }
-        return found
-    }
-
     private func read(
-        _ stretch: Stretch, among rows: SampleTable.Rows, _ found: inout [(place: SampleKey, number: Int64)]
+        _ stretch: ChangeTable.Entry, among rows: SampleTable.Rows, _ found: inout [(place: SampleKey, number: Int64)]
     ) throws(StoreError) {
         let statement = try connection.statement(
             """
@@ -223,8 +196,8 @@ final class Settlement {
             """)
         defer { statement.reset() }
         try statement.bind([
-            .integer(stretch.series), .integer(stretch.low), .integer(stretch.high), .integer(stretch.first),
-            .integer(stretch.last),
+            .integer(stretch.series), .integer(stretch.starts.lowerBound), .integer(stretch.starts.upperBound),
+            .integer(stretch.seqs.lowerBound), .integer(stretch.seqs.upperBound),
         ])
         while try statement.step() {
             let place = try SampleKey(series: stretch.series, start: statement.integer(0), hash: statement.blob(1))
@@ -234,14 +207,8 @@ final class Settlement {
 
     /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them.
     private func settleDecisions(of entry: Int64) throws(StoreError) {
-        let statement = try connection.statement(
-            "SELECT series, min(low), max(high) FROM change WHERE cause = ? GROUP BY series ORDER BY series")
-        try statement.bind([.integer(entry)])
-        var spans: [(series: Int64, low: Int64, high: Int64)] = []
-        while try statement.step() { spans.append((statement.integer(0), statement.integer(1), statement.integer(2))) }
-        statement.reset()
-        for span in spans {
-            var (start, hash) = (span.low, [UInt8]())
+        for span in try connection.changeTable.starts(causedBy: entry) {
+            var (start, hash) = (span.starts.lowerBound, [UInt8]())
             while true {
                 let page = try connection.statement(
                     """
@@ -249,7 +216,7 @@ final class Settlement {
                     ORDER BY start, hash LIMIT \(Self.chunk)
                     """)
                 try page.bind([
-                    .integer(span.series), .integer(start), .blob(hash), .integer(span.high), .integer(entry),
+                    .integer(span.series), .integer(start), .blob(hash), .integer(span.starts.upperBound), .integer(entry),
                 ])
                 var places: [SampleKey] = []
                 while try page.step() {

@@ -12,9 +12,7 @@ extension SampleStore {
             for place in try places(of: uuid, in: table, ofSeries: series)
             where try self.sample(at: place, in: table) != nil { return true }
         }
-        let hash = uuid.storedHash
-        return try connection.integer("SELECT 1 FROM quarantine WHERE series = ? AND hash = ?", .integer(series), .blob(hash))
-            != nil
+        return try connection.quarantine.contains(uuid, inSeries: series)
     }
 
     /// Returns the start and value (in the canonical unit) of a person's samples of a type that start within a time range.

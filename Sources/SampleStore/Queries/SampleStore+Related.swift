@@ -96,7 +96,7 @@ final class CorrelatedSamples {
                 in: "deleted", of: series,
                 where: """
                     AND NOT forgotten AND replaced_by IS NULL
-                        AND (SELECT kind FROM main.ingest WHERE id = deleted.ingest) = \(IngestKind.delete.literal)
+                        AND \(LedgerTable.kind(of: "deleted.ingest")) = \(IngestKind.delete.literal)
                     """)
             found.formUnion(deleted.filter { sources[$0.series] == series.source })
         }

@@ -52,8 +52,7 @@ final class MigrationReader {
         last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
         correctReadings = try CorrectReadingSearch(connection: store.connection, repair: request.repair)
-        isKnownRepair =
-            try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
+        isKnownRepair = try store.connection.repairs.isKnown(request.repair.text)
     }
 
     /// Decides on every sample. Calls `body` with the result of `row` for those to replace, some thousand at a time. `body` may write.

@@ -48,7 +48,7 @@ final class ReplacementWriter {
         try table.with(rows) {
             try samples.buryReplaced(by: ingest)
             try samples.addReplacements()
-            if let migration { try map(migration) }
+            if let migration { try connection.repairs.addReplacements(by: migration) }
         }
         try lengthen(rows)
         made += rows.count { $0.arrival == .made }
@@ -128,20 +128,6 @@ final class ReplacementWriter {
     private struct SeriesPair: Hashable {
         var old: Int64
         var new: Int64
-    }
-
-    /// Records the origin of each new sample, and the identity under which the reading may arrive again.
-    private func map(_ migration: Int64) throws(StoreError) {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO repaired(series, start, hash, migration, old_series, old_start, old_hash, merged)
-            SELECT series, start, hash, ?, old_series, old_start, old_hash, arrival = 2 FROM replacement
-            """, .integer(migration))
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration)
-            SELECT series, nominal, alias, ? FROM replacement WHERE alias IS NOT NULL
-            """, .integer(migration))
     }
 }
 

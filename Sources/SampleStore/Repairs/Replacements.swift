@@ -12,25 +12,7 @@ struct Replacements {
 
     /// Returns the sample that this one was made from, and the repair.
     func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
-        let statement = try connection.statement(
-            """
-            SELECT old_series, old_start, old_hash, migration FROM repaired WHERE series = ? AND start = ? AND hash = ? AND NOT merged
-                AND NOT \(ErasedRepairs.isFromNowhere)
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return try (
-            SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
-            statement.integer(3)
-        )
-    }
-
-    /// Whether the sample was made from one of a person whose data was erased. Its origin is then unknown.
-    func isFromNowhere(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM repaired WHERE series = ? AND start = ? AND hash = ? AND \(ErasedRepairs.isFromNowhere)",
-            .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
+        try connection.repairs.origin(of: place)
     }
 
     /// Whether this repair made the sample or one it was made from.
@@ -38,9 +20,7 @@ struct Replacements {
         var place = place
         for _ in 0..<Self.longestChain {
             guard let origin = try origin(of: place) else { return false }
-            if try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration)) == repair {
-                return true
-            }
+            if try connection.repairs.text(of: origin.migration) == repair { return true }
             place = origin.place
         }
         return false
@@ -56,24 +36,11 @@ struct Replacements {
         return place
     }
 
-    /// Returns the sample that an applied repair replaced this one with.
-    func successor(of place: SampleKey) throws(StoreError) -> SampleKey? {
-        let statement = try connection.statement(
-            """
-            SELECT r.series, r.start, r.hash FROM repaired AS r CROSS JOIN migration ON migration.id = r.migration
-            WHERE r.old_series = ? AND r.old_start = ? AND r.old_hash = ? AND migration.state = 'applied' LIMIT 1
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-    }
-
     /// Returns the final result of applied repairs, live or not, or the sample itself if there were none.
     func last(from place: SampleKey) throws(StoreError) -> SampleKey {
         var place = place
         for _ in 0..<Self.longestChain {
-            guard let next = try successor(of: place) else { break }
+            guard let next = try connection.repairs.successor(of: place) else { break }
             place = next
         }
         return place

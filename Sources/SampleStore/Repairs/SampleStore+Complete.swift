@@ -30,7 +30,7 @@ extension SampleStore {
             found.append(next)
         }
         guard !found.isEmpty else { return 0 }
-        let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
+        let migration = try connection.repairs.nextNumber()
         let ingest = try beginIngest(
             IngestDescription(kind: .migrate, name: Repair.words(of: Self.completing), received: now.microseconds))
         let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
@@ -38,13 +38,11 @@ extension SampleStore {
         try writer.write(found)
         try writer.finish()
         try closeAccount(ingest.id, writer, at: now)
-        try connection.run(
-            """
-            INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
-                ambiguous, impossible) VALUES(?, ?, ?, '{}', 'duplicates', ?, 'applied', ?, ?, 0, 0, 0, 0)
-            """,
-            .integer(migration), .integer(ingest.id), .text(Self.completing), .integer(now.microseconds),
-            .integer(Int64(found.count)), .integer(Int64(found.count)))
+        try connection.repairs.add(
+            Migration(
+                id: migration, ingest: ingest.id, repair: Self.completing, conditions: "{}", source: "duplicates",
+                applied: now.microseconds, state: "applied", matched: found.count, repaired: found.count, merged: 0,
+                alreadyRight: 0, ambiguous: 0, impossible: 0))
         return found.count
     }
 

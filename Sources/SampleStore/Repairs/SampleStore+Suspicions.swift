@@ -27,12 +27,10 @@ extension SampleStore {
     public func suspicions(broughtBy ingest: Int64) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let statement = try connection.statement(
-            "SELECT series, min(low), max(high) FROM change WHERE ingest = ? AND NOT deletion GROUP BY series")
-        defer { statement.reset() }
-        try statement.bind([.integer(ingest)])
         var brought: [Int64: (low: Int64, high: Int64)] = [:]
-        while try statement.step() { brought[statement.integer(0)] = (statement.integer(1), statement.integer(2)) }
+        for entry in try connection.changeTable.starts(broughtBy: ingest) {
+            brought[entry.series] = (entry.starts.lowerBound, entry.starts.upperBound)
+        }
         var found: [Suspicion] = []
         for group in try groups(try series(matching: SampleQuery(types: MisunitDetector.types))) {
             for series in group {
@@ -47,12 +45,7 @@ extension SampleStore {
     }
 
     /// Adds notes to a ledger entry.
-    public func add(notes: [String], to ingest: Int64) throws(StoreError) {
-        for note in notes {
-            try connection.run(
-                "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(ingest))
-        }
-    }
+    public func add(notes: [String], to ingest: Int64) throws(StoreError) { try connection.ledger.add(notes: notes, to: ingest) }
 
     /// Searches the latest readings of one series, together with those of the same person's other devices.
     public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {

@@ -53,7 +53,7 @@ final class SampleDecoder {
     /// Decodes a row of `quarantine` or `witness`, whose tenth column is the ingest.
     func decodeHeld(_ row: Statement, series: Int64) throws(StoreError) -> StoredSample {
         let ingest = row.integer(9)
-        let received = try connection.integer("SELECT received FROM main.ingest WHERE id = ?", .integer(ingest)) ?? 0
+        let received = try connection.ledger.received(of: ingest) ?? 0
         return try decode(row, series: series, ingest: ingest, ingestReceived: received, seq: 0)
     }
 
@@ -164,20 +164,10 @@ final class SampleDecoder {
     /// Returns the ingest that a change belongs to. Neighboring samples of a series usually share it.
     func change(of seq: Int64, series: Int64) throws(StoreError) -> (ingest: Int64, received: Int64) {
         if let change = changes[series], change.seqs.contains(seq) { return (change.ingest, change.received) }
-        let statement = try connection.statement(
-            """
-            SELECT first_seq, last_seq, ingest, received FROM main.change JOIN main.ingest ON ingest.id = change.ingest
-            WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(seq)])
-        guard try statement.step(), statement.integer(1) >= seq else {
+        guard let found = try connection.changeTable.entry(of: seq, series: series) else {
             throw StoreError(.corrupt, "change \(seq) is not in the change log")
         }
-        let found = ChangeRange(
-            seqs: statement.integer(0)...max(statement.integer(0), statement.integer(1)), ingest: statement.integer(2),
-            received: statement.integer(3))
-        changes[series] = found
+        changes[series] = ChangeRange(seqs: found.seqs, ingest: found.ingest, received: found.received)
         return (found.ingest, found.received)
     }
 }

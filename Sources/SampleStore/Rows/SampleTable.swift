@@ -76,20 +76,17 @@ struct SampleTable {
     }
 
     /// A subquery for the ingest that brought the sample of a row of `deleted`.
-    static let bringer = """
-        (SELECT change.ingest FROM change WHERE change.series = deleted.series AND first_seq <= deleted.seq
-        ORDER BY first_seq DESC LIMIT 1)
-        """
+    static let bringer = ChangeTable.ingest(of: "deleted.seq", series: "deleted.series")
 
     // MARK: Numbers
 
     /// Returns the number of the last change.
     func lastNumber() throws(StoreError) -> Int64 {
-        try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+        try connection.settings.lastChange()
     }
 
     /// Stores the number of the last change.
     func setLast(number: Int64) throws(StoreError) {
-        try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(number))
+        try connection.settings.setLastChange(number)
     }
 }

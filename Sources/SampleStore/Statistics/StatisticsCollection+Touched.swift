@@ -33,18 +33,10 @@ extension StatisticsCollection {
     /// samples.
     private func stretches(since seq: Int64, _ all: [SeriesDescription]) throws(StoreError) -> [StatisticsWindow] {
         let ids = Set(all.map(\.id))
-        var entries: [(series: Int64, low: Int64, high: Int64)] = []
-        let changes = try connection.statement("SELECT series, low, high FROM change WHERE last_seq > ?")
-        defer { changes.reset() }
-        try changes.bind([.integer(seq)])
-        while try changes.step() {
-            let series = changes.integer(0)
-            if ids.contains(series) { entries.append((series, changes.integer(1), changes.integer(2))) }
-        }
         var stretches: [StatisticsWindow] = []
-        for entry in entries {
-            var stretch = StatisticsWindow(from: entry.low, to: entry.high)
-            let bindings: [Value] = [.integer(entry.series), .integer(entry.low), .integer(entry.high)]
+        for entry in try connection.changeTable.entries(after: seq) where ids.contains(entry.series) {
+            var stretch = StatisticsWindow(from: entry.starts.lowerBound, to: entry.starts.upperBound)
+            let bindings: [Value] = [.integer(entry.series), .integer(stretch.from), .integer(stretch.to)]
             for table in ["sample", "deleted"] {
                 let ends = try row(
                     """

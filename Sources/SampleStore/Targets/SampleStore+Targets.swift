@@ -156,29 +156,17 @@ extension SampleStore {
 
     /// Whether an anchor belongs to this store's own history, even if changes were permanently removed since. Other anchors come from a
     /// copy, or from changes that were lost when the store was restored from a backup.
-    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool {
-        guard anchor != .beginning else { return true }
-        guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
-            return false
-        }
-        let last = try connection.integer(
-            """
-            SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
-                (SELECT value FROM setting WHERE name = 'seq'))
-            """, .integer(first))
-        return last.map { first...max(first, $0) ~= anchor.seq } ?? false
-    }
+    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool { try Epochs(connection).hasMade(anchor) }
 
     /// Returns the machine and file that were confirmed as the one that feeds this store's targets, or `nil` if none was confirmed.
     public func confirmedHolder() throws(StoreError) -> String? {
-        try connection.text("SELECT value FROM setting WHERE name = 'holder'")
+        try connection.settings.text("holder")
     }
 
     /// Confirms the machine and file that feed this store's targets from now on, and resumes stopped targets.
     public func confirm(holder: String) throws {
         try connection.transaction {
-            try connection.run(
-                "INSERT INTO setting VALUES('holder', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", .text(holder))
+            try connection.settings.set("holder", to: .text(holder))
             try connection.run("UPDATE target SET state = 'delivering', words = NULL WHERE state = 'stopped'")
         }
     }
@@ -189,8 +177,8 @@ extension SampleStore {
     public func adoptIdentity() throws -> String {
         try connection.transaction {
             let name = UUIDText.random().filter { $0 != "-" }
-            try connection.run("UPDATE setting SET value = ? WHERE name = 'store'", .text(name))
-            try connection.run("DELETE FROM setting WHERE name = 'holder'")
+            try connection.settings.set("store", to: .text(name))
+            try connection.settings.remove("holder")
             try connection.run("DELETE FROM set_aside")
             try connection.run("DELETE FROM target")
             return name
@@ -252,5 +240,29 @@ extension SampleStore {
         _ = try statement.step()
         return StoredDeletion(
             sample: sample, replacedBy: statement.optionalText(0), ingest: statement.integer(1), seq: statement.integer(2))
+    }
+}
+
+extension Connection {
+    /// Returns the samples that any target rejected.
+    func setAsideSamples() throws(StoreError) -> [SampleIdentity] {
+        let statement = try Statement(self, "SELECT DISTINCT uuid FROM set_aside")
+        var samples: [SampleIdentity] = []
+        while try statement.step() { if let uuid = SampleIdentity(statement.text(0)) { samples.append(uuid) } }
+        return samples
+    }
+
+    /// Removes a rejected sample, with the targets' messages about it.
+    func removeSetAside(_ uuid: SampleIdentity) throws(StoreError) {
+        try run("DELETE FROM set_aside WHERE uuid = ?", .text(uuid.description))
+    }
+
+    /// Removes messages and filters of targets that contain one of the words. A target with a filter that named an erased person needs a
+    /// review of its contents.
+    func blankTargets(words: [String]) throws(StoreError) {
+        for word in words {
+            try run("UPDATE target SET words = NULL WHERE instr(words, ?) > 0", .text(word))
+            try run("UPDATE target SET filter = '' WHERE instr(filter, ?) > 0", .text(word))
+        }
     }
 }

@@ -22,22 +22,6 @@ public struct ReadingCounts: Hashable, Sendable {
 extension SampleStore {
     /// The counts of files and devices in the ledger entries that began at or after a time, in microseconds since 1970.
     public func readingCounts(since start: Int64) throws(StoreError) -> ReadingCounts {
-        let statement = try connection.statement(
-            """
-            SELECT total(stored), total(duplicate), total(quarantined), total(refused),
-                (SELECT total(count) FROM skipped WHERE ingest IN
-                    (SELECT id FROM ingest WHERE received >= ?1 AND kind IN \(IngestKind.bringing)))
-            FROM ingest WHERE received >= ?1 AND kind IN \(IngestKind.bringing)
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(start)])
-        var counts = ReadingCounts()
-        guard try statement.step() else { return counts }
-        counts.stored = Int(statement.integer(0))
-        counts.duplicate = Int(statement.integer(1))
-        counts.quarantined = Int(statement.integer(2))
-        counts.refused = Int(statement.integer(3))
-        counts.skipped = Int(statement.integer(4))
-        return counts
+        try connection.ledger.readingCounts(since: start)
     }
 }
