@@ -39,18 +39,12 @@ extension SampleStore {
     public func client(named name: String) throws(StoreError) -> Client? { try clients("WHERE name = ?", [.text(name)]).first }
 
     private func clients(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
-        let statement = try connection.statement("SELECT id, name, purpose, policy, added, expires FROM client \(condition)")
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var clients: [Client] = []
-        while try statement.step() {
-            clients.append(
-                Client(
-                    id: statement.integer(0), name: statement.text(1), purpose: statement.text(2),
-                    policy: statement.optionalText(3), added: Instant(microseconds: statement.integer(4)),
-                    expires: statement.optionalInteger(5).map { Instant(microseconds: $0) }))
+        try connection.list("SELECT id, name, purpose, policy, added, expires FROM client \(condition)", bindings) { row in
+            Client(
+                id: row.integer(0), name: row.text(1), purpose: row.text(2),
+                policy: row.optionalText(3), added: Instant(microseconds: row.integer(4)),
+                expires: row.optionalInteger(5).map { Instant(microseconds: $0) })
         }
-        return clients
     }
 
     /// Returns the ids of the types that a client requires, or `nil` if they were never set.
@@ -77,7 +71,8 @@ extension SampleStore {
     ) {
         try connection.transaction {
             // Remove the permissions first, so that the client writes nothing in the meantime.
-            for table in ["token", "granted", "granted_object", "widening", "asked", "read_by", "saved_answer"] {
+            try connection.grants.removeAll(of: client.id)
+            for table in ["token", "widening", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
             try Epochs.forget(viewer: client.source, connection)
@@ -89,10 +84,7 @@ extension SampleStore {
                 if try connection.quarantine.reject(heldOf: client.source, by: ingest) { deletion.changesMore() }
                 try connection.quarantine.settle(touchedBy: ingest)
                 return try deletion.delete(
-                    try connection.sampleKeys(
-                        """
-                        SELECT series, start, hash FROM sample WHERE series IN (SELECT id FROM series WHERE source = ?1) ORDER BY seq
-                        """, [.text(client.source)]))
+                    try table.places(ofSeries: SeriesTable.ids(ofSource: "?"), [.text(client.source)], order: "seq"))
             }
         }
     }

@@ -50,7 +50,7 @@ extension SampleStore {
         try connection.run(
             """
             INSERT INTO read_by(client, subject, type, day, count) SELECT ?1, ?2, ?3, ?4, ?5
-            WHERE \(Self.hasGrants) ON CONFLICT DO UPDATE SET count = count + excluded.count
+            WHERE \(GrantTable.hasGrants) ON CONFLICT DO UPDATE SET count = count + excluded.count
             """, .integer(entry.client), .text(entry.read.subject), .text(entry.read.type), .text(entry.read.day),
             .integer(Int64(entry.read.count)))
     }

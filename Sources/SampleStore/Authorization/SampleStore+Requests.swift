@@ -70,7 +70,7 @@ extension SampleStore {
     public func refusedRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
         try requests(
             of: client,
-            where: "answered IS NOT NULL AND NOT \(Self.isGranted)")
+            where: "answered IS NOT NULL AND NOT \(GrantTable.isGranted)")
     }
 
     /// Records that a person answered.

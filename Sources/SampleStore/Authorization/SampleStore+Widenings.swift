@@ -57,7 +57,7 @@ extension SampleStore {
             widenings.before[Widenings.Key(subject: statement.text(0), type: statement.text(1))] = Widenings.Before(
                 start: statement.optionalInteger(2), mightWrite: statement.integer(3) != 0)
         }
-        for object in try grantedObjects(to: client, after: number) {
+        for object in try connection.grants.objects(of: client.id, after: number) {
             widenings.objects.insert(Widenings.Place(start: object.start, hash: object.hash))
         }
         return widenings

@@ -173,16 +173,13 @@ extension SampleStore {
 
     /// Returns the keys of all devices that are adopted, have delivered readings, or were merged.
     public func deviceKeys() throws(StoreError) -> [String] {
-        let statement = try connection.statement(
+        try connection.list(
             """
-            SELECT device FROM series WHERE device <> '' UNION SELECT coalesce(own_key, key) FROM device
+            \(SeriesTable.deviceKeys) UNION SELECT coalesce(own_key, key) FROM device
             UNION SELECT old FROM device_alias
             UNION SELECT new FROM device_alias ORDER BY 1
-            """)
-        defer { statement.reset() }
-        var keys: [String] = []
-        while try statement.step() { keys.append(statement.text(0)) }
-        return keys
+            """
+        ) { $0.text(0) }
     }
 
     /// Stores future readings of the device key `new` under the key `old`, which its earlier readings have.

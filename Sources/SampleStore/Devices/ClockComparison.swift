@@ -73,17 +73,11 @@ extension SampleStore {
     }
 
     private func clockComparisons(of device: String, _ order: String) throws(StoreError) -> [ClockComparison] {
-        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? \(order)")
-        defer { statement.reset() }
-        try statement.bind([.text(device)])
-        var found: [ClockComparison] = []
-        while try statement.step() {
-            found.append(
-                ClockComparison(
-                    device: device, shown: statement.integer(1), received: statement.integer(0),
-                    ahead: statement.optionalInteger(2)))
+        try connection.list("SELECT received, shown, ahead FROM clock WHERE device = ? \(order)", [.text(device)]) {
+            ClockComparison(
+                device: device, shown: $0.integer(1), received: $0.integer(0),
+                ahead: $0.optionalInteger(2))
         }
-        return found
     }
 
     private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [Int64] {
@@ -144,7 +138,7 @@ extension SampleStore {
         try connection.quarantine.judge([id], "released", by: ingest)
         var place = held.place
         place.start = start
-        if try SampleTable(connection: connection).contains(place, among: .tombstones) {
+        if try connection.samples.contains(place, among: .tombstones) {
             _ = try restoreJudged(place, deletion)
             return
         }

@@ -33,34 +33,23 @@ public struct ScaleUser: Hashable, Sendable {
 extension SampleStore {
     /// Returns the people who share a device.
     public func sharedUses(of address: String) throws(StoreError) -> [SharedUse] {
-        let statement = try connection.statement(
-            "SELECT subject, low, high FROM shared_use WHERE address = ? ORDER BY low, high, subject")
-        defer { statement.reset() }
-        try statement.bind([.text(address)])
-        var uses: [SharedUse] = []
-        while try statement.step() {
-            uses.append(
-                SharedUse(
-                    subject: statement.text(0),
-                    weights: statement.real(1)...max(statement.real(1), statement.real(2))))
+        try connection.list(
+            "SELECT subject, low, high FROM shared_use WHERE address = ? ORDER BY low, high, subject", [.text(address)]
+        ) {
+            SharedUse(
+                subject: $0.text(0),
+                weights: $0.real(1)...max($0.real(1), $0.real(2)))
         }
-        return uses
     }
 
     /// Returns the users that a device numbers itself.
     public func scaleUsers(of address: String) throws(StoreError) -> [ScaleUser] {
-        let statement = try connection.statement(
-            "SELECT number, subject, consent FROM scale_user WHERE address = ? ORDER BY number")
-        defer { statement.reset() }
-        try statement.bind([.text(address)])
-        var users: [ScaleUser] = []
-        while try statement.step() {
-            users.append(
-                ScaleUser(
-                    number: Int(statement.integer(0)), subject: statement.text(1),
-                    consent: statement.optionalInteger(2).map(Int.init)))
+        try connection.list("SELECT number, subject, consent FROM scale_user WHERE address = ? ORDER BY number", [.text(address)])
+        {
+            ScaleUser(
+                number: Int($0.integer(0)), subject: $0.text(1),
+                consent: $0.optionalInteger(2).map(Int.init))
         }
-        return users
     }
 
     /// Whether a person shares a device or is a user that one numbers.

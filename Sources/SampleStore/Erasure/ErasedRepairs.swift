@@ -18,7 +18,7 @@ struct ErasedRepairs {
 
     /// Marks the affected rows of others: the originals of the person's samples, and undone repairs of them.
     func markOfOthers() throws(StoreError) {
-        for _ in 0..<Replacements.longestChain {
+        for _ in 0..<RepairTable.longestChain {
             var count = 0
             try connection.run(
                 """
@@ -73,11 +73,11 @@ struct ErasedRepairs {
         var places: [SampleKey] = []
         while try statement.step() {
             guard let uuid = SampleIdentity(statement.text(3)) else { continue }
-            for place in try Replacements.places(of: uuid, connection) where try isGone(place) {
+            for place in try connection.samples.places(of: uuid) where try isGone(place) {
                 try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
             }
         }
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         for place in places { try table.forgetSuccessor(of: place) }
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
         // A merged sample already existed before the repair and needs no origin.

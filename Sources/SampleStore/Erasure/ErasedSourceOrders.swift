@@ -11,12 +11,12 @@ struct ErasedSourceOrders {
 
     init(_ connection: Connection, subject: String, words: [String]) throws(StoreError) {
         (self.connection, self.subject, self.words) = (connection, subject, words)
-        known = try Self.names(connection)
+        known = try connection.series.allNames()
     }
 
     /// Updates the orders. Call this after all other data is removed.
     func finish() throws(StoreError) {
-        let gone = known.subtracting(try Self.names(connection))
+        let gone = known.subtracting(try connection.series.allNames())
         let words = words.map { $0.lowercased() }
         let prefix = SampleStore.sourceOrderPrefix
         for order in try connection.settings.values(withPrefix: prefix) {
@@ -31,15 +31,5 @@ struct ErasedSourceOrders {
                 try connection.settings.set(order.name, to: .text(kept.joined(separator: "\n")))
             }
         }
-    }
-
-    private static func names(_ connection: Connection) throws(StoreError) -> Set<String> {
-        let columns = [
-            ("source", "series"), ("device", "series"), ("source_name", "origin"), ("device_name", "origin"), ("model", "origin"),
-        ].map { "SELECT \($0.0) FROM \($0.1) WHERE \($0.0) IS NOT NULL" }
-        let statement = try Statement(connection, columns.joined(separator: " UNION "))
-        var names: Set<String> = []
-        while try statement.step() { names.insert(statement.text(0).lowercased()) }
-        return names
     }
 }

@@ -171,7 +171,7 @@ struct Erasure {
     /// Invalidates the anchors of all readers that could read any of the data. They must start again and drop data that
     /// they no longer receive. Other readers do not notice the erasure.
     private func warnReaders() throws(StoreError) {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         guard try connection.integer("SELECT 1 FROM pruned LIMIT 1") != nil else { return }
         let number = try table.lastNumber() + 1
         try table.setLast(number: number)
@@ -183,7 +183,7 @@ struct Erasure {
     /// Removes the samples of the person that targets set aside, with the targets' messages about them.
     private func removeSetAside(_ repairs: ErasedRepairs) throws(StoreError) {
         for uuid in try connection.setAsideSamples() {
-            for place in try Replacements.places(of: uuid, connection) where try repairs.isGone(place) {
+            for place in try connection.samples.places(of: uuid) where try repairs.isGone(place) {
                 try connection.removeSetAside(uuid)
             }
         }
@@ -195,7 +195,7 @@ struct Erasure {
         try connection.run(
             """
             DELETE FROM saved_answer WHERE client IN (SELECT client FROM granted WHERE subject = ?1)
-                OR '\(Client.sourcePrefix)' || client IN (SELECT source FROM series WHERE subject = ?1)
+                OR '\(ClientSource.prefix)' || client IN (SELECT source FROM series WHERE subject = ?1)
             """, .text(subject))
     }
 

@@ -37,7 +37,7 @@ extension SampleStore {
         defer { snapshot.end() }
         try Erasure(connection: connection, subject: subject, name: nil).checkTables()
         func count(_ table: String, _ column: String = "subject") throws(StoreError) -> Int {
-            let condition = column == "subject" ? "subject = ?" : "\(column) IN (SELECT id FROM series WHERE subject = ?)"
+            let condition = column == "subject" ? "subject = ?" : "\(column) IN \(SeriesTable.ids(ofSubject: "?"))"
             return Int(try connection.integer("SELECT count(*) FROM \(table) WHERE \(condition)", .text(subject)) ?? 0)
         }
         return ErasureCounts(
@@ -58,11 +58,8 @@ extension SampleStore {
         while true {
             let description = IngestDescription(kind: .delete, received: now.microseconds)
             let count = try change(description) { _, deletion in
-                let places = try connection.sampleKeys(
-                    """
-                    SELECT series, start, hash FROM sample WHERE series IN (SELECT id FROM series WHERE subject = ?) LIMIT \(Self.slice)
-                    """, [.text(subject)])
-                return try deletion.delete(places)
+                try deletion.delete(
+                    try table.places(ofSeries: SeriesTable.ids(ofSubject: "?"), [.text(subject)], limit: Self.slice))
             }.count
             guard count > 0 else { return sum }
             sum += count

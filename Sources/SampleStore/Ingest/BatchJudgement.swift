@@ -57,15 +57,7 @@ struct BatchJudgement {
     /// version of a day's rings or of a resource is the time of the export, so each later export would replace them
     /// with the same content.
     private func saysTheSame(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
-        try connection.integer(
-            """
-            WITH told(context) AS (
-                SELECT context FROM record JOIN sample USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2
-                UNION ALL
-                SELECT context FROM record JOIN deleted USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2)
-            SELECT 1 FROM told JOIN context ON context.id = told.context
-            WHERE context.body = (SELECT body FROM context WHERE id = ?3) LIMIT 1
-            """, .integer(row.series), .text(record), .integer(row.context)) != nil
+        try connection.records.hasBody(ofContext: row.context, record, in: row.series)
     }
 
     /// Handles readings that were quarantined or rejected before, in this unit or another, and now pass the gate.

@@ -273,7 +273,7 @@ public final class Ingest: SampleSink {
             }
             while !rows.isEmpty {
                 let later = try retellings.later(&rows, at: instants, of: type)
-                let table = SampleTable(connection: connection)
+                let table = connection.samples
                 // Exclude samples that are not live, because a flagged row would become live without a review.
                 let matches = try retellings.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
                 try keepTold(matches, among: rows, of: type, &outcomes)
@@ -326,16 +326,17 @@ public final class Ingest: SampleSink {
     private func settle(
         _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
     ) throws(StoreError) {
-        let (table, deletion) = (SampleTable(connection: connection), Deletion(connection: connection, ingest: id))
+        let (table, decisions) = (connection.samples, connection.decisions)
         // A restored sample may be live without an active report, so a new report can take its place.
-        let hasDecisions = try deletion.hasDecisions
+        let hasDecisions = try !decisions.isEmpty
         var open: [SampleKey] = []
         for first in firsts {
             var isOpen = try !table.contains(first)
-            if !isOpen, hasDecisions { isOpen = try deletion.isRestored(first) }
+            if !isOpen, hasDecisions { isOpen = try decisions.isRestored(first) }
             if isOpen { open.append(first) }
         }
         guard !open.isEmpty else { return }
+        let deletion = Deletion(connection: connection, ingest: id)
         try Settlement(deletion).settle(open)
         try deletion.settleDerived()
         for (index, row) in zip(indices, rows) {
@@ -381,7 +382,7 @@ public final class Ingest: SampleSink {
     }
 
     private func insert(_ groups: [SeriesRows]) throws {
-        try SampleTable(connection: connection).add(groups, text: text, through: store.batch, by: id)
+        try connection.samples.add(groups, text: text, through: store.batch, by: id)
     }
 
     /// Adds the counts of this batch to the ledger.

@@ -216,7 +216,7 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
-                start + (SELECT skew FROM context WHERE context.id = row.context), \(ended.number), \(isLive ? 1 : 0),
+                start + \(SeriesTable.skew(of: "row.context")), \(ended.number), \(isLive ? 1 : 0),
                 \(isLive ? "1" : "NOT forgotten")
             \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?5
             """)
@@ -229,7 +229,7 @@ extension SampleStore {
     /// Writes one change log entry per series, up to the start of the last removed row, and the number that a reader
     /// must have reached.
     private func announce(_ dates: [SampleType: Instant], _ walk: PruningWalk, by ingest: Int64) throws(StoreError) {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         var number = try table.lastNumber()
         let log = ChangeLog(connection: connection, cause: ingest)
         for series in try allSeries() {
@@ -237,7 +237,7 @@ extension SampleStore {
                 let low = try connection.integer(
                     "SELECT min(start) FROM pruned WHERE series = ? AND live HAVING count(*) > 0", .integer(series.id))
             else { continue }
-            try Summaries.forget(series: series.id, from: low, to: date.microseconds, connection)
+            try connection.summaries.forget(series: series.id, from: low, to: date.microseconds)
             // If the process is killed now, no row with a later start is removed, and rows that ended earlier also
             // started earlier.
             let before = min(date.microseconds, walk.reached(series.id) ?? .max)
@@ -252,18 +252,14 @@ extension SampleStore {
     }
 
     private func removeMarked() throws(StoreError) {
-        let marked = "(SELECT series, start, hash FROM pruned)"
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
-        try SampleTable(connection: connection).removePruned()
-        for statement in [
-            "DELETE FROM \(Records.byPlace(connection)) WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM decided WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM derived WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM link WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked)",
-            "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(WitnessRows.ofFirsts(in: "pruned")))",
-        ] { try connection.run(statement) }
+        try connection.samples.removePruned()
+        try connection.records.removePruned()
+        try connection.decisions.removePruned()
+        try connection.derived.removePruned()
+        try connection.duplicates.removePruned()
         try connection.repairs.removePruned()
-        try forgetGrantsOfPruned()
+        try connection.grants.removePruned()
         // Count the removed rows as forgotten, so that the ledger's sums stay correct.
         try connection.settings.add(counted, to: "forgotten")
     }

@@ -70,14 +70,13 @@ extension SampleStore {
 
     /// Checks that each series has the kind of its type. Unknown types and kinds, from a newer version, are skipped.
     private func checkKinds() throws(StoreError) -> [String] {
-        let statement = try Statement(connection, "SELECT id, type, kind FROM series ORDER BY id")
         var problems: [String] = []
-        while try statement.step() {
-            guard let kind = SampleKind(rawValue: statement.integer(2)), let type = SampleType(statement.text(1)), type.isKnown,
-                type.kind != kind
-            else { continue }
+        for (series, name, number) in try connection.series.kinds() {
+            guard let kind = SampleKind(rawValue: number), let type = SampleType(name), type.isKnown, type.kind != kind else {
+                continue
+            }
             problems.append(
-                "\(type.id) (series \(statement.integer(0))): its kind is \(kind.name) instead of \(type.kind.name)")
+                "\(type.id) (series \(series)): its kind is \(kind.name) instead of \(type.kind.name)")
         }
         return problems
     }
@@ -108,8 +107,7 @@ extension SampleStore {
         }
         let total = try connection.ledger.storedSum()
         let accepted = try connection.settings.integer("accepted") ?? 0
-        let live = try connection.integer("SELECT count(*) FROM sample") ?? 0
-        let dead = try connection.integer("SELECT count(*) FROM deleted WHERE NOT forgotten") ?? 0
+        let (live, dead) = (try table.count(.live), try table.count(.tombstones))
         let forgotten = try connection.settings.integer("forgotten") ?? 0
         let counted = total + accepted - forgotten
         if counted != live + dead {
@@ -203,16 +201,10 @@ extension SampleStore {
     }
 
     private func isRecord(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
-        let hash = sample.identity.storedHash
-        let statement = try connection.statement(
-            "SELECT id, version FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(sample.start.microseconds), .blob(hash)])
-        while try statement.step() {
-            let record = RecordIdentifier(id: statement.text(0), version: statement.integer(1))
-            if SampleIdentity(series: key, start: sample.nominalStart, record: record) == sample.identity { return true }
+        let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
+        return try connection.records.records(at: place).contains { record in
+            SampleIdentity(series: key, start: sample.nominalStart, record: record) == sample.identity
         }
-        return false
     }
 
     /// Whether the UUID of a repaired sample matches its original and the repair, or `nil` if the sample was not
@@ -220,16 +212,12 @@ extension SampleStore {
     private func isRepaired(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
         let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
         if try connection.repairs.isFromNowhere(place) { return true }
-        guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
+        guard let origin = try connection.repairs.origin(of: place) else { return nil }
         let repair = try connection.repairs.text(of: origin.migration)
-        let skew = try connection.integer(
-            """
-            SELECT skew FROM deleted JOIN context ON context.id = deleted.context WHERE series = ?1 AND start = ?2 AND hash = ?3
-            UNION ALL SELECT skew FROM sample JOIN context ON context.id = sample.context WHERE series = ?1 AND start = ?2 AND hash = ?3
-            """, .integer(origin.place.series), .integer(origin.place.start), .blob(origin.place.hash))
-        guard let repair, let skew else { return false }
+        let received = try table.identity(at: origin.place, among: [.tombstones, .live])
+        guard let repair, let received else { return false }
         return SampleIdentity(
-            series: key, start: sample.start.microseconds, repaired: origin.place.identity(skew: skew), by: repair)
+            series: key, start: sample.start.microseconds, repaired: received, by: repair)
             == sample.identity
     }
 }

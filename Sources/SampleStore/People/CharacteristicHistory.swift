@@ -46,11 +46,7 @@ public struct CharacteristicHistory: Sendable {
 extension SampleStore {
     /// Returns the subjects that have any recorded characteristic.
     public func subjectsWithCharacteristics() throws(StoreError) -> [String] {
-        let statement = try connection.statement("SELECT DISTINCT subject FROM characteristic ORDER BY subject")
-        defer { statement.reset() }
-        var subjects: [String] = []
-        while try statement.step() { subjects.append(statement.text(0)) }
-        return subjects
+        try connection.list("SELECT DISTINCT subject FROM characteristic ORDER BY subject") { $0.text(0) }
     }
 
     /// Returns the history of a person's characteristics.

@@ -18,11 +18,7 @@ extension SampleStore {
 
     /// Returns the people who have names, ordered by name.
     public func persons() throws(StoreError) -> [Person] {
-        let statement = try connection.statement("SELECT subject, name FROM person ORDER BY name")
-        defer { statement.reset() }
-        var persons: [Person] = []
-        while try statement.step() { persons.append(Person(subject: statement.text(0), name: statement.text(1))) }
-        return persons
+        try connection.list("SELECT subject, name FROM person ORDER BY name") { Person(subject: $0.text(0), name: $0.text(1)) }
     }
 
     /// Returns the display names by subject. The store's own person is `me` if no other name was set.

@@ -57,7 +57,7 @@ extension SampleStore {
                     throw StoreError(.invalid, "number \(id) is a duplicate of sample \(told) in another unit: reject it")
                 }
                 try claimRecord(of: held, id, by: ingest)
-                let table = SampleTable(connection: connection)
+                let table = connection.samples
                 guard try !table.contains(place), try !table.contains(place, among: .tombstones),
                     try quarantine.addSample(
                         id, start: place.start, context: held.context, received: held.received,
@@ -83,7 +83,7 @@ extension SampleStore {
         else { return false }
         try deletion.decide(.restored, [place])
         try settlement.settle([place])
-        return try SampleTable(connection: connection).contains(place)
+        return try connection.samples.contains(place)
     }
 
     /// Returns the sample that a quarantined reading repeats in another unit, as `import --exact` quarantines both. The sample is live or
@@ -93,7 +93,7 @@ extension SampleStore {
         guard let first = try search.told(held: id) else { return nil }
         let history = try MeasurementReader(connection: connection).measurement(of: first).history
         let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
-        return history.live.isEmpty && !isDeleted ? nil : try WitnessRows(connection: connection).uuid(of: first)
+        return history.live.isEmpty && !isDeleted ? nil : try connection.samples.identity(at: first)
     }
 
     /// Returns the metadata of a quarantined reading with the decision to accept it.

@@ -23,7 +23,7 @@ final class ReplacementWriter {
         self.ingest = ingest
         self.migration = migration
         changes = ChangeLog(connection: connection, cause: ingest)
-        samples = SampleTable(connection: connection)
+        samples = connection.samples
         seq = try samples.lastNumber()
     }
 
@@ -117,11 +117,10 @@ final class ReplacementWriter {
             let pair = SeriesPair(old: row.old.series, new: row.new.series)
             longest[pair] = max(longest[pair] ?? 0, row.duration)
         }
+        let series = connection.series
         for (pair, duration) in longest {
-            try connection.lengthen(series: pair.new, to: duration)
-            try connection.run(
-                "UPDATE series SET coarsest = max(coarsest, (SELECT coarsest FROM series WHERE id = ?2)) WHERE id = ?1",
-                .integer(pair.new), .integer(pair.old))
+            try series.lengthen(pair.new, to: duration)
+            try series.coarsen(pair.new, to: try series.coarsest(of: pair.old))
         }
     }
 

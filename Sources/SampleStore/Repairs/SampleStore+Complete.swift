@@ -77,17 +77,13 @@ extension SampleStore {
         guard let more = sample.metadata else { return nil }
         let series = try rows.series(of: sample.origin)
         guard let place = try place(of: sample, in: series) else { return nil }
-        let live = try Replacements(connection: connection).last(from: place)
-        guard try SampleTable(connection: connection).contains(live) else { return nil }
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(live.series), .integer(live.start), .blob(live.hash)])
-        guard try statement.step() else { return nil }
-        let stored = try SampleDecoder(connection: connection).decode(statement, series: live.series)
+        let live = try connection.repairs.last(from: place)
+        guard let row = try table.row(SampleDecoder.columns, at: live) else { return nil }
+        defer { row.reset() }
+        let stored = try SampleDecoder(connection: connection).decode(row, series: live.series)
         guard let metadata = Self.completed(stored.sample.metadata, by: more) else { return nil }
-        let (context, group, seq) = (statement.integer(4), statement.optionalInteger(7), statement.integer(9))
-        statement.reset()
+        let (context, group, seq) = (row.integer(4), row.optionalInteger(7), row.integer(9))
+        row.reset()
         var after = stored.sample
         after.metadata = metadata
         after.nominalStart = after.start.microseconds
@@ -111,12 +107,10 @@ extension SampleStore {
     /// Returns the key of a reading, live or deleted, under the identity with which it arrives.
     private func place(of sample: Sample, in series: Int64) throws(StoreError) -> SampleKey? {
         let here = SampleKey(series: series, start: sample.nominalStart, of: sample.identity)
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         if try table.contains(here) { return here }
         if try table.contains(here, among: .tombstones) { return here }
-        let start = try connection.integer(
-            "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series),
-            .integer(sample.nominalStart), .blob(here.hash))
+        let start = try table.start(ofNominal: sample.nominalStart, sample.identity, in: series)
         return start.map { SampleKey(series: series, start: $0, of: sample.identity) }
     }
 }

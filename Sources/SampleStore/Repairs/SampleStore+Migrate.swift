@@ -56,8 +56,7 @@ extension SampleStore {
                         state: "applied", matched: plan.matched, repaired: plan.repaired, merged: plan.merged,
                         alreadyRight: plan.left(.alreadyRight), ambiguous: plan.left(.ambiguous),
                         impossible: plan.left(.impossible)))
-                try DerivedSamples(connection: connection).settle(
-                    after: migration, Deletion(connection: connection, ingest: ingest.id))
+                try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: migration)
                 return (plan, migration)
             }
         } catch let nothing as NothingToRepair {

@@ -23,8 +23,8 @@ extension SampleStore {
 
     /// Returns the repair that made a sample, or `nil` if none did.
     public func repair(thatMade uuid: SampleIdentity) throws(StoreError) -> Migration? {
-        for place in try Replacements.places(of: uuid, connection) {
-            if let origin = try Replacements(connection: connection).origin(of: place) { return try migration(origin.migration) }
+        for place in try table.places(of: uuid) {
+            if let origin = try connection.repairs.origin(of: place) { return try migration(origin.migration) }
         }
         return nil
     }

@@ -38,7 +38,7 @@ extension SampleStore {
             }
             try writer.finish()
             try handBack(id, by: ingest.id)
-            try DerivedSamples(connection: connection).settle(after: id, Deletion(connection: connection, ingest: ingest.id))
+            try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
             try connection.repairs.removeAliases(of: id)
             return (ingest.id, writer.restored)
@@ -47,7 +47,7 @@ extension SampleStore {
 
     /// Moves the deletion of a repaired sample to the tombstone of the sample it was made from.
     private func handBack(_ id: Int64, by ingest: Int64) throws(StoreError) {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         for pair in try connection.repairs.deletedPairs(of: id, except: ingest) {
             try table.handBack(pair.new, to: pair.old, pair.uuid, by: ingest)
         }
@@ -126,7 +126,7 @@ extension SampleStore {
                     uuid: old.identity(skew: statement.integer(8)),
                     bringer: try decoder.change(of: statement.integer(7), series: old.series).ingest))
         }
-        for place in stayed { try SampleTable(connection: connection).forgetSuccessor(of: place) }
+        for place in stayed { try connection.samples.forgetSuccessor(of: place) }
         return (pairs, isFull ? seen : nil)
     }
 

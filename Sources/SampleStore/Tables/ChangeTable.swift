@@ -57,6 +57,13 @@ struct ChangeTable {
         try entries("SELECT series, first_seq, last_seq, low, high FROM change WHERE last_seq > ?", [.integer(seq)])
     }
 
+    /// Returns the first and last start of the samples in each series that were added after a number.
+    func starts(after seq: Int64) throws(StoreError) -> [Entry] {
+        try entries(
+            "SELECT series, 0, 0, min(low), max(high) FROM change WHERE last_seq > ? AND NOT deletion GROUP BY series",
+            [.integer(seq)])
+    }
+
     /// Returns the first and last start of an ingest's samples in each series.
     func starts(broughtBy ingest: Int64) throws(StoreError) -> [Entry] {
         try entries(
@@ -102,18 +109,17 @@ struct ChangeTable {
     func last(
         series: Int64, deletion: Bool, ingest: Int64, cause: Int64, before seq: Int64, distance: Int64
     ) throws(StoreError) -> (first: Int64, low: Int64, high: Int64)? {
-        let statement = try connection.statement(
+        try connection.first(
             """
             SELECT first_seq, low, high FROM change WHERE series = ?1
                 AND first_seq = (SELECT max(first_seq) FROM change WHERE series = ?1)
                 AND deletion = ?2 AND ingest = ?3 AND cause = ?4 AND ?5 - first_seq < ?6
-            """)
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(series), .integer(deletion ? 1 : 0), .integer(ingest), .integer(cause), .integer(seq), .integer(distance),
-        ])
-        guard try statement.step() else { return nil }
-        return (statement.integer(0), statement.integer(1), statement.integer(2))
+            """,
+            [
+                .integer(series), .integer(deletion ? 1 : 0), .integer(ingest), .integer(cause), .integer(seq),
+                .integer(distance),
+            ]
+        ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
     }
 
     /// Extends an entry.
@@ -122,8 +128,4 @@ struct ChangeTable {
             "UPDATE change SET last_seq = ?3, low = min(low, ?4), high = max(high, ?5) WHERE series = ?1 AND first_seq = ?2",
             .integer(series), .integer(first), .integer(last), .integer(low), .integer(high))
     }
-}
-
-extension Connection {
-    var changeTable: ChangeTable { ChangeTable(connection: self) }
 }

@@ -114,11 +114,7 @@ struct LedgerTable {
     /// Returns the entries that are marked as running. An entry within a single transaction has no owner, and other processes never see it
     /// running.
     func running() throws(StoreError) -> [Int64] {
-        let statement = try connection.statement("SELECT id FROM ingest WHERE state = 'running' AND owner IS NOT NULL")
-        defer { statement.reset() }
-        var ids: [Int64] = []
-        while try statement.step() { ids.append(statement.integer(0)) }
-        return ids
+        try connection.list("SELECT id FROM ingest WHERE state = 'running' AND owner IS NOT NULL") { $0.integer(0) }
     }
 
     // MARK: Sums
@@ -130,11 +126,9 @@ struct LedgerTable {
 
     /// Returns the number of samples that each entry that brought readings stored, in order.
     func stored() throws(StoreError) -> [(id: Int64, count: Int64)] {
-        let statement = try Statement(
-            connection, "SELECT id, stored FROM ingest WHERE kind IN \(IngestKind.bringing) ORDER BY id")
-        var stored: [(id: Int64, count: Int64)] = []
-        while try statement.step() { stored.append((statement.integer(0), statement.integer(1))) }
-        return stored
+        try connection.list("SELECT id, stored FROM ingest WHERE kind IN \(IngestKind.bringing) ORDER BY id") {
+            ($0.integer(0), $0.integer(1))
+        }
     }
 
     /// Returns the sums of the entries that brought readings and began at or after a time, in microseconds since 1970.
@@ -283,33 +277,25 @@ struct LedgerTable {
 
     /// Returns the refusals of an entry: those with their places, then counts by reason.
     func refusals(of id: Int64) throws(StoreError) -> [RefusalEntry] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT reason, place_kind, place, count FROM refused WHERE ingest = ?
             ORDER BY place_kind = 'more', place, reason
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(id)])
-        var entries: [RefusalEntry] = []
-        while try statement.step() {
-            entries.append(
-                RefusalEntry(
-                    reason: statement.text(0), placeKind: statement.text(1), place: statement.integer(2),
-                    count: Int(statement.integer(3))))
+            """, [.integer(id)]
+        ) {
+            RefusalEntry(
+                reason: $0.text(0), placeKind: $0.text(1), place: $0.integer(2),
+                count: Int($0.integer(3)))
         }
-        return entries
     }
 
     /// Returns the entries whose count of refused readings differs from the reasons.
     func wrongRefusals() throws(StoreError) -> [(id: Int64, refused: Int64, reasons: Int64)] {
-        let statement = try Statement(
-            connection,
+        try connection.list(
             """
             SELECT id, refused, coalesce((SELECT sum(count) FROM refused WHERE ingest = ingest.id), 0) AS kept FROM ingest WHERE refused <> kept
-            """)
-        var wrong: [(id: Int64, refused: Int64, reasons: Int64)] = []
-        while try statement.step() { wrong.append((statement.integer(0), statement.integer(1), statement.integer(2))) }
-        return wrong
+            """
+        ) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
     }
 
     // MARK: Erasure
@@ -353,8 +339,4 @@ struct LedgerTable {
                 "UPDATE ingest SET name = NULL WHERE id IN \(shared) AND instr(lower(name), lower(?)) > 0", .text(word))
         }
     }
-}
-
-extension Connection {
-    var ledger: LedgerTable { LedgerTable(connection: self) }
 }

@@ -33,45 +33,38 @@ struct QuarantineTable {
     func readings<Reading>(
         where condition: String, _ bindings: [Value], _ read: (Statement) throws(StoreError) -> Reading
     ) throws(StoreError) -> [Reading] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT \(SampleDecoder.heldColumns), series, id, rule, place, state, frame FROM quarantine WHERE \(condition) ORDER BY id
-            """)
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var readings: [Reading] = []
-        while try statement.step() { readings.append(try read(statement)) }
-        return readings
+            """, bindings, read)
     }
 
     /// Returns the reading with a number, in any state.
     func row(_ id: Int64) throws(StoreError) -> Row? {
-        let statement = try connection.statement(
+        try connection.first(
             """
             SELECT series, start, hash, uuid, rule, context, skew, \(Self.received), metadata,
                 (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata), record, version
             FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(id)])
-        guard try statement.step() else { return nil }
-        return Row(
-            place: try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
-            uuid: statement.text(3), rule: statement.text(4), context: statement.integer(5), skew: statement.integer(6),
-            received: statement.integer(7),
-            metadata: statement.optionalInteger(8).map { ($0, statement.text(9)) },
-            record: statement.optionalText(10).map { RecordIdentifier(id: $0, version: statement.integer(11)) })
+            """, [.integer(id)]
+        ) { row throws(StoreError) in
+            Row(
+                place: try SampleKey(row, at: 0),
+                uuid: row.text(3), rule: row.text(4), context: row.integer(5), skew: row.integer(6),
+                received: row.integer(7),
+                metadata: row.optionalInteger(8).map { ($0, row.text(9)) },
+                record: row.optionalText(10).map { RecordIdentifier(id: $0, version: row.integer(11)) })
+        }
     }
 
     /// Returns the number, state, and rule of a reading of a series.
     func judged(
         _ uuid: SampleIdentity, inSeries series: Int64
     ) throws(StoreError) -> (number: Int64, state: String, rule: String)? {
-        let statement = try connection.statement(
-            "SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .blob(uuid.storedHash), .text(uuid.description)])
-        return try statement.step() ? (statement.integer(0), statement.text(1), statement.text(2)) : nil
+        try connection.first(
+            "SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?",
+            [.integer(series), .blob(uuid.storedHash), .text(uuid.description)]
+        ) { ($0.integer(0), $0.text(1), $0.text(2)) }
     }
 
     /// Whether a reading is in quarantine.
@@ -122,16 +115,12 @@ struct QuarantineTable {
 
     /// Returns the numbers and frames of quarantined readings of files that a profile read, latest first.
     func frames(heldBy rule: String, profile: String, limit: Int64) throws(StoreError) -> [(number: Int64, text: String)] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT quarantine.id, frame FROM quarantine JOIN ingest ON ingest.id = quarantine.ingest
             WHERE quarantine.state = 'held' AND rule = ?1 AND profile = ?2 AND frame <> '' ORDER BY quarantine.id DESC LIMIT ?3
-            """)
-        defer { statement.reset() }
-        try statement.bind([.text(rule), .text(profile), .integer(limit)])
-        var rows: [(number: Int64, text: String)] = []
-        while try statement.step() { rows.append((statement.integer(0), statement.text(1))) }
-        return rows
+            """, [.text(rule), .text(profile), .integer(limit)]
+        ) { ($0.integer(0), $0.text(1)) }
     }
 
     // MARK: Repetitions in another unit
@@ -171,37 +160,28 @@ struct QuarantineTable {
 
     /// Returns the times of a device's readings that a rule holds, except those with the time of their arrival.
     func times(heldBy rule: String, device: String) throws(StoreError) -> [Times] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT quarantine.id, start, start + skew, start + \(Self.received),
                 (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata)
             FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
             WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
-            """)
-        defer { statement.reset() }
-        try statement.bind([.text(rule), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))])
-        var times: [Times] = []
-        while try statement.step() {
-            times.append(
-                Times(
-                    id: statement.integer(0), start: statement.integer(1), nominal: statement.integer(2),
-                    received: statement.integer(3), metadata: statement.optionalText(4)))
+            """, [.text(rule), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))]
+        ) {
+            Times(
+                id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
+                received: $0.integer(3), metadata: $0.optionalText(4))
         }
-        return times
     }
 
     /// Returns the numbers of readings that a rule holds and whose only time is that of their arrival.
     func arrivals(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [Int64] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT quarantine.id FROM quarantine JOIN context ON context.id = context
             WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin = ? ORDER BY quarantine.id
-            """)
-        defer { statement.reset() }
-        try statement.bind([.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))])
-        var ids: [Int64] = []
-        while try statement.step() { ids.append(statement.integer(0)) }
-        return ids
+            """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))]
+        ) { $0.integer(0) }
     }
 
     /// Moves the arrivals of readings with a time from their device.
@@ -241,7 +221,7 @@ struct QuarantineTable {
     func addSample(
         _ id: Int64, start: Int64, context: Int64, received: Int64, metadata: Int64?, by ingest: Int64
     ) throws(StoreError) -> Bool {
-        let isNew = try SampleTable(connection: connection).add(
+        let isNew = try connection.samples.add(
             "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, ? FROM quarantine WHERE id = ?",
             [.integer(start), .integer(context), .integer(received), .optional(metadata), .integer(id)], broughtBy: ingest,
             cause: ingest)
@@ -306,8 +286,4 @@ struct QuarantineTable {
 
     /// SQL for the entries of the ledger that judged readings, with the readings' series.
     static let judges = "(SELECT j.ingest, series FROM judgement AS j JOIN quarantine ON quarantine.id = held)"
-}
-
-extension Connection {
-    var quarantine: QuarantineTable { QuarantineTable(connection: self) }
 }

@@ -43,25 +43,20 @@ struct RepairTable {
 
     /// Returns repairs in the order of a clause.
     func migrations(_ clause: String, _ bindings: [Value] = []) throws(StoreError) -> [Migration] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT id, ingest, repair, conditions, source, applied, state, undone, undone_by, matched, repaired, merged, already_right,
                 ambiguous, impossible FROM migration \(clause)
-            """)
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var migrations: [Migration] = []
-        while try statement.step() {
-            migrations.append(
-                Migration(
-                    id: statement.integer(0), ingest: statement.integer(1), repair: statement.text(2),
-                    conditions: statement.text(3), source: statement.optionalText(4), applied: statement.integer(5),
-                    state: statement.text(6), undone: statement.optionalInteger(7), undoneBy: statement.optionalInteger(8),
-                    matched: Int(statement.integer(9)), repaired: Int(statement.integer(10)), merged: Int(statement.integer(11)),
-                    alreadyRight: Int(statement.integer(12)), ambiguous: Int(statement.integer(13)),
-                    impossible: Int(statement.integer(14))))
+            """, bindings
+        ) {
+            Migration(
+                id: $0.integer(0), ingest: $0.integer(1), repair: $0.text(2),
+                conditions: $0.text(3), source: $0.optionalText(4), applied: $0.integer(5),
+                state: $0.text(6), undone: $0.optionalInteger(7), undoneBy: $0.optionalInteger(8),
+                matched: Int($0.integer(9)), repaired: Int($0.integer(10)), merged: Int($0.integer(11)),
+                alreadyRight: Int($0.integer(12)), ambiguous: Int($0.integer(13)),
+                impossible: Int($0.integer(14)))
         }
-        return migrations
     }
 
     func nextNumber() throws(StoreError) -> Int64 { (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1 }
@@ -107,25 +102,34 @@ struct RepairTable {
 
     /// Returns the sample that this one was made from, and the repair.
     func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
-        let statement = try connection.statement(
+        try connection.first(
             """
-            SELECT old_series, old_start, old_hash, migration FROM repaired WHERE series = ? AND start = ? AND hash = ? AND NOT merged
+            SELECT old_series, old_start, old_hash, migration FROM repaired WHERE \(SampleTable.isHere) AND NOT merged
                 AND NOT \(Self.isFromNowhere)
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return try (
-            SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)),
-            statement.integer(3)
-        )
+            """, place.values
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3)) }
+    }
+
+    /// Whether a repair made the sample, or merged another one into it.
+    func contains(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM repaired WHERE \(SampleTable.isHere)", place.values)
+    }
+
+    /// Whether a repair made a sample of a series, or merged another one into it.
+    func contains(series: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM repaired WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Whether a repair replaced a sample of a series.
+    func contains(originalsOfSeries series: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? LIMIT 1", [.integer(series)])
     }
 
     /// Whether the sample was made from one of a person whose data was erased.
     func isFromNowhere(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM repaired WHERE series = ? AND start = ? AND hash = ? AND \(Self.isFromNowhere)",
-            .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
+        try connection.exists(
+            "SELECT 1 FROM repaired WHERE \(SampleTable.isHere) AND \(Self.isFromNowhere)", place.values)
     }
 
     /// Returns the sample that an applied repair replaced this one with.
@@ -134,25 +138,18 @@ struct RepairTable {
             """
             SELECT r.series, r.start, r.hash FROM repaired AS r CROSS JOIN migration ON migration.id = r.migration
             WHERE r.old_series = ? AND r.old_start = ? AND r.old_hash = ? AND migration.state = 'applied' LIMIT 1
-            """, [.integer(place.series), .integer(place.start), .blob(place.hash)]
+            """, place.values
         ).first
     }
 
     /// Returns the samples that repairs replaced this one with, whether the new one already existed, and whether the repair is applied.
     func successors(of place: SampleKey) throws(StoreError) -> [(new: SampleKey, isMerged: Bool, isActive: Bool)] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT series, start, hash, merged, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
             FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? AND old_start = ? AND old_hash = ?
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        var successors: [(new: SampleKey, isMerged: Bool, isActive: Bool)] = []
-        while try statement.step() {
-            let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            successors.append((new, statement.integer(3) != 0, statement.integer(4) != 0))
-        }
-        return successors
+            """, place.values
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3) != 0, row.integer(4) != 0) }
     }
 
     /// Records the origin of each new sample of the table `replacement`, and the identity under which its reading may arrive again.
@@ -186,9 +183,7 @@ struct RepairTable {
 
     /// Whether a repair made a sample of the reading that arrives with this identity.
     func hasAlias(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", .integer(place.series),
-            .integer(place.start), .blob(place.hash)) != nil
+        try connection.exists("SELECT 1 FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", place.values)
     }
 
     func hasAliases(series: Int64) throws(StoreError) -> Bool {
@@ -198,8 +193,4 @@ struct RepairTable {
     func removeAliases(of migration: Int64) throws(StoreError) {
         try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(migration))
     }
-}
-
-extension Connection {
-    var repairs: RepairTable { RepairTable(connection: self) }
 }

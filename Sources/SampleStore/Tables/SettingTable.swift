@@ -24,12 +24,10 @@ struct SettingTable {
 
     /// Returns the settings that begin with a prefix, which is not empty and ends in an ASCII character, in order of their names.
     func values(withPrefix prefix: String) throws(StoreError) -> [(name: String, text: String)] {
-        let statement = try connection.statement("SELECT name, value FROM setting WHERE name > ? AND name < ? ORDER BY name")
-        defer { statement.reset() }
-        try statement.bind([.text(prefix), .text(Self.end(of: prefix))])
-        var values: [(name: String, text: String)] = []
-        while try statement.step() { values.append((statement.text(0), statement.text(1))) }
-        return values
+        try connection.list(
+            "SELECT name, value FROM setting WHERE name > ? AND name < ? ORDER BY name",
+            [.text(prefix), .text(Self.end(of: prefix))]
+        ) { ($0.text(0), $0.text(1)) }
     }
 
     /// Returns the first text after all that begin with a prefix.
@@ -72,8 +70,4 @@ struct SettingTable {
     func setLastChange(_ number: Int64) throws(StoreError) {
         try connection.run("UPDATE setting SET value = ? WHERE name = 'seq'", .integer(number))
     }
-}
-
-extension Connection {
-    var settings: SettingTable { SettingTable(connection: self) }
 }

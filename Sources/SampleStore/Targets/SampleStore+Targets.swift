@@ -3,15 +3,12 @@ import HealthModel
 extension SampleStore {
     /// Returns all targets that ever received data, ordered by name.
     public func targets() throws(StoreError) -> [Target] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT name, anchor, backlog, backlog_end, delivered, left_out, state, words, changed, filter, identity, count, shape,
                 rewriting FROM target ORDER BY name
-            """)
-        defer { statement.reset() }
-        var targets: [Target] = []
-        while try statement.step() { targets.append(try Self.target(statement)) }
-        return targets
+            """
+        ) { row throws(StoreError) in try Self.target(row) }
     }
 
     /// Returns a target by name, or `nil` if it never received data.
@@ -206,8 +203,8 @@ extension SampleStore {
         let cursor = try samples(matching: SampleQuery(.uuids([uuid])))
         defer { cursor.close() }
         if let stored = try cursor.next() { return .added(stored) }
-        for place in try places(of: uuid, in: SampleTable.Rows.tombstones.rawValue) {
-            guard let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones) else { continue }
+        for place in try places(of: uuid, among: .tombstones) {
+            guard let sample = try connection.samples.sample(at: place, among: .tombstones) else { continue }
             return .deleted(try deletion(of: sample, at: place))
         }
         return nil
@@ -216,30 +213,21 @@ extension SampleStore {
     /// Returns the current state of a sample. It usually has its old key, live or deleted. If not, every series is searched.
     func change(of uuid: SampleIdentity, at place: SampleKey) throws -> SampleChange? {
         if let stored = try live(uuid, at: place) { return .added(stored) }
-        if let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones), sample.identity == uuid {
+        if let sample = try connection.samples.sample(at: place, among: .tombstones), sample.identity == uuid {
             return .deleted(try deletion(of: sample, at: place))
         }
         return try change(of: uuid)
     }
 
     private func live(_ uuid: SampleIdentity, at place: SampleKey) throws(StoreError) -> StoredSample? {
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        let stored = try SampleDecoder(connection: connection).decode(statement, series: place.series)
-        return stored.uuid == uuid ? stored : nil
+        let stored = try table.stored(at: place)
+        return stored?.uuid == uuid ? stored : nil
     }
 
     private func deletion(of sample: Sample, at place: SampleKey) throws(StoreError) -> StoredDeletion {
-        let statement = try connection.statement(
-            "SELECT replaced_by, ingest, deleted_seq FROM deleted WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        _ = try statement.step()
+        let tombstone = try table.tombstone(at: place, evenForgotten: true)
         return StoredDeletion(
-            sample: sample, replacedBy: statement.optionalText(0), ingest: statement.integer(1), seq: statement.integer(2))
+            sample: sample, replacedBy: tombstone?.replacedBy, ingest: tombstone?.ingest ?? 0, seq: tombstone?.deletion ?? 0)
     }
 }
 

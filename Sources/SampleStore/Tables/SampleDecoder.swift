@@ -108,7 +108,7 @@ final class SampleDecoder {
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(id)])
         guard try statement.step() else { throw StoreError(.corrupt, "a sample's context \(id) or its series is missing") }
-        let type = try SampleStore.type(statement.text(1), kind: statement.integer(21))
+        let type = try SeriesTable.type(statement.text(1), kind: statement.integer(21))
         var body = statement.isNull(22) ? nil : SampleBody(octets: Array(statement.blob(22)))
         if let whole = body, connection.isRestricted { body = try ReadableReferences.shown(whole, of: type.kind, connection) }
         var device: Device?
@@ -148,7 +148,7 @@ final class SampleDecoder {
 
     private func metadata(_ id: Int64) throws(StoreError) -> Metadata {
         if let known = metadata[id] { return known }
-        guard let json = try connection.text("SELECT json FROM metadata WHERE id = ?", .integer(id)) else {
+        guard let json = try connection.series.metadata(id) else {
             throw StoreError(.corrupt, "metadata \(id) is missing")
         }
         do throws(MetadataError) {

@@ -2,7 +2,7 @@ import HealthModel
 
 /// Writes and counts the deletions, restorations and decisions of one ledger entry. Used inside a transaction.
 final class Deletion {
-    typealias Kind = MeasurementHistory<SampleKey>.Decision.Kind
+    typealias Kind = DecisionTable.Kind
 
     let connection: Connection
     /// The id of the ledger entry.
@@ -11,7 +11,7 @@ final class Deletion {
     private(set) var restored = 0
     /// Whether anything other than samples changed, so that the ledger entry must be kept.
     private(set) var hasChangedMore = false
-    private var table: SampleTable { SampleTable(connection: connection) }
+    private var table: SampleTable { connection.samples }
     /// Whether the store has any derived samples, or `nil` if this is not known yet.
     private var hasDerived: Bool?
     /// Samples derived from those that were deleted or restored.
@@ -38,30 +38,12 @@ final class Deletion {
 
     /// Records a person's decision about samples.
     func decide(_ kind: Kind, _ places: [SampleKey]) throws(StoreError) {
-        for place in places {
-            try connection.run(
-                "INSERT OR REPLACE INTO decided(series, start, hash, ingest, what) VALUES(?, ?, ?, ?, ?)", .integer(place.series),
-                .integer(place.start), .blob(place.hash), .integer(ingest), .integer(kind.rawValue))
-        }
-    }
-
-    /// Whether a person has decided anything about any sample.
-    var hasDecisions: Bool {
-        get throws(StoreError) { try connection.integer("SELECT 1 FROM decided LIMIT 1") != nil }
-    }
-
-    /// Whether a person restored the sample.
-    func isRestored(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM decided WHERE (series, start, hash) = (?, ?, ?) AND what = ? LIMIT 1", .integer(place.series),
-            .integer(place.start), .blob(place.hash), .integer(Kind.restored.rawValue)) != nil
+        for place in places { try connection.decisions.add(kind, on: place, by: ingest) }
     }
 
     /// Removes a decision that this ledger entry just recorded about a sample.
     func takeBackDecision(on place: SampleKey) throws(StoreError) {
-        try connection.run(
-            "DELETE FROM decided WHERE series = ? AND start = ? AND hash = ? AND ingest = ?", .integer(place.series),
-            .integer(place.start), .blob(place.hash), .integer(ingest))
+        try connection.decisions.remove(place, by: ingest)
     }
 
     @discardableResult
@@ -80,9 +62,10 @@ final class Deletion {
     }
 
     private func noteDerived(from places: some Sequence<SampleKey>) throws(StoreError) {
-        if hasDerived == nil { hasDerived = try connection.integer("SELECT 1 FROM derived LIMIT 1") != nil }
+        let table = connection.derived
+        if hasDerived == nil { hasDerived = try !table.isEmpty }
         guard hasDerived == true else { return }
-        for place in places { derived.formUnion(try DerivedSamples(connection: connection).samples(from: place)) }
+        for place in places { derived.formUnion(try table.samples(from: place)) }
     }
 
     /// Updates the derived samples. They are live only while their inputs are.
@@ -98,13 +81,8 @@ final class Deletion {
     /// Promotes a duplicate to a sample. In the import's counts it moves from duplicates to stored samples, unless the
     /// import is the current one, which does this itself.
     func addWitness(_ place: SampleKey) throws(StoreError) {
-        let here: [Value] = [.integer(place.series), .integer(place.start), .blob(place.hash)]
-        let bringer = try connection.integer(
-            "SELECT ingest FROM witness WHERE series = ? AND start = ? AND hash = ?", here[0], here[1], here[2])
-        guard let bringer,
-            try table.add(
-                "SELECT \(SampleTable.columns) FROM witness_row WHERE series = ? AND start = ? AND hash = ?", here,
-                broughtBy: bringer, cause: ingest)
+        guard let bringer = try connection.duplicates.duplicate(at: place)?.ingest,
+            try table.add(DuplicateTable.sample, place.values, broughtBy: bringer, cause: ingest)
         else { return }
         try connection.settings.set("standIns", to: .integer(1))
         try noteDerived(from: [place])

@@ -89,7 +89,7 @@ extension SampleTable {
             let next = index + 1 < sorted.count ? sorted[index + 1] : nil
             guard next?.place.series != place.series || next?.bringer != sorted[index].bringer, !places.isEmpty else { continue }
             try log.add(series: place.series, places, ingest: sorted[index].bringer)
-            try show(series: place.series, places[0].start...place.start, from: places[0].seq)
+            try connection.grants.addObjects(of: place.series, places[0].start...place.start, from: places[0].seq)
             places.removeAll(keepingCapacity: true)
         }
         copy.reset()

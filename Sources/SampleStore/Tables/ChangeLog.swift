@@ -59,7 +59,7 @@ struct ChangeLog {
     func insert(
         series: Int64, seqs: ClosedRange<Int64>, low: Int64, high: Int64, deletion: Bool, ingest: Int64
     ) throws(StoreError) {
-        try Summaries.forget(series: series, from: low, to: high, connection)
+        try connection.summaries.forget(series: series, from: low, to: high)
         try connection.changeTable.insert(
             series: series, seqs: seqs, deletion: deletion ? 1 : 0, low: low, high: high, ingest: ingest, cause: cause)
     }
@@ -80,14 +80,11 @@ struct ChangeLog {
         guard let last else { return false }
         let between = low > last.high ? (last.high, low) : (high, last.low)
         if between.0 < between.1 {
-            let others = try connection.integer(
-                """
-                SELECT count(*) FROM (SELECT 1 FROM \(deletion ? "deleted" : "sample") WHERE series = ? AND start > ? AND start < ?
-                    LIMIT \(Self.patience + 1))
-                """, .integer(series), .integer(between.0), .integer(between.1))
-            guard others ?? 0 <= Self.patience else { return false }
+            let others = try connection.samples.count(
+                deletion ? .tombstones : .live, of: series, from: between.0 + 1, before: between.1, atMost: Self.patience + 1)
+            guard others <= Self.patience else { return false }
         }
-        try Summaries.forget(series: series, from: low, to: high, connection)
+        try connection.summaries.forget(series: series, from: low, to: high)
         try connection.changeTable.extend(series: series, first: last.first, through: seqs.upperBound, low: low, high: high)
         return true
     }
@@ -110,8 +107,7 @@ struct ChangeLog {
             }
             if index < starts.count { cuts.append(index) }
         }
-        let statement = try connection.statement(
-            "SELECT start FROM \(rows.rawValue) WHERE series = ? AND start >= ? AND start <= ? ORDER BY start")
+        let statement = try connection.samples.scan("start", among: rows)
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(first), .integer(last)])
         var (index, others) = (0, 0)

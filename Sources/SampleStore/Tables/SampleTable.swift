@@ -8,37 +8,8 @@ import HealthModel
 struct SampleTable {
     let connection: Connection
 
-    /// The table that a row is in.
-    enum Rows: String {
-        /// The live samples.
-        case live = "sample"
-        /// The tombstones, which are whole rows.
-        case tombstones = "deleted"
-    }
-
     /// The columns of a row except its change number, in the order in which rows are copied.
     static let columns = "series, start, hash, value, numeral, context, duration, received, grp, metadata"
-
-    private static let isHere = "series = ? AND start = ? AND hash = ?"
-
-    // MARK: One row
-
-    /// Whether the row exists. Forgotten tombstones do not count.
-    func contains(_ place: SampleKey, among rows: Rows = .live) throws(StoreError) -> Bool {
-        let condition = rows == .live ? "" : " AND NOT forgotten"
-        return try connection.integer(
-            "SELECT 1 FROM \(rows.rawValue) WHERE \(Self.isHere)\(condition)", .integer(place.series), .integer(place.start),
-            .blob(place.hash)) != nil
-    }
-
-    /// Returns the row as a sample, or `nil` if it does not exist.
-    func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> Sample? {
-        let statement = try connection.statement("SELECT \(SampleDecoder.columns) FROM \(rows.rawValue) WHERE \(Self.isHere)")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return try SampleDecoder(connection: connection).decode(statement, series: place.series).sample
-    }
 
     /// Adds a row from another table.
     ///
@@ -54,7 +25,7 @@ struct SampleTable {
         let insert = try connection.statement(
             """
             INSERT OR IGNORE INTO sample(\(Self.columns), seq) SELECT * FROM (\(select)) CROSS JOIN (SELECT ?)
-            RETURNING series, start, hash, coalesce(duration, 0), (SELECT skew FROM context WHERE context.id = context)
+            RETURNING series, start, hash, coalesce(duration, 0), \(SeriesTable.skew(of: "context"))
             """)
         defer { insert.reset() }
         try insert.bind(bindings + [.integer(number)])
@@ -67,9 +38,9 @@ struct SampleTable {
                 "INSERT OR IGNORE INTO place(series, nominal, hash, start) VALUES(?, ?, ?, ?)", .integer(series),
                 .integer(start &+ skew), .blob(hash), .integer(start))
         }
-        try connection.lengthen(series: series, to: duration)
+        try connection.series.lengthen(series, to: duration)
         try setLast(number: number)
-        try show(series: series, start...start, from: number)
+        try connection.grants.addObjects(of: series, start...start, from: number)
         try ChangeLog(connection: connection, cause: cause)
             .add(series: series, seqs: number...number, low: start, high: start, deletion: false, ingest: bringer)
         return true
@@ -77,6 +48,12 @@ struct SampleTable {
 
     /// A subquery for the ingest that brought the sample of a row of `deleted`.
     static let bringer = ChangeTable.ingest(of: "deleted.seq", series: "deleted.series")
+
+    /// SQL for whether a row of `deleted` is not forgotten and an ingest brought its sample.
+    static func isTombstone(broughtBy ingest: String) -> String { "NOT forgotten AND \(bringer) = \(ingest)" }
+
+    /// SQL for the tombstones of samples that the ingest `?` brought.
+    static let tombstones = "SELECT series, start, hash FROM deleted WHERE \(isTombstone(broughtBy: "?"))"
 
     // MARK: Numbers
 

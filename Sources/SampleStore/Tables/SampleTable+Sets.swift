@@ -22,7 +22,7 @@ extension SampleTable {
                 longest = max(longest, group.rows[index].duration)
                 if group.rows[index].nominal != group.rows[index].start { skewed = true }
             }
-            try connection.lengthen(series: group.series, to: longest)
+            try connection.series.lengthen(group.series, to: longest)
             try changes.add(
                 series: group.series, group.rows.lazy.map { ChangeLog.Place(start: $0.start, seq: $0.seq) }, ingest: ingest)
             rows.append(contentsOf: group.rows)
@@ -34,7 +34,7 @@ extension SampleTable {
         }
         for group in groups {
             guard let first = group.rows.first, let last = group.rows.last else { continue }
-            try show(series: group.series, first.start...last.start, from: first.seq)
+            try connection.grants.addObjects(of: group.series, first.start...last.start, from: first.seq)
         }
         try setLast(number: number)
     }
@@ -89,30 +89,15 @@ extension SampleTable {
             "SELECT series, min(start), max(start), min(seq) FROM replacement WHERE arrival IN (0, 1) GROUP BY series")
         defer { added.reset() }
         while try added.step() {
-            try show(series: added.integer(0), added.integer(1)...added.integer(2), from: added.integer(3))
+            try connection.grants.addObjects(of: added.integer(0), added.integer(1)...added.integer(2), from: added.integer(3))
         }
-    }
-
-    /// Grants added rows, object by object, to clients that may read later objects of their type.
-    ///
-    /// - Parameters:
-    ///   - starts: The range of the rows' starts.
-    ///   - number: The change number of the first row.
-    func show(series: Int64, _ starts: ClosedRange<Int64>, from number: Int64) throws(StoreError) {
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO granted_object(client, series, start, hash) SELECT g.client, r.series, r.start, r.hash
-            FROM series AS s CROSS JOIN granted AS g ON g.subject = s.subject AND g.type = s.type AND g.after IS NOT NULL
-                CROSS JOIN sample AS r ON r.series = s.id AND r.start BETWEEN ?2 AND ?3 AND r.seq >= ?4
-            WHERE s.id = ?1 AND s.kind IN (\(Restriction.askedByObject))
-            """, .integer(series), .integer(starts.lowerBound), .integer(starts.upperBound), .integer(number))
     }
 
     /// The next tombstones of samples that an ingest brought, sorted by place. Forgotten ones are not among them.
     func tombstones(broughtBy ingest: Int64, after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
-            SELECT series, start, hash FROM deleted WHERE (series, start, hash) > (?1, ?2, ?3) AND NOT forgotten AND \(Self.bringer) = ?4
+            SELECT series, start, hash FROM deleted WHERE (series, start, hash) > (?1, ?2, ?3) AND \(Self.isTombstone(broughtBy: "?4"))
             ORDER BY series, start, hash LIMIT ?5
             """,
             [
@@ -125,17 +110,16 @@ extension SampleTable {
     func forget(_ places: [SampleKey]) throws(StoreError) -> Int {
         var count = 0
         for place in places {
-            let (series, start, hash) = (Value.integer(place.series), Value.integer(place.start), Value.blob(place.hash))
             try connection.run(
                 """
                 DELETE FROM place WHERE (series, nominal, hash) IN (SELECT series, start + c.skew, hash FROM deleted
                     CROSS JOIN context AS c ON c.id = context WHERE (series, start, hash) = (?, ?, ?) AND c.skew <> 0)
-                """, series, start, hash)
-            for table in ["record", "decided", "derived"] {
-                try connection.run("DELETE FROM \(table) WHERE (series, start, hash) = (?, ?, ?)", series, start, hash)
-            }
+                """, place.values)
+            try connection.records.remove(place)
+            try connection.decisions.remove(place)
+            try connection.derived.remove(place)
             try connection.run(
-                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", series, start, hash)
+                "UPDATE deleted SET forgotten = 1 WHERE (series, start, hash) = (?, ?, ?) AND NOT forgotten", place.values)
             count += connection.changes
         }
         return count

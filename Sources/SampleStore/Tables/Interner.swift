@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-/// Finds or inserts the rows that samples share: series, origin, context, metadata. Nothing else writes these tables.
+/// Finds or inserts the rows that samples share: series, origin, context, body, metadata. Nothing else adds rows to these tables.
 ///
 /// Its caches are valid for committed rows and for rows of the running transaction. After a rollback all of them are cleared.
 final class Interner {
@@ -159,8 +159,7 @@ final class Interner {
     /// Updates the coarsest time resolution of a series.
     private func note(_ resolution: Int32, in series: Int64) throws(StoreError) {
         guard resolution > 1, coarsest[series, default: 1] < resolution else { return }
-        try connection.run(
-            "UPDATE series SET coarsest = ?2 WHERE id = ?1 AND coarsest < ?2", .integer(series), .integer(Int64(resolution)))
+        try connection.series.coarsen(series, to: Int64(resolution))
         coarsest[series] = resolution
     }
 
@@ -169,7 +168,7 @@ final class Interner {
             .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
             .integer(origin.kind.rawValue),
         ]
-        return try findOrInsert("series", ["type", "subject", "source", "device", "kind"], values)
+        return try findOrInsert("series", "type, subject, source, device, kind", values)
     }
 
     private func origin(of origin: Origin) throws(StoreError) -> Int64 {
@@ -179,10 +178,8 @@ final class Interner {
             .optional(device?.model), .optional(device?.serial), .optional(device?.hardware), .optional(device?.firmware),
             .optional(device?.software), .optional(device?.udi),
         ]
-        let columns = [
-            "source_name", "source_version", "device_name", "manufacturer", "model", "serial", "hardware", "firmware", "software",
-            "udi",
-        ]
+        let columns =
+            "source_name, source_version, device_name, manufacturer, model, serial, hardware, firmware, software, udi"
         return try findOrInsert("origin", columns, values)
     }
 
@@ -204,7 +201,7 @@ final class Interner {
     /// Returns the id of a context that equals another one except for the change.
     func context(like other: Int64, changing change: (inout ContextRow) -> Void) throws(StoreError) -> Int64 {
         let select = try connection.statement(
-            "SELECT origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, body FROM context WHERE id = ?")
+            "SELECT \(Self.contextColumns) FROM context WHERE id = ?")
         defer { select.reset() }
         try select.bind([.integer(other)])
         guard try select.step() else { throw StoreError(.corrupt, "context \(other) is missing") }
@@ -218,9 +215,7 @@ final class Interner {
         return try context(row)
     }
 
-    private static let contextColumns = [
-        "origin", "unit", "molar_mass", "zone", "time_origin", "skew", "resolution", "ordinal", "body",
-    ]
+    private static let contextColumns = "origin, unit, molar_mass, zone, time_origin, skew, resolution, ordinal, body"
 
     /// - Parameter isNew: Whether it is known that no equal row exists.
     private func context(_ row: ContextRow, isNew: Bool = false) throws(StoreError) -> Int64 {
@@ -228,13 +223,12 @@ final class Interner {
             .integer(row.origin), .text(row.unit), row.molarMass.map { .real($0) } ?? .null, .optional(row.zone),
             .integer(row.timeOrigin), .integer(row.skew), .integer(row.resolution), .optional(row.ordinal), .optional(row.body),
         ]
-        return try findOrInsert(
-            "context", Self.contextColumns, values, isNew: isNew)
+        return try findOrInsert("context", Self.contextColumns, values, isNew: isNew)
     }
 
     func id(of metadata: Metadata) throws(StoreError) -> Int64 {
         if let known = self.metadata[metadata] { return known }
-        let id = try findOrInsert("metadata", ["json"], [.text(metadata.json)])
+        let id = try findOrInsert("metadata", "json", [.text(metadata.json)])
         if self.metadata.count >= Self.maximumMetadata { self.metadata.removeAll() }
         self.metadata[metadata] = id
         return id
@@ -260,7 +254,7 @@ final class Interner {
     ///
     /// - Parameter isNew: Whether it is known that no such row exists.
     private func findOrInsert(
-        _ table: String, _ columns: [String], _ values: [Value], isNew: Bool = false
+        _ table: String, _ columns: String, _ values: [Value], isNew: Bool = false
     ) throws(StoreError) -> Int64 {
         let text = text(table, columns, values)
         if !isNew {
@@ -276,17 +270,17 @@ final class Interner {
         return connection.lastInsertedRow
     }
 
-    private func text(_ table: String, _ columns: [String], _ values: [Value]) -> RowText {
+    private func text(_ table: String, _ columns: String, _ values: [Value]) -> RowText {
         var nulls: UInt64 = 0
         for (index, value) in values.enumerated() where value == .null { nulls |= 1 << UInt64(index) }
         let key = RowText.Key(table: table, nulls: nulls)
         if let known = texts[key] { return known }
         // SQLite uses a partial index on non-NULL values only if the condition implies that the value is not NULL.
-        let conditions = zip(columns, values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }
-        let places = columns.map { _ in "?" }.joined(separator: ", ")
+        let conditions = zip(columns.split(separator: ", "), values).map { "\($0) \($1 == .null ? "IS" : "=") ?" }
+        let places = values.map { _ in "?" }.joined(separator: ", ")
         let text = RowText(
             select: "SELECT id FROM \(table) WHERE \(conditions.joined(separator: " AND "))",
-            insert: "INSERT INTO \(table)(\(columns.joined(separator: ", "))) VALUES(\(places))")
+            insert: "INSERT INTO \(table)(\(columns)) VALUES(\(places))")
         texts[key] = text
         return text
     }

@@ -77,17 +77,3 @@ struct HashBytes {
         )
     }
 }
-
-extension Connection {
-    /// The keys of all rows of a query, whose columns are `series`, `start`, and `hash`.
-    func sampleKeys(_ sql: String, _ bindings: [Value] = []) throws(StoreError) -> [SampleKey] {
-        let statement = try statement(sql)
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var keys: [SampleKey] = []
-        while try statement.step() {
-            try keys.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-        }
-        return keys
-    }
-}

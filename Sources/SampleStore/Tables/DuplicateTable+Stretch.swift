@@ -1,7 +1,7 @@
 /// Looks up whether samples in a time range already have a duplicate from one series.
 ///
 /// Usually no sample has one, or only those next to an earlier batch, so few lookups are needed.
-struct WitnessedStretch {
+struct DuplicateStretch {
     private let connection: Connection
     private let witness: Int64
     /// The range of starts of the samples that may have a duplicate nearby.
@@ -26,9 +26,9 @@ struct WitnessedStretch {
             guard let first = try end("ASC"), let last = try end("DESC") else { return nil }
             return (first, last)
         }
-        near = try ends("start", "witness_row WHERE true", low &- WitnessRows.near, high &+ WitnessRows.near)
-            .map { ($0 &- WitnessRows.near, $1 &+ WitnessRows.near) }
-        far = try ends("of_start", "main.witness_row \(WitnessRows.byFar) WHERE \(WitnessRows.isFar)", low, high)
+        near = try ends("start", "witness_row WHERE true", low &- DuplicateTable.near, high &+ DuplicateTable.near)
+            .map { ($0 &- DuplicateTable.near, $1 &+ DuplicateTable.near) }
+        far = try ends("of_start", "main.witness_row \(DuplicateTable.byFar) WHERE \(DuplicateTable.isFar)", low, high)
     }
 
     func contains(_ place: SampleKey) throws(StoreError) -> Bool {
@@ -36,7 +36,8 @@ struct WitnessedStretch {
             try connection.integer(
                 """
                 SELECT 1 FROM witness WHERE series = ? AND start BETWEEN ? AND ? AND of_series = ? AND of_start = ? AND of_hash = ? LIMIT 1
-                """, .integer(witness), .integer(place.start &- WitnessRows.near), .integer(place.start &+ WitnessRows.near),
+                """, .integer(witness), .integer(place.start &- DuplicateTable.near),
+                .integer(place.start &+ DuplicateTable.near),
                 .integer(place.series), .integer(place.start), .blob(place.hash)) != nil
         {
             return true
@@ -44,8 +45,8 @@ struct WitnessedStretch {
         guard let far, far.0 <= place.start, place.start <= far.1 else { return false }
         return try connection.integer(
             """
-            SELECT 1 FROM main.witness_row \(WitnessRows.byFar) CROSS JOIN main.decision ON decision.id = witness_row.decision
-            WHERE series = ? AND of_start = ? AND of_hash = ? AND \(WitnessRows.isFar) AND of_series = ? LIMIT 1
+            SELECT 1 FROM main.witness_row \(DuplicateTable.byFar) CROSS JOIN main.decision ON decision.id = witness_row.decision
+            WHERE series = ? AND of_start = ? AND of_hash = ? AND \(DuplicateTable.isFar) AND of_series = ? LIMIT 1
             """, .integer(witness), .integer(place.start), .blob(place.hash), .integer(place.series)) != nil
     }
 }

@@ -23,10 +23,10 @@ struct OwnedObjects {
 
     /// The current places of the objects that a sample owns. A repair may have replaced an object.
     func places(namedBy sample: Sample, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
-        let (table, replacements) = (SampleTable(connection: connection), Replacements(connection: connection))
+        let (table, replacements) = (connection.samples, connection.repairs)
         var found: [SampleKey] = []
         for uuid in Self.named(by: sample) {
-            for place in try Replacements.places(of: uuid, connection) {
+            for place in try connection.samples.places(of: uuid) {
                 let last = try replacements.last(from: place)
                 if !found.contains(last), try table.contains(last, among: rows) { found.append(last) }
             }
@@ -36,25 +36,15 @@ struct OwnedObjects {
 
     /// The places of the objects that were deleted together with the sample, in their order of arrival.
     func placesDeleted(with place: SampleKey) throws(StoreError) -> [SampleKey] {
-        guard let (ingest, _) = try deletion(of: place),
-            let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones)
+        let table = connection.samples
+        guard let ingest = try table.tombstone(at: place)?.ingest, let sample = try table.sample(at: place, among: .tombstones)
         else { return [] }
         var found: [(number: Int64, place: SampleKey)] = []
         for other in try places(namedBy: sample, among: .tombstones) {
-            guard let deletion = try deletion(of: other), deletion.ingest == ingest else { continue }
+            guard let deletion = try table.tombstone(at: other), deletion.ingest == ingest else { continue }
             found.append((deletion.number, other))
         }
         return found.sorted { $0.number < $1.number }.map(\.place)
-    }
-
-    /// The ledger entry that deleted a sample, and the sample's earlier change number.
-    private func deletion(of place: SampleKey) throws(StoreError) -> (ingest: Int64, number: Int64)? {
-        let statement = try connection.statement(
-            "SELECT ingest, seq FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return (statement.integer(0), statement.integer(1))
     }
 }
 
@@ -71,7 +61,7 @@ extension SampleStore {
         let cursor = try samples(matching: SampleQuery(.and([.types(types), query.predicate])))
         defer { cursor.close() }
         while let stored = try cursor.next() { theirs.formUnion(try owned.places(namedBy: stored.sample, among: .live)) }
-        let (table, predicate) = (SampleTable(connection: connection), try resolved(query.predicate))
+        let (table, predicate) = (connection.samples, try resolved(query.predicate))
         var count = 0
         for place in theirs {
             guard let sample = try table.sample(at: place, among: .live), !predicate.matches(sample) else { continue }
@@ -84,10 +74,10 @@ extension SampleStore {
     /// `deleted` is true, those that were deleted together with the samples.
     public func countOfObjects(namedBy uuids: [SampleIdentity], deleted: Bool = false) throws(StoreError) -> Int {
         let owned = OwnedObjects(connection: connection)
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         var (own, theirs): (Set<SampleKey>, Set<SampleKey>) = ([], [])
         for uuid in uuids {
-            for place in try Replacements.places(of: uuid, connection) {
+            for place in try connection.samples.places(of: uuid) {
                 own.insert(place)
                 if deleted {
                     theirs.formUnion(try owned.placesDeleted(with: place))

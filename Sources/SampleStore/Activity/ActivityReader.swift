@@ -102,13 +102,11 @@ struct ActivityReader {
     private func standHours(in window: Range<Int>) throws(StoreError) -> [Int: Set<Int64>] {
         var hours: [Int: Set<Int64>] = [:]
         for series in series where series.type == Self.standHour {
-            let statement = try store.connection.statement(
-                "SELECT start, value FROM sample WHERE series = ?1 AND start >= \(store.connection.firstStart()) AND start < ?3 ORDER BY start"
-            )
+            let statement = try store.table.scan("start, value")
             defer { statement.reset() }
             try statement.bind([
                 .integer(series.id), .integer(days.start(of: window.lowerBound).microseconds),
-                .integer(days.start(of: window.upperBound).microseconds),
+                .integer(days.start(of: window.upperBound).microseconds - 1),
             ])
             while try statement.step() {
                 let start = statement.integer(0)
@@ -144,16 +142,11 @@ struct ActivityReader {
             : try store.sorted(own, by: query.priority)
         let decoder = SampleDecoder(connection: store.connection)
         for series in sorted {
-            let statement = try store.connection.statement(
-                """
-                SELECT \(SampleDecoder.columns) FROM sample
-                WHERE series = ?1 AND start >= \(store.connection.firstStart()) AND start < ?3 ORDER BY start, seq DESC
-                """
-            )
+            let statement = try store.table.scan(SampleDecoder.columns, order: "start, seq DESC")
             defer { statement.reset() }
             try statement.bind([
                 .integer(series.id), .integer(Int64(window.lowerBound) * Calendar.day),
-                .integer(Int64(window.upperBound) * Calendar.day),
+                .integer(Int64(window.upperBound) * Calendar.day - 1),
             ])
             while try statement.step() {
                 let stored = try decoder.decode(statement, series: series.id)
