@@ -83,7 +83,7 @@ public final class SampleStore {
             if access == .write { Reserve.make(for: path) }
             identifier = try Self.setting("store", connection)
             subject = try Self.setting("subject", connection)
-            isDemo = try connection.integer("SELECT value FROM setting WHERE name = 'demo'") == 1
+            isDemo = try connection.settings.integer("demo") == 1
             if access == .write {
                 try batch.register(with: connection)
                 try replacements.register(with: connection)
@@ -100,7 +100,7 @@ public final class SampleStore {
 
     /// Returns a setting that every store has.
     private static func setting(_ name: String, _ connection: Connection) throws(StoreError) -> String {
-        guard let value = try connection.text("SELECT value FROM setting WHERE name = ?", .text(name)) else {
+        guard let value = try connection.settings.text(name) else {
             throw StoreError(.corrupt, "the store's setting '\(name)' is missing")
         }
         return value
@@ -259,10 +259,10 @@ public final class SampleStore {
                 if version == 0 {
                     guard let creation else { throw StoreError(.foreign, "the file is empty, not a store") }
                     try connection.execute("PRAGMA application_id = \(Schema.applicationID)")
-                    try connection.run("INSERT INTO setting VALUES('subject', ?)", .text(creation.subject))
-                    try connection.run("INSERT INTO setting VALUES('created', ?)", .integer(creation.time))
-                    try connection.run("INSERT INTO setting VALUES('seq', 0)")
-                    if creation.isDemo { try connection.run("INSERT INTO setting VALUES('demo', 1)") }
+                    try connection.settings.set("subject", to: .text(creation.subject))
+                    try connection.settings.set("created", to: .integer(creation.time))
+                    try connection.settings.set("seq", to: .integer(0))
+                    if creation.isDemo { try connection.settings.set("demo", to: .integer(1)) }
                 }
                 for step in steps[(version + 1)..<last] { try connection.execute(step.sql) }
                 try connection.execute("PRAGMA user_version = \(last)")
@@ -317,6 +317,6 @@ public final class SampleStore {
 
     /// Returns the number of the last change.
     public func lastChange() throws(StoreError) -> Int64 {
-        try SampleTable(connection: connection).lastNumber()
+        try connection.settings.lastChange()
     }
 }

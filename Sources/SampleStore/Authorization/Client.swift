@@ -17,14 +17,7 @@ public struct Client: Hashable, Sendable {
     public let expires: Instant?
 
     /// The id of the source (``SourceRevision/id``) of the samples that the client writes.
-    public var source: String { Self.sourcePrefix + "\(id)" }
-
-    static let sourcePrefix = "client."
-
-    /// Whether a source id belongs to a client.
-    static func isSource(_ id: String) -> Bool {
-        id.hasPrefix(sourcePrefix) && Int64(id.dropFirst(sourcePrefix.count)) != nil
-    }
+    public var source: String { ClientSource.id(of: id) }
 }
 
 /// A type of object with read and write permissions of its own: a sample type or a characteristic.
@@ -45,7 +38,7 @@ public struct ObjectType: Hashable, Sendable, Comparable {
     /// Creates the object type of a sample type.
     public init(_ type: SampleType) {
         id = type.id
-        isAskedByObject = Self.kindsAskedByObject.contains(type.kind)
+        isAskedByObject = GrantTable.kindsAskedByObject.contains(type.kind)
         isReadOnly = type.kind == .clinicalRecord || type.kind == .activitySummary
     }
 
@@ -66,8 +59,6 @@ public struct ObjectType: Hashable, Sendable, Comparable {
             return nil
         }
     }
-
-    static let kindsAskedByObject: Set<SampleKind> = [.clinicalRecord, .document]
 
     public static func < (one: ObjectType, other: ObjectType) -> Bool { one.id < other.id }
 }

@@ -97,14 +97,13 @@ extension SampleStore {
             guard new.count <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
         }
         for key in new {
-            let isThere = try connection.integer(
-                "SELECT 1 FROM series WHERE (type, subject, source, device) = (?, ?, ?, ?)", .text(key[0]), .text(key[1]),
-                .text(key[2]), .text(key[3]))
-            if isThere != nil { new.remove(key) }
+            let known = try connection.series.id(type: key[0], subject: key[1], source: key[2], device: key[3])
+            if known != nil { new.remove(key) }
         }
         guard let source = new.first?[2] else { return }
-        let series = try connection.integer("SELECT count(*) FROM series WHERE source = ?", .text(source)) ?? 0
-        guard Int(series) + new.count <= Self.mostClientSeries else { throw ClientWriteError.tooManySeries }
+        guard try connection.series.count(ofSource: source) + new.count <= Self.mostClientSeries else {
+            throw ClientWriteError.tooManySeries
+        }
     }
 
     private static let letters: [(outcome: SampleOutcome, letter: Character)] = [
@@ -145,10 +144,10 @@ extension SampleStore {
     ) throws -> Bool {
         let description = IngestDescription(
             kind: .delete, name: "\(client.name) (\(client.source))", received: time.microseconds)
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         return try change(description) { _, deletion in
             var count = 0
-            for place in try places(of: uuid, in: "sample") {
+            for place in try places(of: uuid, among: .live) {
                 guard let sample = try table.sample(at: place, among: .live), sample.origin.source.id == client.source,
                     try mayWrite(ObjectType(sample.origin.type), of: sample.origin.subject, client)
                 else { continue }

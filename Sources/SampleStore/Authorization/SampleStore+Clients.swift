@@ -39,18 +39,23 @@ extension SampleStore {
     public func client(named name: String) throws(StoreError) -> Client? { try clients("WHERE name = ?", [.text(name)]).first }
 
     private func clients(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
-        let statement = try connection.statement("SELECT id, name, purpose, policy, added, expires FROM client \(condition)")
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var clients: [Client] = []
-        while try statement.step() {
-            clients.append(
-                Client(
-                    id: statement.integer(0), name: statement.text(1), purpose: statement.text(2),
-                    policy: statement.optionalText(3), added: Instant(microseconds: statement.integer(4)),
-                    expires: statement.optionalInteger(5).map { Instant(microseconds: $0) }))
+        try connection.list("SELECT id, name, purpose, policy, added, expires FROM client \(condition)", bindings) { row in
+            Client(
+                id: row.integer(0), name: row.text(1), purpose: row.text(2),
+                policy: row.optionalText(3), added: Instant(microseconds: row.integer(4)),
+                expires: row.optionalInteger(5).map { Instant(microseconds: $0) })
         }
-        return clients
+    }
+
+    /// Returns the ids of the types that a client requires, or `nil` if they were never set.
+    func requiredTypeIDs(of client: Client) throws(StoreError) -> [String]? {
+        try connection.text("SELECT required FROM main.client WHERE id = ? AND required IS NOT NULL", .integer(client.id))?
+            .split(separator: ",").map(String.init)
+    }
+
+    func setRequiredTypeIDs(_ ids: [String], of client: Client) throws(StoreError) {
+        try connection.run(
+            "UPDATE client SET required = ? WHERE id = ?", .text(ids.joined(separator: ",")), .integer(client.id))
     }
 
     /// Removes a client with its tokens, grants, requests and read ledger. Open readers of the client return no more
@@ -66,24 +71,20 @@ extension SampleStore {
     ) {
         try connection.transaction {
             // Remove the permissions first, so that the client writes nothing in the meantime.
-            for table in ["token", "granted", "granted_object", "widening", "asked", "read_by", "saved_answer"] {
+            try connection.grants.removeAll(of: client.id)
+            for table in ["token", "widening", "asked", "read_by", "saved_answer"] {
                 try connection.run("DELETE FROM \(table) WHERE client = ?", .integer(client.id))
             }
-            try connection.run("DELETE FROM lost WHERE viewer = ?", .text(client.source))
+            try Epochs.forget(viewer: client.source, connection)
             try connection.run("DELETE FROM client WHERE id = ?", .integer(client.id))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such client") }
             guard let description else { return (0, 0) }
             return try change(description) { ingest, deletion in
-                let own = "(SELECT id FROM series WHERE source = ?1)"
                 // Reject the client's samples that are still in quarantine, so that they never become live samples.
-                try connection.run(
-                    "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE series IN \(own) AND state = 'held'",
-                    .text(client.source), .integer(ingest))
-                if connection.changes > 0 { deletion.changesMore() }
-                try Judgements(connection: connection).settle(touchedBy: ingest)
+                if try connection.quarantine.reject(heldOf: client.source, by: ingest) { deletion.changesMore() }
+                try connection.quarantine.settle(touchedBy: ingest)
                 return try deletion.delete(
-                    try connection.sampleKeys(
-                        "SELECT series, start, hash FROM sample WHERE series IN \(own) ORDER BY seq", [.text(client.source)]))
+                    try table.places(ofSeries: SeriesTable.ids(ofSource: "?"), [.text(client.source)], order: "seq"))
             }
         }
     }

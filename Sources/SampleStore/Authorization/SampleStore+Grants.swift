@@ -3,22 +3,15 @@ import HealthModel
 extension SampleStore {
     /// The grants of a client, sorted by person and type.
     public func grants(of client: Client) throws(StoreError) -> [Grant] {
-        let statement = try connection.statement(
-            "SELECT subject, type, read_from, after, may_write FROM granted WHERE client = ? ORDER BY subject, type")
-        defer { statement.reset() }
-        try statement.bind([.integer(client.id)])
-        var grants: [Grant] = []
-        while try statement.step() {
+        try connection.grants.rows(of: client.id).compactMap { row in
             // Skip types of a newer version, which this version cannot grant.
-            guard let type = ObjectType(statement.text(1)) else { continue }
+            guard let type = ObjectType(row.type) else { return nil }
             var reading = Grant.Reading.none
-            if let from = statement.optionalInteger(2) {
-                reading = type.isAskedByObject ? .objects(future: !statement.isNull(3)) : .from(Instant(microseconds: from))
+            if let start = row.start {
+                reading = type.isAskedByObject ? .objects(future: row.after != nil) : .from(Instant(microseconds: start))
             }
-            grants.append(
-                Grant(subject: statement.text(0), type: type, reading: reading, mayWrite: statement.integer(4) != 0))
+            return Grant(subject: row.subject, type: type, reading: reading, mayWrite: row.mayWrite)
         }
-        return grants
     }
 
     /// Replaces a client's read permission, write permission, or both with a person's decision. All readers of the
@@ -43,31 +36,24 @@ extension SampleStore {
             guard try self.client(named: client.name)?.id == client.id else {
                 throw StoreError(.invalid, "there is no such client")
             }
-            let key: [Value] = [.integer(client.id), .text(grant.subject), .text(grant.type.id)]
+            let key = GrantTable.Key(client: client.id, subject: grant.subject, type: grant.type.id)
             let before = try grants(of: client).first { $0.subject == grant.subject && $0.type == grant.type }
-            try connection.run("INSERT OR IGNORE INTO granted(client, subject, type) VALUES(?, ?, ?)", key[0], key[1], key[2])
+            let table = connection.grants
+            try table.add(key)
             if accesses.contains(.read) {
                 let (from, after) = try columns(of: grant, objects)
-                try connection.run(
-                    "UPDATE granted SET read_from = ?4, after = ?5 WHERE client = ?1 AND subject = ?2 AND type = ?3", key[0],
-                    key[1],
-                    key[2], .optional(from), .optional(after))
+                try table.setReading(key, from: from, after: after)
                 let widening = try noteWidening(to: grant, objects, from: before, of: client)
-                try replaceObjects(by: objects, grant, of: client, widening: widening)
+                try table.setObjects(key, to: try places(of: objects, grant), widening: widening)
             }
-            if accesses.contains(.write) {
-                try connection.run(
-                    "UPDATE granted SET may_write = ?4 WHERE client = ?1 AND subject = ?2 AND type = ?3", key[0], key[1], key[2],
-                    .integer(grant.mayWrite ? 1 : 0))
-            }
-            for access in accesses {
-                try connection.run(
-                    """
-                    INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET answered = excluded.answered
-                    """, key[0], key[1], key[2], .text(access.rawValue), .integer(time.microseconds))
-            }
+            if accesses.contains(.write) { try table.setWriting(key, to: grant.mayWrite) }
+            try noteAnswer(to: accesses, of: grant, client, at: time)
         }
+    }
+
+    /// Returns the start from which a client may read a type of a person, or `nil` if it may not.
+    func startOfReading(_ type: String, of subject: String, _ client: Client) throws(StoreError) -> Instant? {
+        try connection.grants.start(.init(client: client.id, subject: subject, type: type)).map { Instant(microseconds: $0) }
     }
 
     private func columns(of grant: Grant, _ objects: [SampleIdentity]) throws(StoreError) -> (from: Int64?, after: Int64?) {
@@ -88,40 +74,22 @@ extension SampleStore {
         }
     }
 
-    /// Replaces the granted objects. An object that was granted before keeps its widening number.
-    private func replaceObjects(
-        by objects: [SampleIdentity], _ grant: Grant, of client: Client, widening: Int64
-    ) throws(StoreError) {
-        let own = "client = ?1 AND series IN (SELECT id FROM series WHERE subject = ?2 AND type = ?3)"
-        let key: [Value] = [.integer(client.id), .text(grant.subject), .text(grant.type.id)]
-        // Negative numbers mark the objects granted before. No widening has a negative number.
-        try connection.run("UPDATE granted_object SET widening = -1 - widening WHERE \(own)", key[0], key[1], key[2])
-        for object in objects { try grantObject(object, grant, to: client, widening: widening) }
-        try connection.run("DELETE FROM granted_object WHERE \(own) AND widening < 0", key[0], key[1], key[2])
-    }
-
-    private func grantObject(_ uuid: SampleIdentity, _ grant: Grant, to client: Client, widening: Int64) throws(StoreError) {
+    /// Returns the places of objects of the grant's person and type.
+    private func places(of objects: [SampleIdentity], _ grant: Grant) throws(StoreError) -> [SampleKey] {
         let series = try series(matching: SampleQuery(subject: grant.subject)).filter { ObjectType($0.type) == grant.type }
-        var isFound = false
-        for one in series {
-            for place in try places(of: uuid, in: "sample", ofSeries: one.id) {
-                isFound = true
-                try connection.run(
-                    """
-                    INSERT INTO granted_object(client, series, start, hash, widening) VALUES(?, ?, ?, ?, ?)
-                    ON CONFLICT DO UPDATE SET widening = CASE WHEN widening < 0 THEN -1 - widening ELSE widening END
-                    """, .integer(client.id), .integer(place.series), .integer(place.start), .blob(place.hash), .integer(widening)
-                )
-            }
+        var all: [SampleKey] = []
+        for uuid in objects {
+            var places: [SampleKey] = []
+            for one in series { places += try table.places(of: uuid, among: .live, ofSeries: one.id) }
+            guard !places.isEmpty else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
+            all += places
         }
-        guard isFound else { throw StoreError(.invalid, "the person has no \(grant.type.id) \(uuid)") }
+        return all
     }
 
     /// Whether a client may write objects of a type for a person.
     public func mayWrite(_ type: ObjectType, of subject: String, _ client: Client) throws(StoreError) -> Bool {
         guard !type.isReadOnly else { return false }
-        return try connection.integer(
-            "SELECT 1 FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND may_write", .integer(client.id),
-            .text(subject), .text(type.id)) != nil
+        return try connection.grants.mayWrite(.init(client: client.id, subject: subject, type: type.id))
     }
 }

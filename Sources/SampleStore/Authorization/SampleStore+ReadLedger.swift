@@ -30,19 +30,19 @@ extension SampleStore {
             for entry in entries { try add(entry) }
             for file in files where try !isEntered(file) {
                 for entry in ReadJournal.read(ReadJournal.path(path, file)) { try add(entry) }
-                try connection.run("INSERT INTO setting VALUES(?, 1)", .text(Self.entered + file))
+                try connection.settings.set(Self.entered + file, to: .integer(1))
             }
         }
         for file in files { unlink(ReadJournal.path(path, file)) }
         try connection.transaction {
-            for file in files { try connection.run("DELETE FROM setting WHERE name = ?", .text(Self.entered + file)) }
+            for file in files { try connection.settings.remove(Self.entered + file) }
         }
     }
 
     private static let entered = "reads."
 
     private func isEntered(_ file: String) throws(StoreError) -> Bool {
-        try connection.integer("SELECT 1 FROM main.setting WHERE name = ?", .text(Self.entered + file)) != nil
+        try connection.settings.integer(Self.entered + file) != nil
     }
 
     private func add(_ entry: ReadJournal.Entry) throws(StoreError) {
@@ -50,7 +50,7 @@ extension SampleStore {
         try connection.run(
             """
             INSERT INTO read_by(client, subject, type, day, count) SELECT ?1, ?2, ?3, ?4, ?5
-            WHERE EXISTS(SELECT 1 FROM granted WHERE client = ?1 AND subject = ?2) ON CONFLICT DO UPDATE SET count = count + excluded.count
+            WHERE \(GrantTable.hasGrants) ON CONFLICT DO UPDATE SET count = count + excluded.count
             """, .integer(entry.client), .text(entry.read.subject), .text(entry.read.type), .text(entry.read.day),
             .integer(Int64(entry.read.count)))
     }

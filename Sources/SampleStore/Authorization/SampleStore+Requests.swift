@@ -70,11 +70,21 @@ extension SampleStore {
     public func refusedRequests(of client: Client) throws(StoreError) -> [AuthorizationRequest] {
         try requests(
             of: client,
-            where: """
-                answered IS NOT NULL AND NOT EXISTS(SELECT 1 FROM granted AS g
-                    WHERE (g.client, g.subject, g.type) = (asked.client, asked.subject, asked.type)
-                    AND CASE access WHEN 'read' THEN read_from IS NOT NULL ELSE may_write END)
-                """)
+            where: "answered IS NOT NULL AND NOT \(GrantTable.isGranted)")
+    }
+
+    /// Records that a person answered.
+    func noteAnswer(
+        to accesses: Set<Grant.Access>, of grant: Grant, _ client: Client, at time: Instant
+    ) throws(StoreError) {
+        for access in accesses {
+            try connection.run(
+                """
+                INSERT INTO asked(client, subject, type, access, answered) VALUES(?, ?, ?, ?, ?)
+                ON CONFLICT DO UPDATE SET answered = excluded.answered
+                """, .integer(client.id), .text(grant.subject), .text(grant.type.id), .text(access.rawValue),
+                .integer(time.microseconds))
+        }
     }
 
     /// Whether a client ever requested, was granted, or read data of a person.
@@ -107,9 +117,7 @@ extension SampleStore {
 extension SampleStore {
     /// The clinical types that a client requires to work, or `nil` if neither a person nor the client has set them.
     public func requiredTypes(of client: Client) throws(StoreError) -> Set<ObjectType>? {
-        let text = try connection.text(
-            "SELECT required FROM main.client WHERE id = ? AND required IS NOT NULL", .integer(client.id))
-        return text.map { Set($0.split(separator: ",").compactMap { ObjectType(String($0)) }) }
+        try requiredTypeIDs(of: client).map { Set($0.compactMap { ObjectType($0) }) }
     }
 
     /// Sets the clinical types that a client requires to work. An empty set means that it requires none.
@@ -119,9 +127,7 @@ extension SampleStore {
     public func setRequiredTypes(_ types: Set<ObjectType>, of client: Client) throws {
         guard types.isEmpty || Self.isRequirable(types) else { throw Self.notRequirable }
         try connection.transaction {
-            try connection.run(
-                "UPDATE client SET required = ? WHERE id = ?", .text(types.sorted().map(\.id).joined(separator: ",")),
-                .integer(client.id))
+            try setRequiredTypeIDs(types.sorted().map(\.id), of: client)
         }
     }
 
@@ -141,12 +147,7 @@ extension SampleStore {
     public func require(_ types: Set<ObjectType>, of subject: String, for client: Client) throws(StoreError) {
         guard Self.isRequirable(types) else { throw Self.notRequirable }
         var granted = 0
-        for type in types {
-            let count = try connection.integer(
-                "SELECT count(*) FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
-                .integer(client.id), .text(subject), .text(type.id))
-            granted += Int(count ?? 0)
-        }
+        for type in types where try startOfReading(type.id, of: subject, client) != nil { granted += 1 }
         guard granted == types.count else { throw StoreError(.invalid, "a required type was not granted") }
     }
 }

@@ -38,10 +38,7 @@ extension SampleStore {
     func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
         if let person { return subject == person ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
-        let from = try connection.integer(
-            "SELECT read_from FROM main.granted WHERE client = ? AND subject = ? AND type = ? AND read_from IS NOT NULL",
-            .integer(client.id), .text(subject), .text(ActivityReader.summaries))
-        return from.map { Instant(microseconds: $0) }
+        return try startOfReading(ActivityReader.summaries, of: subject, client)
     }
 }
 
@@ -99,7 +96,7 @@ struct Restriction {
         let isOwn = "(g.may_write AND s.source = '\(client.source)')"
         return """
             SELECT s.id, CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AS since,
-                s.kind NOT IN (\(Self.askedByObject)) OR \(isOwn) AS whole
+                NOT \(GrantTable.isAskedByObject("s.kind")) OR \(isOwn) AS whole
             FROM main.series AS s JOIN main.granted AS g ON g.client = \(client.id) AND g.subject = s.subject AND g.type = s.type
             """
     }
@@ -122,13 +119,13 @@ struct Restriction {
     /// number of the last removed change. Each viewer gets the answer of a store that contains only the rows readable
     /// by that viewer.
     static func noteLost(_ connection: Connection) throws(StoreError) {
-        let isOwn = "(g.may_write AND s.source = '\(Client.sourcePrefix)' || g.client)"
+        let isOwn = "(g.may_write AND s.source = '\(ClientSource.prefix)' || g.client)"
         try connection.run(
             """
             INSERT INTO lost(viewer, seq) SELECT viewer, number FROM (
-                SELECT '\(Client.sourcePrefix)' || g.client AS viewer, max(p.number) AS number
+                SELECT '\(ClientSource.prefix)' || g.client AS viewer, max(p.number) AS number
                 FROM granted AS g CROSS JOIN series AS s ON s.type = g.type AND s.subject = g.subject CROSS JOIN pruned AS p ON p.series = s.id
-                WHERE p.start >= CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AND (s.kind NOT IN (\(askedByObject))
+                WHERE p.start >= CASE WHEN \(isOwn) THEN \(Int64.min + 1) ELSE g.read_from END AND (NOT \(GrantTable.isAskedByObject("s.kind"))
                     OR \(isOwn) OR EXISTS(SELECT 1 FROM granted_object AS o WHERE o.client = g.client
                         AND o.series = p.series AND o.start = p.start AND o.hash = p.hash))
                 GROUP BY g.client
@@ -136,8 +133,6 @@ struct Restriction {
             ) WHERE true ON CONFLICT(viewer) DO UPDATE SET seq = max(seq, excluded.seq)
             """)
     }
-
-    static let askedByObject = ObjectType.kindsAskedByObject.map { "\($0.rawValue)" }.sorted().joined(separator: ", ")
 
     /// The person as an SQL literal, or `NULL` for a client.
     private var person: String {
@@ -211,8 +206,8 @@ struct Restriction {
             // Weights depend on the samples within this reach before the start, which must be readable too.
             """
             SELECT r.* FROM readable AS v CROSS JOIN main.summary AS r ON r.series = v.id
-                AND likelihood(r.start >= v.since + \(Summaries.reach), 0.99)
-            WHERE v.whole AND NOT EXISTS(SELECT 1 FROM main.setting WHERE name = 'pending')
+                AND likelihood(r.start >= v.since + \(SummaryTable.reach), 0.99)
+            WHERE v.whole AND \(SettingTable.value("pending")) IS NULL
             """
         case "link":
             """

@@ -57,11 +57,8 @@ extension SampleStore {
             widenings.before[Widenings.Key(subject: statement.text(0), type: statement.text(1))] = Widenings.Before(
                 start: statement.optionalInteger(2), mightWrite: statement.integer(3) != 0)
         }
-        let objects = try connection.statement("SELECT start, hash FROM main.granted_object WHERE client = ? AND widening > ?")
-        defer { objects.reset() }
-        try objects.bind([.integer(client.id), .integer(number)])
-        while try objects.step() {
-            widenings.objects.insert(Widenings.Place(start: objects.integer(0), hash: Array(objects.blob(1))))
+        for object in try connection.grants.objects(of: client.id, after: number) {
+            widenings.objects.insert(Widenings.Place(start: object.start, hash: object.hash))
         }
         return widenings
     }

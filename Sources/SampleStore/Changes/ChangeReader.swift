@@ -44,12 +44,7 @@ final class ChangeReader {
     func read(
         after anchor: Int64, pruned: (Pruning) throws -> Void = { _ in }, _ body: (SampleChange) throws -> Void
     ) throws {
-        let statement = try Statement(
-            connection,
-            """
-            SELECT series, first_seq, last_seq, deletion, low, high, ingest FROM change
-            WHERE first_seq > ?1 - (SELECT value FROM setting WHERE name = 'longestChange') AND last_seq > ?1 ORDER BY first_seq
-            """)
+        let statement = try Statement(connection, ChangeTable.after)
         try statement.bind([.integer(anchor)])
         while try statement.step() {
             guard let type = series[statement.integer(0)] else { continue }
@@ -91,11 +86,8 @@ final class ChangeReader {
     }
 
     private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {
-        let statement = try connection.statement(
-            """
-            SELECT \(SampleDecoder.columns) FROM \(connection.loggedSamples)
-            WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3 AND seq BETWEEN ?4 AND ?5
-            """)
+        let statement = try connection.samples.scanLogged(
+            SampleDecoder.columns, where: "AND seq BETWEEN ?4 AND ?5")
         defer { statement.reset() }
         try bind(entry, to: statement)
         var changes: [SampleChange] = []
@@ -104,11 +96,9 @@ final class ChangeReader {
     }
 
     private func deletions(of entry: Entry) throws(StoreError) -> [SampleChange] {
-        let statement = try connection.statement(
-            """
-            SELECT \(SampleDecoder.columns), replaced_by, ingest, deleted_seq FROM deleted
-            WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3 AND deleted_seq BETWEEN ?4 AND ?5
-            """)
+        let statement = try connection.samples.scan(
+            "\(SampleDecoder.columns), replaced_by, ingest, deleted_seq", among: .tombstones,
+            where: "AND deleted_seq BETWEEN ?4 AND ?5", order: nil)
         defer { statement.reset() }
         try bind(entry, to: statement)
         var changes: [SampleChange] = []

@@ -13,16 +13,7 @@ extension SampleStore {
         let start = try epochs.start(of: anchor)
         let last = try lastChange()
         guard last > start else { return ([], anchor) }
-        let statement = try connection.statement(
-            """
-            SELECT type, kind FROM series WHERE id IN (
-                SELECT series FROM change
-                WHERE first_seq > ?1 - (SELECT value FROM setting WHERE name = 'longestChange') AND last_seq > ?1)
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(start)])
-        var types: Set<SampleType> = []
-        while try statement.step() { types.insert(try Self.type(statement.text(0), kind: statement.integer(1))) }
+        let types = try connection.series.types(ofSeries: ChangeTable.seriesAfter, [.integer(start)])
         return (types, try epochs.anchor(behind: last))
     }
 

@@ -26,6 +26,11 @@ struct Epochs {
             """)
     }
 
+    /// Removes the number that a viewer must have reached.
+    static func forget(viewer: String, _ connection: Connection) throws(StoreError) {
+        try connection.run("DELETE FROM lost WHERE viewer = ?", .text(viewer))
+    }
+
     /// Replaces the history of a copy, so that it accepts no anchor of the original store.
     static func renew(_ connection: Connection) throws(StoreError) {
         try connection.execute(
@@ -47,25 +52,35 @@ struct Epochs {
     /// The reason why the anchor does not belong to this store's history, or `nil` if it does.
     func fault(of anchor: Anchor) throws(StoreError) -> String? {
         guard anchor != .beginning else { return nil }
-        guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
+        guard let numbers = try numbers(of: anchor.token) else {
             return "belongs to another store, or to one that a backup has replaced"
         }
-        let last = try connection.integer(
-            """
-            SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
-                (SELECT value FROM setting WHERE name = 'seq'))
-            """, .integer(first))
-        let isKnown = last.map { first...max(first, $0) ~= anchor.seq } ?? false
-        guard isKnown else {
+        guard numbers.contains(anchor.seq) else {
             return "refers to changes that this store no longer has, because it was restored from an older copy"
         }
         let lost =
             if let viewer = connection.viewer {
                 try connection.integer("SELECT seq FROM main.lost WHERE viewer = ?", .text(viewer))
             } else {
-                try connection.integer("SELECT value FROM setting WHERE name = 'pruned'")
+                try connection.settings.integer("pruned")
             }
         return anchor.seq < lost ?? 0 ? "is older than samples that have been removed permanently" : nil
+    }
+
+    /// The change numbers of the epoch with this token, or `nil` if there is no such epoch.
+    private func numbers(of token: String) throws(StoreError) -> ClosedRange<Int64>? {
+        guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(token)) else { return nil }
+        let last = try connection.integer(
+            "SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1), \(SettingTable.value("seq")))",
+            .integer(first))
+        return first...max(first, last ?? first)
+    }
+
+    /// Whether an anchor belongs to this store's own history, even if changes were permanently removed since. Other
+    /// anchors come from a copy, or from changes that were lost when the store was restored from a backup.
+    func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool {
+        if anchor == .beginning { return true }
+        return try numbers(of: anchor.token)?.contains(anchor.seq) ?? false
     }
 
     /// The anchor of a reader that has seen this change. Call this with ascending numbers.
@@ -79,7 +94,7 @@ struct Epochs {
     }
 
     private mutating func read() throws(StoreError) {
-        end = try connection.integer("SELECT value FROM setting WHERE name = 'seq'") ?? 0
+        end = try connection.settings.lastChange()
         let statement = try connection.statement("SELECT first_seq, token FROM epoch ORDER BY first_seq")
         defer { statement.reset() }
         known.removeAll()

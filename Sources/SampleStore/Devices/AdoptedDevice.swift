@@ -173,16 +173,13 @@ extension SampleStore {
 
     /// Returns the keys of all devices that are adopted, have delivered readings, or were merged.
     public func deviceKeys() throws(StoreError) -> [String] {
-        let statement = try connection.statement(
+        try connection.list(
             """
-            SELECT device FROM series WHERE device <> '' UNION SELECT coalesce(own_key, key) FROM device
+            \(SeriesTable.deviceKeys) UNION SELECT coalesce(own_key, key) FROM device
             UNION SELECT old FROM device_alias
             UNION SELECT new FROM device_alias ORDER BY 1
-            """)
-        defer { statement.reset() }
-        var keys: [String] = []
-        while try statement.step() { keys.append(statement.text(0)) }
-        return keys
+            """
+        ) { $0.text(0) }
     }
 
     /// Stores future readings of the device key `new` under the key `old`, which its earlier readings have.
@@ -194,6 +191,44 @@ extension SampleStore {
             guard target != new else { throw StoreError(.invalid, "\(old) is already merged into \(new)") }
             try connection.run("UPDATE device_alias SET new = ? WHERE new = ?", .text(target), .text(new))
             try connection.run("INSERT OR REPLACE INTO device_alias(old, new) VALUES(?, ?)", .text(new), .text(target))
+        }
+    }
+
+    /// Whether a device is assigned to a person alone.
+    func isOwner(_ subject: String) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM device WHERE subject = ? LIMIT 1", .text(subject)) != nil
+    }
+
+    /// Sets the person that a device is assigned to.
+    ///
+    /// - Throws: ``StoreError`` if no device has this address.
+    func set(owner subject: String, of address: String) throws(StoreError) {
+        try connection.run("UPDATE device SET subject = ? WHERE address = ?", .text(subject), .text(address))
+        guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
+    }
+
+    /// Assigns a separate key to a device that reports the same identity as another one, so that both had been treated as one device.
+    /// Stored samples keep the common key.
+    ///
+    /// - Returns: The key. It consists of the common key and the address, so it is the same in every store.
+    /// - Throws: ``StoreError`` if no such device is adopted, or no other adopted device has its key.
+    @discardableResult
+    public func part(device address: String) throws -> String {
+        try connection.transaction {
+            let (devices, aliases) = (try adoptedDevices(), try aliases())
+            guard let device = devices.first(where: { $0.address == address }) else {
+                throw StoreError(.invalid, "no device \(address) is adopted")
+            }
+            let key = aliases[device.goesBy] ?? device.goesBy
+            guard devices.contains(where: { $0.address != address && (aliases[$0.goesBy] ?? $0.goesBy) == key }) else {
+                throw StoreError(.invalid, "no other adopted device reports the identity \(key), so there is nothing to separate")
+            }
+            let own =
+                device.ownKey ?? device.key + "/" + (address.split(separator: ":", maxSplits: 1).last.map(String.init) ?? address)
+            // The key may have been merged after an earlier separation.
+            try connection.run("DELETE FROM device_alias WHERE old = ?", .text(own))
+            try connection.run("UPDATE device SET own_key = ? WHERE address = ?", .text(own), .text(address))
+            return own
         }
     }
 }

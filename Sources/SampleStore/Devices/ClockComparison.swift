@@ -73,44 +73,28 @@ extension SampleStore {
     }
 
     private func clockComparisons(of device: String, _ order: String) throws(StoreError) -> [ClockComparison] {
-        let statement = try connection.statement("SELECT received, shown, ahead FROM clock WHERE device = ? \(order)")
-        defer { statement.reset() }
-        try statement.bind([.text(device)])
-        var found: [ClockComparison] = []
-        while try statement.step() {
-            found.append(
-                ClockComparison(
-                    device: device, shown: statement.integer(1), received: statement.integer(0),
-                    ahead: statement.optionalInteger(2)))
+        try connection.list("SELECT received, shown, ahead FROM clock WHERE device = ? \(order)", [.text(device)]) {
+            ClockComparison(
+                device: device, shown: $0.integer(1), received: $0.integer(0),
+                ahead: $0.optionalInteger(2))
         }
-        return found
     }
 
     private func heldByClock(of comparison: ClockComparison) throws(StoreError) -> [Int64] {
         // Readings that arrived before the hub's clock was set have no device time that could be corrected.
-        let statement = try connection.statement(
-            """
-            SELECT quarantine.id, start + skew, start + coalesce(received, (SELECT ingest.received FROM ingest
-                WHERE ingest.id = quarantine.ingest) - start),
-                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata), start
-            FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
-            WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
-            """)
-        defer { statement.reset() }
-        try statement.bind([.text(Self.clockUnknown), .text(comparison.device), .integer(Int64(TimeOrigin.receipt.rawValue))])
         var ids: [Int64] = []
-        while try statement.step() {
-            let start = comparison.ahead.map { statement.integer(1) &- $0 } ?? statement.integer(4)
-            let late = statement.integer(2) &- start
+        for held in try connection.quarantine.times(heldBy: Self.clockUnknown, device: comparison.device) {
+            let start = comparison.ahead.map { held.nominal &- $0 } ?? held.start
+            let late = held.received &- start
             let agrees = late.magnitude < Self.justNow
             let isReleased =
-                switch try Self.doubt(statement.optionalText(3)) {
+                switch try Self.doubt(held.metadata) {
                 case .notCompared?, nil: comparison.releases == .all
                 // The clock is still running from its default date.
                 case .defaultDate?: comparison.releases == .all && comparison.ahead.map { $0 < -Calendar.day } ?? false
                 case .unproven?, .order?: false
                 }
-            if agrees || isReleased { ids.append(statement.integer(0)) }
+            if agrees || isReleased { ids.append(held.id) }
         }
         return ids
     }
@@ -137,45 +121,28 @@ extension SampleStore {
     ///   - isReceipt: Whether the time comes from the hub's clock, so that the reading arrived when it was taken.
     func release(_ id: Int64, ahead: Int64?, isReceipt: Bool = false, _ deletion: Deletion) throws(StoreError) {
         let ingest = deletion.ingest
-        let held = try connection.statement(
-            """
-            SELECT start, skew, context, coalesce(received, (SELECT ingest.received FROM ingest
-                WHERE ingest.id = quarantine.ingest) - start), metadata,
-                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata) FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
-            """)
-        defer { held.reset() }
-        try held.bind([.integer(id)])
-        guard try held.step() else { return }
-        let (oldStart, skew) = (held.integer(0), held.integer(1))
-        let nominal = oldStart &+ skew
-        let start = ahead.map { nominal &- $0 } ?? oldStart
-        let arrived = isReceipt ? start : oldStart &+ held.integer(3)
-        let context = try interner.context(like: held.integer(2)) { row in
+        guard let held = try connection.quarantine.row(id) else { return }
+        let nominal = held.place.start &+ held.skew
+        let start = ahead.map { nominal &- $0 } ?? held.place.start
+        let arrived = isReceipt ? start : held.place.start &+ held.received
+        let context = try interner.context(like: held.context) { row in
             row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
             row.skew = nominal &- start
         }
-        var metadata = held.optionalInteger(4)
-        if let doubtful = try Self.doubtful(held.optionalText(5)) {
+        var metadata = held.metadata?.id
+        if let doubtful = try Self.doubtful(held.metadata?.json) {
             // The doubt is resolved, so its metadata are removed.
             let rest = doubtful.entries.filter { $0.key != ClockDoubt.key }.map { ($0.key, $0.value) }
             metadata = rest.isEmpty ? nil : try interner.id(of: Metadata(rest))
         }
-        held.reset()
-        try Judgements(connection: connection).judge([id], "released", by: ingest)
-        let place = try connection.statement("SELECT series, hash FROM quarantine WHERE id = ?")
-        try place.bind([.integer(id)])
-        guard try place.step() else { return }
-        let key = try SampleKey(series: place.integer(0), start: start, hash: place.blob(1))
-        place.reset()
-        if try SampleTable(connection: connection).contains(key, among: .tombstones) {
-            _ = try restoreJudged(key, deletion)
+        try connection.quarantine.judge([id], "released", by: ingest)
+        var place = held.place
+        place.start = start
+        if try connection.samples.contains(place, among: .tombstones) {
+            _ = try restoreJudged(place, deletion)
             return
         }
-        let isNew = try SampleTable(connection: connection).add(
-            "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, ? FROM quarantine WHERE id = ?",
-            [
-                .integer(start), .integer(context), .integer(arrived &- start), .optional(metadata), .integer(id),
-            ], broughtBy: ingest, cause: ingest)
-        if isNew { try countAccepted() }
+        _ = try connection.quarantine.addSample(
+            id, start: start, context: context, received: arrived &- start, metadata: metadata, by: ingest)
     }
 }

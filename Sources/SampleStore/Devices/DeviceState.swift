@@ -23,7 +23,7 @@ extension SampleStore {
 
     /// Returns the last stored state of a device, whether the device is adopted or not.
     public func state(ofDevice address: String) throws(StoreError) -> DeviceState? {
-        guard let value = try connection.text("SELECT value FROM setting WHERE name = ?", .text(Self.prefix + address)),
+        guard let value = try connection.settings.text(Self.prefix + address),
             let end = value.firstIndex(of: " "), let heard = Int64(value[..<end])
         else { return nil }
         return DeviceState(
@@ -36,9 +36,7 @@ extension SampleStore {
     public func save(_ state: DeviceState, isReplay: Bool = false) throws(StoreError) {
         guard state.text.utf8.count <= DeviceState.maximum else { return }
         if isReplay, let stored = try self.state(ofDevice: state.address), stored.heard > state.heard { return }
-        try connection.run(
-            "INSERT OR REPLACE INTO setting VALUES(?, ?)", .text(Self.prefix + state.address),
-            .text("\(state.heard.microseconds) \(state.text)"))
+        try connection.settings.set(Self.prefix + state.address, to: .text("\(state.heard.microseconds) \(state.text)"))
     }
 
     /// Stores the states of devices in one transaction.
@@ -48,7 +46,5 @@ extension SampleStore {
     }
 
     /// Removes the states of all devices, because they contain measured values.
-    func forgetDeviceStates() throws(StoreError) {
-        try connection.run("DELETE FROM setting WHERE name >= ? AND name < ?", .text(Self.prefix), .text(Self.prefix + "\u{7F}"))
-    }
+    func forgetDeviceStates() throws(StoreError) { try connection.settings.removeAll(withPrefix: Self.prefix) }
 }

@@ -33,9 +33,7 @@ extension SampleStore {
 
     /// Returns the stored state of an unconfirmed clock, or `nil` if the clock is right.
     public func unsetClock() throws(StoreError) -> UnsetClock? {
-        guard let text = try connection.text("SELECT value FROM setting WHERE name = ?", .text(Self.unsetClock)) else {
-            return nil
-        }
+        guard let text = try connection.settings.text(Self.unsetClock) else { return nil }
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let held = Int64(words[3]) else {
             return nil
@@ -45,18 +43,14 @@ extension SampleStore {
 
     /// Stores the state of an unconfirmed clock. `nil` means that the clock is right.
     public func save(_ clock: UnsetClock?) throws(StoreError) {
-        guard let clock else {
-            return try connection.run("DELETE FROM setting WHERE name = ?", .text(Self.unsetClock))
-        }
-        try connection.run(
-            "INSERT OR REPLACE INTO setting VALUES(?, ?)", .text(Self.unsetClock),
-            .text("\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"))
+        guard let clock else { return try connection.settings.remove(Self.unsetClock) }
+        try connection.settings.set(
+            Self.unsetClock, to: .text("\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"))
     }
 
     /// Returns the current position in the store.
     public func mark() throws(StoreError) -> UnsetClock.Mark {
-        UnsetClock.Mark(
-            change: try lastChange(), held: try connection.integer("SELECT coalesce(max(id), 0) FROM quarantine") ?? 0)
+        UnsetClock.Mark(change: try lastChange(), held: try connection.quarantine.lastNumber())
     }
 
     /// Corrects the data that was stored with a wrong clock, in one transaction. Samples with a time from that clock are replaced by moved
@@ -87,14 +81,11 @@ extension SampleStore {
             // This runs before the others are released, so that each sample is moved only once.
             let moved =
                 clock.mark.change < end.change ? try migrate(request, source: "clock", owner: owner).plan : MigrationPlan()
-            let held = try heldByOwnClock(clock.mark.held, end.held)
-            try connection.run(
-                """
-                UPDATE quarantine SET received = coalesce(received, (SELECT ingest.received FROM ingest
-                    WHERE ingest.id = quarantine.ingest) - start) + ?
-                WHERE id > ? AND id <= ? AND rule = ? AND (SELECT time_origin FROM context WHERE context.id = context) <> ?
-                """, .integer(step), .integer(clock.mark.held), .integer(end.held), .text(Self.clockUnknown),
-                .integer(Int64(TimeOrigin.receipt.rawValue)))
+            // Readings that arrived while the hub's clock was obviously unset.
+            let held = try connection.quarantine.arrivals(
+                heldBy: Self.clockUnknown, after: clock.mark.held, through: end.held)
+            try connection.quarantine.moveArrivals(
+                heldBy: Self.clockUnknown, after: clock.mark.held, through: end.held, by: step)
             if !held.isEmpty {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
@@ -106,22 +97,5 @@ extension SampleStore {
             try save(next)
             return moved.repaired + moved.merged + held.count
         }
-    }
-
-    /// Returns the quarantined readings that arrived while the hub's clock was obviously unset and whose only time is that of their
-    /// arrival.
-    private func heldByOwnClock(_ first: Int64, _ last: Int64) throws(StoreError) -> [Int64] {
-        let statement = try connection.statement(
-            """
-            SELECT quarantine.id FROM quarantine JOIN context ON context.id = context
-            WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin = ? ORDER BY quarantine.id
-            """)
-        defer { statement.reset() }
-        try statement.bind([
-            .text(Self.clockUnknown), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue)),
-        ])
-        var ids: [Int64] = []
-        while try statement.step() { ids.append(statement.integer(0)) }
-        return ids
     }
 }

@@ -18,13 +18,7 @@ extension RetellingSearch {
 
     /// The nominal starts, between two times, of the current and former quarantined readings of a series.
     func heldInstants(of series: Int64, from first: Int64, to last: Int64) throws(StoreError) -> Set<Int64> {
-        // The plus makes SQLite search by UUID instead of series. A UUID matches one row, but a series may have
-        // thousands.
-        let statement = try connection.statement(
-            """
-            SELECT start + skew FROM quarantine CROSS JOIN context ON context.id = context
-            WHERE uuid >= ? AND uuid < ? AND +series = ? AND record IS NULL
-            """)
+        let statement = try connection.statement(QuarantineTable.nominalStarts)
         defer { statement.reset() }
         try statement.bind([.text(Self.prefix(of: first) + "-"), .text(Self.prefix(of: last) + "."), .integer(series)])
         var instants: Set<Int64> = []
@@ -38,12 +32,7 @@ extension RetellingSearch {
         let own = try relatedSeries.telling(row.context, of: type)
         let trace = own.trace(
             duration: row.duration, value: row.value, step: row.step, method: try relatedSeries.method(ofMetadata: row.metadata))
-        let statement = try connection.statement(
-            """
-            SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state, quarantine.metadata
-            FROM quarantine CROSS JOIN context ON context.id = context
-            WHERE uuid >= ? AND uuid < ? AND +series = ? AND start + skew = ? AND record IS NULL AND unit <> ? ORDER BY quarantine.id
-            """)
+        let statement = try connection.statement(QuarantineTable.inOtherUnit)
         defer { statement.reset() }
         let prefix = Self.prefix(of: row.nominal)
         try statement.bind([
@@ -67,12 +56,7 @@ extension RetellingSearch {
 
     /// The sample that a quarantined reading repeats in another unit, or `nil`.
     func told(held number: Int64) throws(StoreError) -> SampleKey? {
-        let statement = try connection.statement(
-            """
-            SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest, quarantine.metadata
-            FROM quarantine CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = series
-            WHERE quarantine.id = ? AND record IS NULL
-            """)
+        let statement = try connection.statement(QuarantineTable.withSeries)
         defer { statement.reset() }
         try statement.bind([.integer(number)])
         guard try statement.step(), let type = SampleType(statement.text(7)) else { return nil }

@@ -130,28 +130,28 @@ final class NearDuplicateSearch {
     private func scans(
         of origin: Origin, series: Int64, _ rule: DuplicateRule, _ first: Int64, _ last: Int64
     ) throws(StoreError) -> (scans: [RelatedSeriesScan], radius: Int64) {
-        let own = try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
+        let own = try connection.series.coarsest(of: series)
+        let samples = connection.samples
         var present: [(related: RelatedSeries, table: RelatedSeriesScan.Table)] = []
         var radius: Int64 = 0
         for related in try relatedSeries.of(origin, series: series) where rule.verdict(related.kinship) != .two {
             let reach = Likeness.radius(rule, timeResolution: max(Int32(truncatingIfNeeded: own), related.coarsest))
             // If the other path has no samples in the interval, there is nothing to search.
             let (low, high) = (first &- reach, last &+ reach)
-            let tables: [(RelatedSeriesScan.Table, String)] = [(.live, "sample"), (.deleted, "deleted"), (.withdrawn, "deleted")]
-            for (table, name) in tables.prefix(ofStored ? 1 : tables.count)
-            where try connection.integer(
-                "SELECT 1 FROM \(name) WHERE series = ? AND start BETWEEN ? AND ? LIMIT 1", .integer(related.series),
-                .integer(low), .integer(high)) != nil
-            {
+            let tables: [(RelatedSeriesScan.Table, SampleTable.Rows)] = [
+                (.live, .live), (.deleted, .tombstones), (.withdrawn, .tombstones),
+            ]
+            for (table, rows) in tables.prefix(ofStored ? 1 : tables.count)
+            where try samples.start(of: related.series, from: low, through: high, among: rows) != nil {
                 present.append((related, table))
                 radius = max(radius, reach)
             }
         }
         guard !present.isEmpty else { return ([], radius) }
-        let witnessed = try WitnessedStretch(by: series, first &- radius, last &+ radius, connection: connection)
+        let witnessed = try DuplicateStretch(by: series, first &- radius, last &+ radius, connection: connection)
         let reader = MeasurementReader(connection: connection)
         // In most stores no duplicate was ever promoted, so this lookup is not needed.
-        let hasStandIns = try connection.integer("SELECT 1 FROM setting WHERE name = 'standIns'") != nil
+        let hasStandIns = try connection.settings.integer("standIns") != nil
         var scans: [RelatedSeriesScan] = []
         for (related, table) in present {
             try scans.append(
@@ -215,11 +215,8 @@ final class NearDuplicateSearch {
     /// The number of stored samples and duplicates of a series in an interval, as far as it matters.
     private func stored(_ series: Int64, from low: Int64, to high: Int64) throws(StoreError) -> Int {
         var count = 0
-        for table in ["sample", "witness"] where count <= Self.crowd {
-            count += Int(
-                try connection.integer(
-                    "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE series = ? AND start >= ? AND start < ? LIMIT ?)",
-                    .integer(series), .integer(low), .integer(high), .integer(Int64(Self.crowd + 1))) ?? 0)
+        for rows in [SampleTable.Rows.live, .duplicates] where count <= Self.crowd {
+            count += try connection.samples.count(rows, of: series, from: low, before: high, atMost: Self.crowd + 1)
         }
         return count
     }

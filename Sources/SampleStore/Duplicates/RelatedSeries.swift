@@ -52,22 +52,13 @@ final class RelatedSeriesCache {
 
     /// The other series of the origin's person and type.
     func of(_ origin: Origin, series: Int64) throws(StoreError) -> [RelatedSeries] {
-        let statement = try connection.statement(
-            "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?")
-        defer { statement.reset() }
-        try statement.bind([.text(origin.type.id), .text(origin.subject), .integer(series)])
         var relatedSeries: [RelatedSeries] = []
-        while try statement.step() {
-            let id = statement.integer(0)
-            var known = kinships[Pair(origin: ObjectIdentifier(origin), series: id)]
-            if known == nil {
-                known = try kinship(of: origin, to: id, source: statement.text(3), device: statement.text(4))
-            }
+        for other in try connection.series.related(to: origin, except: series) {
+            var known = kinships[Pair(origin: ObjectIdentifier(origin), series: other.id)]
+            if known == nil { known = try kinship(of: origin, to: other) }
             guard let kinship = known else { continue }
             relatedSeries.append(
-                RelatedSeries(
-                    series: id, coarsest: Int32(truncatingIfNeeded: statement.integer(1)), lasts: statement.integer(2) > 0,
-                    kinship: kinship))
+                RelatedSeries(series: other.id, coarsest: other.coarsest, lasts: other.longest > 0, kinship: kinship))
         }
         return relatedSeries
     }
@@ -76,36 +67,27 @@ final class RelatedSeriesCache {
     /// are never the same measurement.
     ///
     /// If one path distinguishes two devices, they are two devices.
-    private func kinship(
-        of origin: Origin, to series: Int64, source: String, device: String
-    ) throws(StoreError) -> DeviceKinship? {
-        let statement = try connection.statement(
-            """
-            SELECT source_name, device_name, manufacturer, model, serial FROM origin WHERE id = (SELECT context.origin FROM context
-                WHERE context.id = coalesce((SELECT context FROM sample WHERE series = ?1 LIMIT 1),
-                    (SELECT context FROM deleted WHERE series = ?1 LIMIT 1)))
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(series)])
-        guard try statement.step() else { return nil }
+    private func kinship(of origin: Origin, to related: SeriesTable.Related) throws(StoreError) -> DeviceKinship? {
+        guard let names = try connection.series.names(ofSeries: related.id, orDeleted: true) else { return nil }
+        let (source, device) = (related.source, related.device)
         var kinship = DeviceKinship.other
-        if Client.isSource(source) || Client.isSource(origin.source.id) {
+        if ClientSource.contains(source) || ClientSource.contains(origin.source.id) {
             // A client distinguishes its devices itself.
             guard source != origin.source.id else { return nil }
             kinship = .copy
         } else if source != origin.source.id || device.isEmpty || origin.device == nil {
             let other = Origin(
-                subject: origin.subject, type: origin.type, source: SourceRevision(id: source, name: statement.text(0)),
+                subject: origin.subject, type: origin.type, source: SourceRevision(id: source, name: names.source ?? ""),
                 device: device.isEmpty
                     ? nil
                     : Device(
-                        key: device, name: statement.optionalText(1), manufacturer: statement.optionalText(2),
-                        model: statement.optionalText(3), serial: statement.optionalText(4)))
+                        key: device, name: names.device, manufacturer: names.manufacturer, model: names.model,
+                        serial: names.serial))
             kinship = DeviceKinship(origin, other)
         }
         if kinships.count > 10_000 { forget() }
         origins[ObjectIdentifier(origin)] = origin
-        kinships[Pair(origin: ObjectIdentifier(origin), series: series)] = kinship
+        kinships[Pair(origin: ObjectIdentifier(origin), series: related.id)] = kinship
         return kinship
     }
 
@@ -113,7 +95,7 @@ final class RelatedSeriesCache {
     func method(ofMetadata id: Int64) throws(StoreError) -> MeasuringMethod {
         guard id != 0 else { return .unknown }
         if let known = methods[id] { return known }
-        let json = try connection.text("SELECT json FROM metadata WHERE id = ?", .integer(id))
+        let json = try connection.series.metadata(id)
         let method = MeasuringMethod(json.flatMap { try? Metadata(json: $0) })
         if methods.count > 10_000 { methods.removeAll() }
         methods[id] = method
@@ -124,21 +106,16 @@ final class RelatedSeriesCache {
     func telling(_ context: Int64, of type: SampleType) throws(StoreError) -> Telling {
         let key = Key(type: type, context: context)
         if let known = tellings[key] { return known }
-        let statement = try connection.statement("SELECT unit, molar_mass, time_origin, resolution FROM context WHERE id = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(key.context)])
-        guard try statement.step() else { throw StoreError(.corrupt, "context \(key.context) is missing") }
-        let code = statement.text(0)
-        guard var unit = try? Unit(ucum: code) else {
-            throw StoreError(.corrupt, "the unit of context \(key.context) is unknown")
+        let stored = try connection.series.context(context)
+        guard var unit = try? Unit(ucum: stored.unit) else {
+            throw StoreError(.corrupt, "the unit of context \(context) is unknown")
         }
-        if !statement.isNull(1) { unit = unit.with(molarMass: statement.real(1)) }
+        if let molarMass = stored.molarMass { unit = unit.with(molarMass: molarMass) }
         let conversion = (try? type.conversion(from: unit)) ?? .identity
         let zero = conversion(0)
         let telling = Telling(
-            unit: code,
-            timeResolution: Int32(truncatingIfNeeded: statement.integer(3)),
-            isArrival: statement.integer(2) == Int64(TimeOrigin.receipt.rawValue),
+            unit: stored.unit, timeResolution: Int32(truncatingIfNeeded: stored.resolution),
+            isArrival: stored.timeOrigin == Int64(TimeOrigin.receipt.rawValue),
             scale: conversion.isIdentity ? 1 : abs(conversion(1) - zero), zero: zero)
         if tellings.count > 10_000 { tellings.removeAll() }
         tellings[key] = telling

@@ -34,7 +34,7 @@ struct RelatedSeriesScan {
     private(set) var candidates: [Candidate] = []
     private let statement: Statement
     private var telling: SeriesTelling
-    private let witnessed: WitnessedStretch
+    private let witnessed: DuplicateStretch
     /// Finds the originals that promoted samples replace, or `nil` if no sample was promoted.
     private let standIns: MeasurementReader?
     let table: Table
@@ -56,7 +56,7 @@ struct RelatedSeriesScan {
     }
 
     init(
-        _ related: RelatedSeries, _ table: Table, telling: SeriesTelling, witnessed: WitnessedStretch,
+        _ related: RelatedSeries, _ table: Table, telling: SeriesTelling, witnessed: DuplicateStretch,
         standIns: MeasurementReader?,
         connection: Connection
     ) throws(StoreError) {
@@ -64,15 +64,13 @@ struct RelatedSeriesScan {
         self.telling = telling
         self.witnessed = witnessed
         let columns = "start, hash, value, context, numeral, metadata" + (related.lasts ? ", duration" : "")
-        statement = try Statement(
-            connection,
-            table == .live
-                ? "SELECT \(columns) FROM sample WHERE series = ? AND start >= ? ORDER BY start"
-                : """
-                SELECT \(columns) FROM deleted WHERE series = ? AND start >= ? AND NOT forgotten AND replaced_by IS NULL
-                    AND (SELECT kind FROM ingest WHERE ingest.id = deleted.ingest) \(table == .withdrawn ? "=" : "<>") \(IngestKind.undo.literal)
-                ORDER BY start
-                """)
+        let isRight = """
+            AND NOT forgotten AND replaced_by IS NULL
+                AND \(LedgerTable.kind(of: "deleted.ingest")) \(table == .withdrawn ? "=" : "<>") \(IngestKind.undo.literal)
+            """
+        statement = try connection.samples.scan(
+            columns, among: table == .live ? .live : .tombstones, isOpen: true, where: table == .live ? "" : isRight,
+            isKept: false)
     }
 
     /// The indices of the ``candidates`` that start between two times, valid until the next call. Call this with

@@ -144,7 +144,7 @@ final class RetellingSearch {
     /// The earlier readings of a series at an instant, earliest first: samples, deleted or undone samples, and
     /// duplicates.
     func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [EarlierReading] {
-        let statement = try connection.statement(Self.readings)
+        let statement = try connection.samples.scanInstant()
         defer { statement.reset() }
         try statement.bind([.integer(series), .integer(instant)])
         var found: [EarlierReading] = []
@@ -172,28 +172,4 @@ final class RetellingSearch {
         }
         return found
     }
-
-    /// Selects the rows whose start is the nominal time, and those that the table `place` leads to.
-    private static let readings: String = {
-        let tables = [
-            ("sample", "NULL, NULL, NULL, 0, told.seq, 1, told.metadata", ""),
-            ("deleted", "NULL, NULL, NULL, 0, told.seq, 0, told.metadata", " AND NOT forgotten"),
-            ("witness", "of_series, of_start, of_hash, told.ingest, 0, 0, told.metadata", ""),
-        ]
-        let selects = tables.flatMap { table, first, condition in
-            let columns = "told.start, told.hash, value, numeral, context, coalesce(duration, 0), \(first)"
-            return [
-                """
-                SELECT \(columns) FROM \(table) AS told CROSS JOIN context ON context.id = told.context
-                WHERE told.series = ?1 AND told.start = ?2 AND skew = 0\(condition)
-                """,
-                """
-                SELECT \(columns) FROM place CROSS JOIN \(table) AS told ON told.series = place.series AND told.start = place.start
-                    AND told.hash = place.hash
-                WHERE place.series = ?1 AND place.nominal = ?2\(condition)
-                """,
-            ]
-        }
-        return selects.joined(separator: " UNION ALL ") + " ORDER BY 10, 2"
-    }()
 }

@@ -17,10 +17,10 @@ extension SampleStore {
     public func retellings() throws(StoreError) -> [Retelling] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let names = WitnessRows(connection: connection)
+        let names = connection.samples
         var found: [Retelling] = []
         func note(_ place: SampleKey, _ first: SampleKey, _ isLeft: Bool) throws(StoreError) {
-            guard let uuid = try names.uuid(of: place), let first = try names.uuid(of: first) else { return }
+            guard let uuid = try names.identity(at: place), let first = try names.identity(at: first) else { return }
             found.append(Retelling(uuid: uuid, first: first, isLeft: isLeft))
         }
         try StoredUnitDuplicates(connection: connection).search { pair, _ throws(StoreError) in

@@ -55,18 +55,11 @@ final class StoredPathDuplicates {
 
     /// The series that have related series of the same person and type, with the time range of the changes after `since`.
     private func series(since: Int64) throws(StoreError) -> [(id: Int64, low: Int64, high: Int64)] {
-        let statement = try Statement(
-            connection,
-            """
-            SELECT own.id, \(since > 0 ? "min(low), max(high)" : "\(Int64.min), \(Int64.max)") FROM series AS own
-            \(since > 0 ? "JOIN change ON change.series = own.id AND last_seq > ?1 AND NOT deletion" : "")
-            WHERE EXISTS(SELECT 1 FROM series AS other WHERE other.type = own.type AND other.subject = own.subject AND other.id <> own.id)
-            GROUP BY own.id ORDER BY own.id
-            """)
-        if since > 0 { try statement.bind([.integer(since)]) }
-        var found: [(id: Int64, low: Int64, high: Int64)] = []
-        while try statement.step() { found.append((statement.integer(0), statement.integer(1), statement.integer(2))) }
-        return found
+        let all = try connection.series.idsWithRelated()
+        guard since > 0 else { return all.map { ($0, .min, .max) } }
+        var changed: [Int64: ClosedRange<Int64>] = [:]
+        for entry in try connection.changeTable.starts(after: since) { changed[entry.series] = entry.starts }
+        return all.compactMap { id in changed[id].map { (id, $0.lowerBound, $0.upperBound) } }
     }
 
     /// The next rows of a series, sorted by start, and the position after them. The position is `nil` at the end of the
@@ -74,13 +67,10 @@ final class StoredPathDuplicates {
     private func read(
         _ series: Int64, after last: (start: Int64, seq: Int64), through high: Int64, since: Int64
     ) throws(StoreError) -> (rows: [SampleRow], origin: Origin?, next: (start: Int64, seq: Int64)?) {
-        let statement = try connection.statement(
-            """
-            SELECT \(SampleDecoder.columns) FROM sample
-            WHERE series = ?1 AND start >= ?2 AND (start > ?2 OR seq > ?3) AND start <= ?4 AND seq > ?5 ORDER BY start, seq LIMIT \(Self.chunk)
-            """)
+        let statement = try connection.samples.scan(
+            SampleDecoder.columns, where: "AND (start > ?2 OR seq > ?4) AND seq > ?5", order: "start, seq LIMIT \(Self.chunk)")
         defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(last.start), .integer(last.seq), .integer(high), .integer(since)])
+        try statement.bind([.integer(series), .integer(last.start), .integer(high), .integer(last.seq), .integer(since)])
         var rows: [SampleRow] = []
         var origin: Origin?
         while try statement.step() {
@@ -100,9 +90,11 @@ final class StoredPathDuplicates {
     /// Decides which of two samples remains. Returns `nil` if they must not be merged.
     private func pair(_ row: SampleRow, _ other: SampleKey, _ type: SampleType) throws(StoreError) -> Pair? {
         let own = row.place
-        let table = SampleTable(connection: connection)
+        let (table, duplicates) = (connection.samples, connection.duplicates)
         // Do not pair a promoted duplicate, or one that a person separated from its original.
-        guard other.series != own.series, try table.contains(other), try !isWitness(own), try !isWitness(other) else {
+        guard other.series != own.series, try table.contains(other), try !duplicates.contains(own),
+            try !duplicates.contains(other)
+        else {
             return nil
         }
         for key in [own, other] where paired.contains(key) || pairedBefore.contains(key) { return nil }
@@ -111,39 +103,21 @@ final class StoredPathDuplicates {
         let ownStays = ownIsRepaired == otherIsRepaired ? ownComes < otherComes : ownIsRepaired
         let (place, first) = ownStays ? (other, own) : (own, other)
         // Another sample of this path is already its duplicate.
-        guard try !hasWitness(first, of: place.series) else { return nil }
+        guard try !duplicates.hasDuplicate(first, in: place.series) else { return nil }
         paired.formUnion([own, other])
         return Pair(
             place: place, first: first, type: type, lasts: row.duration > 0,
             bringer: ownStays ? otherComes.ingest : ownComes.ingest,
-            isLeft: try WitnessRows.isLeanedOn(place, connection) || (ownIsRepaired && otherIsRepaired))
+            isLeft: try duplicates.isLeanedOn(place) || (ownIsRepaired && otherIsRepaired))
     }
 
     /// The import of a sample and its change number.
     private func coming(_ place: SampleKey) throws(StoreError) -> (ingest: Int64, seq: Int64) {
-        let seq =
-            try connection.integer(
-                "SELECT seq FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                .integer(place.start),
-                .blob(place.hash)) ?? 0
+        let seq = try connection.samples.number(at: place)?.number ?? 0
         return (try decoder.change(of: seq, series: place.series).ingest, seq)
     }
 
     private func isRepaired(_ place: SampleKey) throws(StoreError) -> Bool {
-        try Replacements(connection: connection).origin(of: place) != nil
-    }
-
-    private func hasWitness(_ first: SampleKey, of series: Int64) throws(StoreError) -> Bool {
-        let statement = try connection.statement(
-            WitnessRows.ofFirst("ingest", "\(WitnessRows.isActive) AND witness_row.series = ?4", order: "ingest"))
-        defer { statement.reset() }
-        try statement.bind([.integer(first.series), .integer(first.start), .blob(first.hash), .integer(series)])
-        return try statement.step()
-    }
-
-    private func isWitness(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-            .integer(place.start), .blob(place.hash)) != nil
+        try connection.repairs.origin(of: place) != nil
     }
 }

@@ -32,31 +32,13 @@ struct StoredUnitDuplicates {
     /// Passes each pair to `body`, which must not write to the store.
     func search(_ body: (Pair, SampleType) throws(StoreError) -> Void) throws(StoreError) {
         var last: (series: Int64, type: SampleType?)?
-        for (series, instant) in try instants() {
+        for (series, instant) in try connection.duplicates.sharedInstants() {
             if last?.series != series {
-                let name = try connection.text("SELECT type FROM series WHERE id = ?", .integer(series))
-                last = (series, name.flatMap { SampleType($0) })
+                last = (series, try connection.series.type(of: series))
             }
             guard let type = last?.type else { continue }
             for pair in try pairs(of: series, at: instant, type) { try body(pair, type) }
         }
-    }
-
-    /// The nominal times at which a series may have several readings in more than one unit.
-    private func instants() throws(StoreError) -> [(series: Int64, instant: Int64)] {
-        let statement = try Statement(
-            connection,
-            """
-            SELECT series, start FROM sample GROUP BY series, start HAVING min(context) <> max(context)
-            UNION SELECT s.series, s.start FROM witness_row AS w CROSS JOIN sample AS s ON s.series = w.series AND s.start = w.start
-                WHERE s.context <> w.context
-            UNION SELECT series, nominal FROM place GROUP BY series, nominal HAVING count(*) > 1
-            UNION SELECT p.series, p.nominal FROM place AS p CROSS JOIN sample AS s ON s.series = p.series AND s.start = p.nominal
-            UNION SELECT p.series, p.nominal FROM place AS p CROSS JOIN witness_row AS w ON w.series = p.series AND w.start = p.nominal
-            """)
-        var found: [(series: Int64, instant: Int64)] = []
-        while try statement.step() { found.append((statement.integer(0), statement.integer(1))) }
-        return found
     }
 
     private func pairs(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [Pair] {
@@ -65,7 +47,9 @@ struct StoredUnitDuplicates {
         var rows: [Row] = []
         for told in all where told.isLive {
             // Repaired samples are left to their repair.
-            guard try !isNamed(told.place, in: "repaired"), case .row(let seq) = told.source else { continue }
+            guard try !connection.repairs.contains(told.place), case .row(let seq) = told.source else {
+                continue
+            }
             try rows.append(Row(told: told, bringer: retellings.bringer(of: told), seq: seq))
         }
         rows.sort { ($0.bringer, $0.seq) < ($1.bringer, $1.seq) }
@@ -76,7 +60,7 @@ struct StoredUnitDuplicates {
         for told in all where !told.isLive && told.first != told.place {
             try witnesses.append((told, retellings.bringer(of: told)))
             guard !own.contains(told.first) else { continue }
-            if try SampleTable(connection: connection).contains(told.first) { known[told.first] = [] }
+            if try connection.samples.contains(told.first) { known[told.first] = [] }
         }
         var pairs: [Pair] = []
         while let next = rows.first {
@@ -98,7 +82,7 @@ struct StoredUnitDuplicates {
                 let told = turn[match.row].told
                 let pair = Pair(
                     place: told.place, first: match.of, bringer: next.bringer,
-                    isLeft: try WitnessRows.isLeanedOn(told.place, connection))
+                    isLeft: try connection.duplicates.isLeanedOn(told.place))
                 pairs.append(pair)
                 guard !pair.isLeft else { continue }
                 merged.insert(match.row)
@@ -116,12 +100,6 @@ struct StoredUnitDuplicates {
     /// person separated, are kept.
     private func isComparable(_ told: EarlierReading) throws(StoreError) -> Bool {
         guard told.first == told.place else { return false }
-        return try !isNamed(told.place, in: "record")
-    }
-
-    private func isNamed(_ place: SampleKey, in table: String) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM \(table) WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
-            .blob(place.hash)) != nil
+        return try connection.records.records(at: told.place).isEmpty
     }
 }

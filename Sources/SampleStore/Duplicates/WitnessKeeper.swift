@@ -13,15 +13,9 @@ struct WitnessKeeper {
     func record(witnesses: [NearDuplicateSearch.Match], among rows: [SampleRow], text: [UInt8]) throws {
         guard !witnesses.isEmpty else { return }
         try batch.with(rows: rows, text: text, witnesses: try decided(witnesses, among: rows)) {
-            try connection.run(
-                """
-                INSERT INTO witness_row(series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
-                    of_start, of_hash)
-                SELECT series, start, hash, value, numeral, context, duration, received, grp, metadata, decision,
-                    of_start, of_hash FROM batch
-                """)
+            try duplicates.addBatch()
             guard witnesses.contains(where: { rows[$0.row].nominal != rows[$0.row].start }) else { return }
-            try SampleTable(connection: connection).addPlacesOfBatch(mayBeThere: true)
+            try connection.samples.addPlacesOfBatch(mayBeThere: true)
         }
     }
 
@@ -32,14 +26,9 @@ struct WitnessKeeper {
         _ sample: SampleKey, asWitnessOf first: SampleKey, lasting: Bool = false, _ deletion: Deletion
     ) throws(StoreError) {
         let decision = try decision(first.series, lasting: lasting, merge: deletion.ingest)
-        try connection.run(
-            """
-            INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
-            SELECT \(SampleTable.columns), ?, ?, ? FROM sample WHERE series = ? AND start = ? AND hash = ?
-            """, .integer(decision), .integer(first.start), .blob(first.hash), .integer(sample.series), .integer(sample.start),
-            .blob(sample.hash))
+        try duplicates.add(sample, of: first, decision: decision)
         try deletion.bury([
-            SampleTable.Burial(place: sample, successor: try WitnessRows(connection: connection).uuid(of: first))
+            SampleTable.Burial(place: sample, successor: try connection.samples.identity(at: first))
         ])
     }
 
@@ -47,12 +36,7 @@ struct WitnessKeeper {
     func record(links: [NearDuplicateSearch.Match], among rows: [SampleRow]) throws(StoreError) {
         for link in links {
             let row = rows[link.row]
-            try connection.run(
-                """
-                INSERT OR IGNORE INTO link(series, start, hash, of_series, of_start, of_hash, rule, ingest) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
-                """, .integer(row.series), .integer(row.start), .blob(row.place.hash),
-                .integer(link.of.series), .integer(link.of.start), .blob(link.of.hash), .text(rule(lasting: row.duration > 0)),
-                .integer(ingest))
+            try duplicates.link(row.place, with: link.of, rule: rule(lasting: row.duration > 0), by: ingest)
         }
     }
 
@@ -76,15 +60,10 @@ struct WitnessKeeper {
     }
 
     private func decision(_ series: Int64, lasting: Bool, merge: Int64? = nil) throws(StoreError) -> Int64 {
-        let (ingest, series, rule) = (Value.integer(ingest), Value.integer(series), Value.text(rule(lasting: lasting)))
-        let known = try connection.integer(
-            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND merge IS ?", ingest, series, rule,
-            .optional(merge))
-        if let known { return known }
-        try connection.run(
-            "INSERT INTO decision(ingest, of_series, rule, merge) VALUES(?, ?, ?, ?)", ingest, series, rule, .optional(merge))
-        return connection.lastInsertedRow
+        try duplicates.decision(of: ingest, series, rule: rule(lasting: lasting), merge: merge)
     }
+
+    private var duplicates: DuplicateTable { connection.duplicates }
 
     private func rule(lasting: Bool) -> String {
         (rule ?? DuplicateRule.of(type, lasting: lasting)).rawValue

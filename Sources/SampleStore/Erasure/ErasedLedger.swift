@@ -11,19 +11,19 @@ struct ErasedLedger {
     /// The columns that refer to ledger entries, with the column of the affected series.
     private static let traces: [(table: String, column: String, series: String)] = [
         ("change", "ingest", "series"), ("change", "cause", "series"), ("quarantine", "ingest", "series"),
-        ("(SELECT j.ingest, series FROM judgement AS j JOIN quarantine ON quarantine.id = held)", "ingest", "series"),
+        (QuarantineTable.judges, "ingest", "series"),
         ("deleted", "ingest", "series"), ("decided", "ingest", "series"), ("decision", "ingest", "of_series"),
         ("decision", "merge", "of_series"), ("link", "ingest", "series"),
     ]
 
     /// The difference between the number of samples in the ledger and in the store. It is 0 in a consistent store.
     func balance() throws(StoreError) -> Int64 {
-        try connection.integer(
+        let rest = try connection.integer(
             """
-            SELECT coalesce((SELECT sum(stored) FROM ingest), 0) + coalesce((SELECT value FROM setting WHERE name = 'accepted'), 0)
-                - coalesce((SELECT value FROM setting WHERE name = 'forgotten'), 0)
+            SELECT coalesce(\(SettingTable.value("accepted")), 0) - coalesce(\(SettingTable.value("forgotten")), 0)
                 - (SELECT count(*) FROM sample) - (SELECT count(*) FROM deleted WHERE NOT forgotten)
-            """) ?? 0
+            """)
+        return try connection.ledger.storedSum() + (rest ?? 0)
     }
 
     /// Collects the entries that concern the person.
@@ -52,16 +52,8 @@ struct ErasedLedger {
             """)
         // Another import of the same file may have added no rows, but it concerns the person too. So do entries that
         // name the person.
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO touched_ingest SELECT ingest.id FROM ingest JOIN ingest AS other ON other.name = ingest.name
-                AND other.kind = ingest.kind WHERE other.id IN (SELECT id FROM touched_ingest) AND ingest.kind = 'import'
-            """)
-        for word in words {
-            try connection.run(
-                "INSERT OR IGNORE INTO touched_ingest SELECT id FROM ingest WHERE instr(lower(name), lower(?1)) > 0 OR instr(notes, ?1) > 0",
-                .text(word))
-        }
+        try connection.run("INSERT OR IGNORE INTO touched_ingest \(LedgerTable.imports(ofFilesIn: "touched_ingest"))")
+        for word in words { try connection.run("INSERT OR IGNORE INTO touched_ingest \(LedgerTable.naming)", .text(word)) }
     }
 
     /// Removes the entries to which no row refers any more. Call this after the person's rows are removed.
@@ -78,39 +70,13 @@ struct ErasedLedger {
             """)
         // Keep an entry that another entry undid, because it explains what that entry did.
         while true {
-            try connection.run(
-                """
-                DELETE FROM gone_ingest WHERE id IN
-                    (SELECT undoes FROM ingest WHERE undoes IS NOT NULL AND id NOT IN (SELECT id FROM gone_ingest))
-                """)
+            try connection.run("DELETE FROM gone_ingest WHERE id IN (\(LedgerTable.undone(byOthersThan: "gone_ingest")))")
             if connection.changes == 0 { break }
         }
-        for table in ["refused", "skipped"] {
-            try connection.run("DELETE FROM \(table) WHERE ingest IN (SELECT id FROM gone_ingest)")
-        }
-        try connection.run("DELETE FROM ingest WHERE id IN (SELECT id FROM gone_ingest)")
-        try blank()
+        try connection.ledger.removeAll(in: "gone_ingest")
+        // Remove personal details from entries that also concern others.
+        try connection.ledger.blank("touched_ingest", words: words)
         // Count removed samples as forgotten, like pruned ones.
-        let surplus = try self.balance() - balance
-        try connection.run(
-            "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-            .integer(surplus))
-    }
-
-    /// Removes personal details from entries that also concern others.
-    private func blank() throws(StoreError) {
-        let shared = "(SELECT id FROM touched_ingest)"
-        // Reasons may quote refused values, and it is unknown to whom they belong.
-        try connection.run("DELETE FROM refused WHERE ingest IN \(shared)")
-        try connection.run(
-            """
-            INSERT INTO refused SELECT id, 'of somebody whose data was erased, or of others', 'more', 0, refused FROM ingest
-            WHERE id IN \(shared) AND refused > 0
-            """)
-        try connection.run("UPDATE ingest SET notes = NULL WHERE id IN \(shared)")
-        for word in words {
-            try connection.run(
-                "UPDATE ingest SET name = NULL WHERE id IN \(shared) AND instr(lower(name), lower(?)) > 0", .text(word))
-        }
+        try connection.settings.add(self.balance() - balance, to: "forgotten")
     }
 }

@@ -9,10 +9,6 @@ struct ErasedRepairs {
     /// The texts that identify the person.
     let words: [String]
 
-    /// The original's place for a repaired sample whose original was erased. No series has this number.
-    static let nowhere = "old_series = 0, old_start = 0, old_hash = zeroblob(\(HashBytes.count))"
-    static let isFromNowhere = "old_series = 0"
-
     private static let isNew =
         "(r.series IN (SELECT id FROM gone_series) OR (r.series, r.start, r.hash) IN (SELECT series, start, hash FROM gone))"
     private static let isOld = """
@@ -22,7 +18,7 @@ struct ErasedRepairs {
 
     /// Marks the affected rows of others: the originals of the person's samples, and undone repairs of them.
     func markOfOthers() throws(StoreError) {
-        for _ in 0..<Replacements.longestChain {
+        for _ in 0..<RepairTable.longestChain {
             var count = 0
             try connection.run(
                 """
@@ -77,16 +73,16 @@ struct ErasedRepairs {
         var places: [SampleKey] = []
         while try statement.step() {
             guard let uuid = SampleIdentity(statement.text(3)) else { continue }
-            for place in try Replacements.places(of: uuid, connection) where try isGone(place) {
+            for place in try connection.samples.places(of: uuid) where try isGone(place) {
                 try places.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
             }
         }
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         for place in places { try table.forgetSuccessor(of: place) }
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isNew)")
         // A merged sample already existed before the repair and needs no origin.
         try connection.run("DELETE FROM repaired AS r WHERE \(Self.isOld) AND r.merged")
-        try connection.run("UPDATE OR REPLACE repaired AS r SET \(Self.nowhere) WHERE \(Self.isOld)")
+        try connection.run("UPDATE OR REPLACE repaired AS r SET \(RepairTable.nowhere) WHERE \(Self.isOld)")
     }
 
     /// Removes the collected repairs that have no samples left, and updates the counts of the others.

@@ -11,42 +11,25 @@ struct ErasedSourceOrders {
 
     init(_ connection: Connection, subject: String, words: [String]) throws(StoreError) {
         (self.connection, self.subject, self.words) = (connection, subject, words)
-        known = try Self.names(connection)
+        known = try connection.series.allNames()
     }
 
     /// Updates the orders. Call this after all other data is removed.
     func finish() throws(StoreError) {
-        let gone = known.subtracting(try Self.names(connection))
+        let gone = known.subtracting(try connection.series.allNames())
         let words = words.map { $0.lowercased() }
         let prefix = SampleStore.sourceOrderPrefix
-        let statement = try Statement(connection, "SELECT name, value FROM setting WHERE substr(name, 1, \(prefix.count)) = ?")
-        try statement.bind([.text(prefix)])
-        var orders: [(name: String, names: [String])] = []
-        while try statement.step() {
-            orders.append((statement.text(0), statement.text(1).split(separator: "\n").map(String.init)))
-        }
-        statement.reset()
-        for order in orders {
-            let kept = order.names.filter { name in
+        for order in try connection.settings.values(withPrefix: prefix) {
+            let names = order.text.split(separator: "\n").map(String.init)
+            let kept = names.filter { name in
                 let name = name.lowercased()
                 return !gone.contains(name) && !words.contains { name.contains($0) }
             }
             if kept.isEmpty || order.name.hasPrefix("\(prefix)\(subject)/") {
-                try connection.run("DELETE FROM setting WHERE name = ?", .text(order.name))
-            } else if kept != order.names {
-                try connection.run(
-                    "UPDATE setting SET value = ? WHERE name = ?", .text(kept.joined(separator: "\n")), .text(order.name))
+                try connection.settings.remove(order.name)
+            } else if kept != names {
+                try connection.settings.set(order.name, to: .text(kept.joined(separator: "\n")))
             }
         }
-    }
-
-    private static func names(_ connection: Connection) throws(StoreError) -> Set<String> {
-        let columns = [
-            ("source", "series"), ("device", "series"), ("source_name", "origin"), ("device_name", "origin"), ("model", "origin"),
-        ].map { "SELECT \($0.0) FROM \($0.1) WHERE \($0.0) IS NOT NULL" }
-        let statement = try Statement(connection, columns.joined(separator: " UNION "))
-        var names: Set<String> = []
-        while try statement.step() { names.insert(statement.text(0).lowercased()) }
-        return names
     }
 }

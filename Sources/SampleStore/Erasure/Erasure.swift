@@ -122,8 +122,8 @@ struct Erasure {
             case .stays, .shared, .own: break
             }
         }
-        try remove("judgement", "held NOT IN (SELECT id FROM quarantine)")
-        try connection.run("DELETE FROM lost WHERE viewer = ?", .text(subject))
+        try connection.quarantine.removeOrphans()
+        try Epochs.forget(viewer: subject, connection)
         try repairs.finish()
         try ledger.finish(balance: balance)
         try removeShared()
@@ -156,8 +156,7 @@ struct Erasure {
             WITH RECURSIVE form(series, start, hash) AS (
                 SELECT series, start, hash FROM derived WHERE of_series IN (SELECT id FROM gone_series)
                     OR (of_series, of_start, of_hash) IN (SELECT series, start, hash FROM gone)
-                UNION SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r INDEXED BY repaired_by_old
-                    ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged)
+                UNION \(RepairTable.nextForms))
             INSERT OR IGNORE INTO gone SELECT series, start, hash FROM form
             """)
         for (table, number) in [("sample", "seq"), ("deleted", "deleted_seq")] {
@@ -172,32 +171,23 @@ struct Erasure {
     /// Invalidates the anchors of all readers that could read any of the data. They must start again and drop data that
     /// they no longer receive. Other readers do not notice the erasure.
     private func warnReaders() throws(StoreError) {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         guard try connection.integer("SELECT 1 FROM pruned LIMIT 1") != nil else { return }
         let number = try table.lastNumber() + 1
         try table.setLast(number: number)
         try connection.run("UPDATE pruned SET number = ?", .integer(number))
         try Restriction.noteLost(connection)
-        try connection.run(
-            "INSERT INTO setting VALUES('pruned', ?1) ON CONFLICT(name) DO UPDATE SET value = max(value, ?1)", .integer(number))
+        try connection.settings.raise("pruned", to: number)
     }
 
     /// Removes the samples of the person that targets set aside, with the targets' messages about them.
     private func removeSetAside(_ repairs: ErasedRepairs) throws(StoreError) {
-        let statement = try Statement(connection, "SELECT DISTINCT uuid FROM set_aside")
-        var gone: [String] = []
-        while try statement.step() {
-            guard let uuid = SampleIdentity(statement.text(0)) else { continue }
-            for place in try Replacements.places(of: uuid, connection) where try repairs.isGone(place) {
-                gone.append(statement.text(0))
+        for uuid in try connection.setAsideSamples() {
+            for place in try connection.samples.places(of: uuid) where try repairs.isGone(place) {
+                try connection.removeSetAside(uuid)
             }
         }
-        for uuid in gone { try connection.run("DELETE FROM set_aside WHERE uuid = ?", .text(uuid)) }
-        for word in words {
-            try connection.run("UPDATE target SET words = NULL WHERE instr(words, ?) > 0", .text(word))
-            // The target was filled with a filter that names the erased person, so its contents need a review.
-            try connection.run("UPDATE target SET filter = '' WHERE instr(filter, ?) > 0", .text(word))
-        }
+        try connection.blankTargets(words: words)
     }
 
     /// Removes saved answers. Their request digests could be guessed, because a weight has few possible values.
@@ -205,7 +195,7 @@ struct Erasure {
         try connection.run(
             """
             DELETE FROM saved_answer WHERE client IN (SELECT client FROM granted WHERE subject = ?1)
-                OR '\(Client.sourcePrefix)' || client IN (SELECT source FROM series WHERE subject = ?1)
+                OR '\(ClientSource.prefix)' || client IN (SELECT source FROM series WHERE subject = ?1)
             """, .text(subject))
     }
 

@@ -37,7 +37,7 @@ extension SampleStore {
         defer { snapshot.end() }
         try Erasure(connection: connection, subject: subject, name: nil).checkTables()
         func count(_ table: String, _ column: String = "subject") throws(StoreError) -> Int {
-            let condition = column == "subject" ? "subject = ?" : "\(column) IN (SELECT id FROM series WHERE subject = ?)"
+            let condition = column == "subject" ? "subject = ?" : "\(column) IN \(SeriesTable.ids(ofSubject: "?"))"
             return Int(try connection.integer("SELECT count(*) FROM \(table) WHERE \(condition)", .text(subject)) ?? 0)
         }
         return ErasureCounts(
@@ -58,11 +58,8 @@ extension SampleStore {
         while true {
             let description = IngestDescription(kind: .delete, received: now.microseconds)
             let count = try change(description) { _, deletion in
-                let places = try connection.sampleKeys(
-                    """
-                    SELECT series, start, hash FROM sample WHERE series IN (SELECT id FROM series WHERE subject = ?) LIMIT \(Self.slice)
-                    """, [.text(subject)])
-                return try deletion.delete(places)
+                try deletion.delete(
+                    try table.places(ofSeries: SeriesTable.ids(ofSubject: "?"), [.text(subject)], limit: Self.slice))
             }.count
             guard count > 0 else { return sum }
             sum += count
@@ -108,7 +105,7 @@ extension SampleStore {
             let ingest = try beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
             let count = try Erasure(connection: connection, subject: subject, name: name).run()
             if subject == self.subject {
-                try connection.run("UPDATE setting SET value = ? WHERE name = 'subject'", .text(UUIDText.random()))
+                try connection.settings.set("subject", to: .text(UUIDText.random()))
             }
             for target in try self.targets() where targets.contains(target.name) {
                 var target = target
@@ -116,12 +113,9 @@ extension SampleStore {
                 target.backlog = nil
                 try save(target)
             }
-            for (setting, value) in [(Self.erasing, "1"), (Self.erasures, "value + 1")] {
-                try connection.run(
-                    "INSERT INTO setting VALUES(?, 1) ON CONFLICT(name) DO UPDATE SET value = \(value)", .text(setting))
-            }
-            try connection.run(
-                "UPDATE ingest SET finished = received, state = 'done' WHERE id = ?", .integer(ingest.id))
+            try connection.settings.set(Self.erasing, to: .integer(1))
+            try connection.settings.add(1, to: Self.erasures)
+            try connection.ledger.finish(ingest.id, at: now.microseconds)
             return (ingest.id, count)
         }
     }
@@ -143,7 +137,7 @@ extension SampleStore {
     /// Whether an erasure removed its rows but was interrupted before it removed their bytes from the file.
     public var isErasureUnfinished: Bool {
         get throws(StoreError) {
-            try connection.integer("SELECT 1 FROM setting WHERE name = ?", .text(Self.erasing)) != nil
+            try connection.settings.integer(Self.erasing) != nil
         }
     }
 
@@ -157,7 +151,7 @@ extension SampleStore {
         defer { _ = try? connection.execute("PRAGMA secure_delete = OFF") }
         try connection.execute("DROP TABLE IF EXISTS temp.gone; DROP TABLE IF EXISTS temp.pruned; VACUUM")
         try emptyLog()
-        try connection.run("DELETE FROM setting WHERE name = ?", .text(Self.erasing))
+        try connection.settings.remove(Self.erasing)
         try emptyLog()
     }
 
@@ -173,7 +167,7 @@ extension SampleStore {
 
     /// Drops cached ids of shared rows if another process has erased a person. Called with each change.
     func forgetErased() throws(StoreError) {
-        let count = try connection.integer("SELECT value FROM setting WHERE name = ?", .text(Self.erasures)) ?? 0
+        let count = try connection.settings.integer(Self.erasures) ?? 0
         guard count != erasuresKnown else { return }
         erasuresKnown = count
         interner.forget()

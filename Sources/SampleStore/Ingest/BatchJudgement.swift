@@ -57,40 +57,23 @@ struct BatchJudgement {
     /// version of a day's rings or of a resource is the time of the export, so each later export would replace them
     /// with the same content.
     private func saysTheSame(_ row: SampleRow, as record: String) throws(StoreError) -> Bool {
-        try connection.integer(
-            """
-            WITH told(context) AS (
-                SELECT context FROM record JOIN sample USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2
-                UNION ALL
-                SELECT context FROM record JOIN deleted USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2)
-            SELECT 1 FROM told JOIN context ON context.id = told.context
-            WHERE context.body = (SELECT body FROM context WHERE id = ?3) LIMIT 1
-            """, .integer(row.series), .text(record), .integer(row.context)) != nil
+        try connection.records.hasBody(ofContext: row.context, record, in: row.series)
     }
 
     /// Handles readings that were quarantined or rejected before, in this unit or another, and now pass the gate.
     /// Rejected readings stay out. Readings that are still in quarantine are released, because the rules have improved.
     func consultQuarantine(_ group: SeriesRows, _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        guard try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(group.series)) != nil else {
-            return
-        }
+        guard try connection.quarantine.contains(series: group.series) else { return }
         // The rows are sorted by nominal time.
         var instants: Set<Int64> = []
         if let retellings, let first = group.rows.first, let last = group.rows.last {
             instants = try retellings.heldInstants(of: group.series, from: first.nominal, to: last.nominal)
         }
         for row in group.rows where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
-            let known = try connection.statement(
-                "SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?")
-            defer { known.reset() }
-            try known.bind([
-                .integer(group.series), .blob(row.place.hash),
-                .text(batch[Int(row.index)].sample.identity.description),
-            ])
             let judged: (number: Int64, state: String)
-            if try known.step() {
+            if let known = try connection.quarantine.judged(batch[Int(row.index)].sample.identity, inSeries: group.series) {
                 // Rejecting a row because it may be incomplete does not reject the complete row.
-                judged = (known.integer(0), known.text(2) == GateRule.provisional.name ? "held" : known.text(1))
+                judged = (known.number, known.rule == GateRule.provisional.name ? "held" : known.state)
             } else if instants.contains(row.nominal), let told = try toldAgain(row) {
                 judged = told
             } else {
@@ -98,7 +81,7 @@ struct BatchJudgement {
             }
             switch judged.state {
             case "held":
-                try Judgements(connection: connection).judge([judged.number], "released", by: ingest)
+                try connection.quarantine.judge([judged.number], "released", by: ingest)
             case "rejected": outcomes[Int(row.index)] = .duplicate
             default: break
             }
@@ -118,20 +101,10 @@ struct BatchJudgement {
                     continue
                 }
                 let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
-                try connection.run(
-                    """
-                    INSERT OR IGNORE INTO quarantine(uuid, ingest, rule, place, state, series, start, hash, value, numeral, context, duration,
-                        received, grp, metadata, record, version, frame)
-                    VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                    .text(gated.sample.identity.description), .integer(ingest), .text(rule.name), .text(gated.place.description),
-                    .integer(row.series), .integer(row.start), .blob(row.place.hash),
-                    .real(row.value),
-                    numeral.isEmpty ? .null : .text(String(decoding: numeral, as: UTF8.self)), .integer(row.context),
-                    row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),
-                    row.group == 0 ? .null : .integer(row.group), row.metadata == 0 ? .null : .integer(row.metadata),
-                    .optional(gated.sample.record?.id), .optional(gated.sample.record?.version), .optional(gated.frame?.text))
-                outcomes[Int(row.index)] = connection.changes > 0 ? .quarantined : .duplicate
+                let isNew = try connection.quarantine.add(
+                    row, gated.sample, numeral: numeral.isEmpty ? nil : String(decoding: numeral, as: UTF8.self), rule: rule.name,
+                    place: gated.place.description, frame: gated.frame?.text, ingest: ingest)
+                outcomes[Int(row.index)] = isNew ? .quarantined : .duplicate
             }
         }
     }

@@ -54,46 +54,34 @@ struct ExistingSamples {
             }
         }
         // Without a skew, the nominal time equals the start of the stored sample.
-        try merge(
-            rows, series, .stands,
-            "SELECT start, hash FROM sample WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash",
-            &marked)
-        let hasDeleted = try connection.integer("SELECT 1 FROM deleted WHERE series = ? LIMIT 1", .integer(series)) != nil
+        let (samples, duplicates) = (connection.samples, connection.duplicates)
+        try merge(rows, series, .stands, try samples.scan("start, hash", order: "start, hash"), &marked)
+        let hasDeleted = try samples.contains(.tombstones, of: series)
         if hasDeleted {
-            try merge(
-                rows, series, .deleted,
-                """
-                SELECT start, hash, ingest, replaced_by IS NOT NULL, seq FROM deleted WHERE series = ? AND start >= ? AND start <= ? AND NOT forgotten ORDER BY start, hash
-                """, &marked)
+            let tombstones = SampleTable.Rows.tombstones
+            let statement = try samples.scan(
+                Self.tombstone, among: tombstones, where: tombstones.isRemembered, order: "start, hash")
+            try merge(rows, series, .deleted, statement, &marked)
         }
-        if try connection.integer("SELECT 1 FROM reading_alias WHERE series = ? LIMIT 1", .integer(series)) != nil {
+        if try connection.repairs.hasAliases(series: series) {
             // The repaired sample of this reading exists.
-            try merge(
-                rows, series, .repaired,
-                """
-                SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash
-                """, &marked)
+            try merge(rows, series, .repaired, try connection.statement(RepairTable.aliases), &marked)
         }
-        if try connection.integer("SELECT 1 FROM place WHERE series = ? LIMIT 1", .integer(series)) != nil {
-            try merge(
-                rows, series, hasDeleted ? .placedOrDeleted : .placed,
-                "SELECT nominal, hash, start FROM place WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash",
-                &marked)
+        if try samples.hasSkewed(series) {
+            try merge(rows, series, hasDeleted ? .placedOrDeleted : .placed, try samples.scanSkewed(), &marked)
         }
         // Check duplicates after tombstones, because a row of an undone import is only missing if no other report of it
         // remains.
-        if try connection.integer("SELECT 1 FROM witness_row WHERE series = ? LIMIT 1", .integer(series)) != nil {
-            try merge(
-                rows, series, .witnesses,
-                """
-                SELECT start, hash, decision.ingest FROM witness_row CROSS JOIN decision ON decision.id = decision
-                WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash
-                """, &marked)
+        if try duplicates.contains(series: series) {
+            try merge(rows, series, .witnesses, try duplicates.scan(), &marked)
         }
         if !instants.isEmpty { shared[series] = Set(instants) }
         for reason in reasons.values { duplicateReport.count(reason) }
         return marked
     }
+
+    /// The columns of a tombstone.
+    private static let tombstone = "start, hash, ingest, replaced_by IS NOT NULL, seq"
 
     /// The table of an existing row, which determines the meaning of the statement's third and later columns.
     private enum Table { case stands, deleted, repaired, witnesses, placed, placedOrDeleted }
@@ -107,12 +95,10 @@ struct ExistingSamples {
         case .placed: try noteTime(row, statement.integer(2))
         case .placedOrDeleted:
             let start = statement.integer(2)
-            let tombstone = try connection.statement(
-                "SELECT start, hash, ingest, replaced_by IS NOT NULL, seq FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten"
-            )
+            let tombstone = try connection.samples.row(
+                Self.tombstone, at: SampleKey(series: row.series, start: start, high: row.high, low: row.low), among: .tombstones)
+            guard let tombstone else { return try noteTime(row, start) }
             defer { tombstone.reset() }
-            try tombstone.bind([.integer(row.series), .integer(start), .blob(row.place.hash)])
-            guard try tombstone.step() else { return try noteTime(row, start) }
             reasons[row.index] = try reason(tombstone, row.series)
         }
     }
@@ -133,18 +119,11 @@ struct ExistingSamples {
 
     private mutating func noteTime(_ row: SampleRow, _ start: Int64) throws(StoreError) {
         guard comparesTimes, !startsWhenAdded, row.start != start else { return }
-        let seq = try connection.integer(
-            "SELECT seq FROM sample WHERE series = ? AND start = ? AND hash = ?", .integer(row.series), .integer(start),
-            .blob(row.place.hash))
-        guard let seq else { return }
+        let place = SampleKey(series: row.series, start: start, high: row.high, low: row.low)
+        guard let (seq, isLive) = try connection.samples.number(at: place), isLive else { return }
         if bringer?.series != row.series || bringer?.seqs.contains(seq) != true {
-            let change = try connection.statement(
-                "SELECT first_seq, last_seq, ingest FROM change WHERE series = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1"
-            )
-            defer { change.reset() }
-            try change.bind([.integer(row.series), .integer(seq)])
-            guard try change.step(), change.integer(1) >= seq else { return }
-            bringer = (row.series, change.integer(0)...change.integer(1), change.integer(2))
+            guard let change = try connection.changeTable.entry(of: seq, series: row.series) else { return }
+            bringer = (row.series, change.seqs, change.ingest)
         }
         if let bringer { reasons[row.index] = .elsewhere(broughtBy: bringer.ingest) }
     }
@@ -154,11 +133,9 @@ struct ExistingSamples {
     private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> DuplicateReport.Reason? {
         let ingest = tombstone.integer(2)
         if fates[ingest] == nil {
-            let kind = try connection.text("SELECT kind FROM ingest WHERE id = ?", .integer(ingest))
-            let isRepair =
-                try connection.integer(
-                    "SELECT 1 FROM migration WHERE ingest = ? AND state = 'applied'", .integer(ingest)) != nil
-            fates[ingest] = (kind.flatMap(IngestKind.init(rawValue:)), isRepair)
+            let kind = try connection.ledger.kind(of: ingest)
+            let isRepair = try connection.repairs.isApplied(by: ingest)
+            fates[ingest] = (kind, isRepair)
         }
         guard let fate = fates[ingest] else { return nil }
         if tombstone.integer(3) != 0 { return fate.isRepair ? .repaired : nil }
@@ -177,11 +154,10 @@ struct ExistingSamples {
         one.nominal == other.nominal && one.low == other.low && one.high == other.high
     }
 
-    private mutating func merge(_ rows: [SampleRow], _ series: Int64, _ table: Table, _ sql: String, _ marked: inout [Int32])
-        throws(StoreError)
-    {
+    private mutating func merge(
+        _ rows: [SampleRow], _ series: Int64, _ table: Table, _ statement: Statement, _ marked: inout [Int32]
+    ) throws(StoreError) {
         guard let last = rows.last else { return }
-        let statement = try connection.statement(sql)
         defer { statement.reset() }
         var position = 0
         while position < rows.count {

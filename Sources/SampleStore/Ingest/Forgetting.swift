@@ -18,11 +18,11 @@ struct Forgetting {
 
     /// Removes the rows of the import and returns their number.
     func run(_ step: Step) throws -> Int {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         func tombstones(after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
             try table.tombstones(broughtBy: ingest, after: last, limit: limit)
         }
-        if try connection.integer("SELECT 1 FROM decision LIMIT 1") != nil {
+        if try !duplicates.isEmpty {
             try forEachPart(of: tombstones) { places in
                 try step { try handOver(places, $0) }
             }
@@ -32,7 +32,7 @@ struct Forgetting {
         try forEachPart(of: witnesses) { places in
             try step { _ in
                 try table.forgetPlaces(ofWitnesses: places)
-                try remove(witnesses: places)
+                for place in places { try duplicates.remove(place) }
             }
             count += places.count
         }
@@ -41,9 +41,7 @@ struct Forgetting {
             try step { _ in
                 let forgotten = try table.forget(places)
                 // Keep the ledger's sums correct. A forgotten row is replaced if the same sample is stored and deleted again.
-                try connection.run(
-                    "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-                    .integer(Int64(forgotten)))
+                try connection.settings.add(Int64(forgotten), to: "forgotten")
                 count += forgotten
             }
         }
@@ -62,35 +60,18 @@ struct Forgetting {
         }
     }
 
-    /// The next duplicates that the import brought, sorted by place.
     private func witnesses(after last: SampleKey?, limit: Int) throws(StoreError) -> [SampleKey] {
-        try connection.sampleKeys(
-            """
-            SELECT series, start, hash FROM witness_row WHERE (series, start, hash) > (?1, ?2, ?3)
-                AND decision IN (SELECT id FROM decision WHERE ingest = ?4) ORDER BY series, start, hash LIMIT ?5
-            """,
-            [
-                .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []), .integer(ingest),
-                .integer(Int64(limit)),
-            ])
+        try duplicates.places(broughtBy: ingest, after: last, limit: limit)
     }
 
-    private func remove(witnesses places: [SampleKey]) throws(StoreError) {
-        for place in places {
-            try connection.run(
-                "DELETE FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                .integer(place.start), .blob(place.hash))
-        }
-    }
+    private var duplicates: DuplicateTable { connection.duplicates }
 
     /// Removes what the import decided and quarantined.
     private func forgetDecisions() throws(StoreError) -> Int {
-        try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
+        try duplicates.removeDecisions(of: ingest)
         try forgetDecisionsOnForms()
-        try connection.run("DELETE FROM quarantine WHERE ingest = ? AND state <> 'accepted'", .integer(ingest))
-        try Judgements(connection: connection).removeOrphans()
-        try connection.run("DELETE FROM characteristic WHERE ingest = ?", .integer(ingest))
-        return connection.changes
+        try connection.quarantine.remove(broughtBy: ingest)
+        return try connection.removeCharacteristics(broughtBy: ingest)
     }
 
     /// Replaces each forgotten report with another report of the same reading. Duplicates were compared with the
@@ -108,71 +89,36 @@ struct Forgetting {
                 let heir = others.first(where: { history.form(of: $0.place).map(history.live.contains) ?? false })
                     ?? others.first(where: { $0.first == nil }) ?? others.first
             else { continue }
-            try connection.run(
-                "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",
-                .integer(place.series), .integer(place.start), .blob(place.hash), .integer(heir.place.series),
-                .integer(heir.place.start), .blob(heir.place.hash))
+            try connection.decisions.move(from: place, to: heir.place)
             if own.first == nil { try makeFirst(heir.place, insteadOf: place, reader, deletion) }
         }
     }
 
     /// Whether other reports may belong to the series' readings.
     private func isShared(_ series: Int64) throws(StoreError) -> Bool {
-        try connection.integer(
-            """
-            SELECT EXISTS(SELECT 1 FROM decision WHERE of_series = ?1)
-                OR EXISTS(SELECT 1 FROM witness_row WHERE series = ?1)
-            """, .integer(series)) == 1
+        if try duplicates.contains(series: series) { return true }
+        return try duplicates.contains(duplicatesOfSeries: series)
     }
 
     /// Makes another report the original of a reading. It becomes a sample, or a tombstone if it is not live.
     private func makeFirst(
         _ heir: SampleKey, insteadOf first: SampleKey, _ reader: MeasurementReader, _ deletion: Deletion
     ) throws(StoreError) {
-        let here: [Value] = [.integer(heir.series), .integer(heir.start), .blob(heir.hash)]
         if try reader.row(at: heir) == nil {
             // A row must become a sample before it can become a tombstone.
             try deletion.addWitness(heir)
             try deletion.bury([SampleTable.Burial(place: heir)])
         }
         for other in try reader.witnesses(of: first) where other != heir {
-            let place: [Value] = [.integer(other.series), .integer(other.start), .blob(other.hash)]
-            let known = try connection.integer(
-                """
-                SELECT other.id FROM witness_row CROSS JOIN decision AS own ON own.id = decision
-                    CROSS JOIN decision AS other ON (other.ingest, other.rule) = (own.ingest, own.rule) AND other.merge IS own.merge
-                WHERE series = ? AND start = ? AND hash = ? AND other.of_series = ?
-                """, place[0], place[1], place[2], here[0])
-            var decision = known
-            if decision == nil {
-                try connection.run(
-                    """
-                    INSERT INTO decision(ingest, of_series, rule, merge) SELECT ingest, ?, rule, merge FROM witness_row
-                        CROSS JOIN decision ON decision.id = decision WHERE series = ? AND start = ? AND hash = ?
-                    """, here[0], place[0], place[1], place[2])
-                decision = connection.lastInsertedRow
-            }
-            try connection.run(
-                "UPDATE witness_row SET decision = ?, of_start = ?, of_hash = ? WHERE series = ? AND start = ? AND hash = ?",
-                .optional(decision), here[1], here[2], place[0], place[1], place[2])
+            try duplicates.set(first: heir, of: other)
         }
-        try connection.run(
-            "DELETE FROM witness_row WHERE series = ? AND start = ? AND hash = ?", here[0], here[1], here[2])
+        try duplicates.remove(heir)
     }
 
     /// Removes the decisions about repaired forms of the readings. They do not apply when the readings are imported
     /// again.
     private func forgetDecisionsOnForms() throws(StoreError) {
-        guard try connection.integer("SELECT 1 FROM repaired LIMIT 1") != nil,
-            try connection.integer("SELECT 1 FROM decided LIMIT 1") != nil
-        else { return }
-        try connection.run(
-            """
-            WITH RECURSIVE form(series, start, hash) AS (
-                SELECT series, start, hash FROM deleted WHERE NOT forgotten AND \(SampleTable.bringer) = ?
-                UNION SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r
-                    ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged)
-            DELETE FROM decided WHERE (series, start, hash) IN (SELECT series, start, hash FROM form)
-            """, .integer(ingest))
+        guard try !connection.repairs.isEmpty(), try !connection.decisions.isEmpty else { return }
+        try connection.decisions.removeForms(ofTombstonesBroughtBy: ingest)
     }
 }

@@ -59,12 +59,7 @@ public final class Ingest: SampleSink {
     ) throws(StoreError) -> (Int64, IngestLock?) {
         do {
             return try store.connection.transaction {
-                try store.connection.run(
-                    "INSERT INTO ingest(kind, name, profile, zone, received, state, owner, notes) VALUES(?, ?, ?, ?, ?, 'running', ?, ?)",
-                    .text(description.kind.rawValue), .optional(description.name), .optional(description.profile),
-                    .optional(description.zone), .integer(description.received), .optional(description.owner),
-                    .optional(description.notes.isEmpty ? nil : description.notes.joined(separator: "\n")))
-                let id = store.connection.lastInsertedRow
+                let id = try store.connection.ledger.begin(description)
                 return (id, description.owner == nil ? nil : try IngestLock(id, of: store.path))
             }
         } catch let error as StoreError {
@@ -90,8 +85,7 @@ public final class Ingest: SampleSink {
         self.refusalsKept = refusalsKept
         entryCheck = EntryCheck(isSaved: account.kind == .save)
         lock = owner == nil ? nil : try IngestLock(account.id, of: store.path)
-        try connection.run(
-            "UPDATE ingest SET state = 'running', finished = NULL, owner = ? WHERE id = ?", .optional(owner), .integer(id))
+        try connection.ledger.resume(id, owner: owner)
     }
 
     /// Records a refused frame or reading.
@@ -279,7 +273,7 @@ public final class Ingest: SampleSink {
             }
             while !rows.isEmpty {
                 let later = try retellings.later(&rows, at: instants, of: type)
-                let table = SampleTable(connection: connection)
+                let table = connection.samples
                 // Exclude samples that are not live, because a flagged row would become live without a review.
                 let matches = try retellings.search(rows, at: instants, of: type, by: id).filter { try table.contains($0.of) }
                 try keepTold(matches, among: rows, of: type, &outcomes)
@@ -332,16 +326,17 @@ public final class Ingest: SampleSink {
     private func settle(
         _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
     ) throws(StoreError) {
-        let (table, deletion) = (SampleTable(connection: connection), Deletion(connection: connection, ingest: id))
+        let (table, decisions) = (connection.samples, connection.decisions)
         // A restored sample may be live without an active report, so a new report can take its place.
-        let hasDecisions = try deletion.hasDecisions
+        let hasDecisions = try !decisions.isEmpty
         var open: [SampleKey] = []
         for first in firsts {
             var isOpen = try !table.contains(first)
-            if !isOpen, hasDecisions { isOpen = try deletion.isRestored(first) }
+            if !isOpen, hasDecisions { isOpen = try decisions.isRestored(first) }
             if isOpen { open.append(first) }
         }
         guard !open.isEmpty else { return }
+        let deletion = Deletion(connection: connection, ingest: id)
         try Settlement(deletion).settle(open)
         try deletion.settleDerived()
         for (index, row) in zip(indices, rows) {
@@ -387,7 +382,7 @@ public final class Ingest: SampleSink {
     }
 
     private func insert(_ groups: [SeriesRows]) throws {
-        try SampleTable(connection: connection).add(groups, text: text, through: store.batch, by: id)
+        try connection.samples.add(groups, text: text, through: store.batch, by: id)
     }
 
     /// Adds the counts of this batch to the ledger.
@@ -409,32 +404,20 @@ public final class Ingest: SampleSink {
                 }
             }
         }
-        try connection.run(
-            """
-            UPDATE ingest SET stored = stored + ?, duplicate = duplicate + ?, quarantined = quarantined + ?, refused = refused + ?,
-                witnesses = witnesses + ?, linked = linked + ?
-            WHERE id = ?
-            """,
-            .integer(stored), .integer(duplicates), .integer(quarantined),
-            .integer(Int64(refusals.reduce(0) { $0 + $1.readings })), .integer(Int64(outcomes.isEmpty ? 0 : witnesses)),
-            .integer(Int64(outcomes.isEmpty ? 0 : linked)), .integer(id))
+        let ledger = connection.ledger
+        try ledger.add(
+            stored: stored, duplicate: duplicates, quarantined: quarantined,
+            refused: Int64(refusals.reduce(0) { $0 + $1.readings }), witnesses: Int64(outcomes.isEmpty ? 0 : witnesses),
+            linked: Int64(outcomes.isEmpty ? 0 : linked), to: id)
         for refusal in refusals {
             let counted = refusalsKept >= Self.maximumRefusals
             refusalsKept += 1
-            try connection.run(
-                """
-                INSERT INTO refused(ingest, reason, place_kind, place, count) VALUES(?, ?, ?, ?, ?)
-                ON CONFLICT DO UPDATE SET count = count + excluded.count
-                """,
-                .integer(id), .text(refusal.reason), .text(counted ? "more" : refusal.place.kind.rawValue),
-                .integer(counted ? 0 : Int64(refusal.place.number)), .integer(Int64(refusal.readings)))
+            try ledger.refuse(
+                refusal.readings, refusal.reason, placeKind: counted ? "more" : refusal.place.kind.rawValue,
+                place: counted ? 0 : Int64(refusal.place.number), by: id)
         }
         refusals.removeAll(keepingCapacity: true)
-        for (kind, count) in skipped {
-            try connection.run(
-                "INSERT INTO skipped(ingest, kind, count) VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-                .integer(id), .text(kind.name), .integer(Int64(count)))
-        }
+        for (kind, count) in skipped { try ledger.skip(count, kind.name, by: id) }
         skipped.removeAll(keepingCapacity: true)
     }
 
@@ -448,16 +431,10 @@ public final class Ingest: SampleSink {
     }
 
     /// Replaces the notes on the assumptions made.
-    public func note(_ notes: [String]) throws(StoreError) {
-        try connection.run(
-            "UPDATE ingest SET notes = ? WHERE id = ?", .optional(notes.isEmpty ? nil : notes.joined(separator: "\n")),
-            .integer(id))
-    }
+    public func note(_ notes: [String]) throws(StoreError) { try connection.ledger.set(notes: notes, of: id) }
 
     /// Sets the time zone of local times.
-    public func note(zone: String) throws(StoreError) {
-        try connection.run("UPDATE ingest SET zone = ? WHERE id = ?", .text(zone), .integer(id))
-    }
+    public func note(zone: String) throws(StoreError) { try connection.ledger.set(zone: zone, of: id) }
 
     /// Finishes the ledger entry.
     ///
@@ -467,9 +444,8 @@ public final class Ingest: SampleSink {
         do {
             try connection.transaction {
                 try account([], [])
-                try store.add(notes: duplicateReport.notes + nobodysNotes, to: id)
-                try connection.run(
-                    "UPDATE ingest SET finished = ?, state = ? WHERE id = ?", .integer(time), .text(state), .integer(id))
+                try connection.ledger.add(notes: duplicateReport.notes + nobodysNotes, to: id)
+                try connection.ledger.finish(id, at: time, state: state)
             }
         } catch {
             (refusals, skipped, refusalsKept, repeated) = noted

@@ -21,89 +21,26 @@ extension SampleStore {
         kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
         replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
-        let clause = """
-            WHERE kind = ?1 AND received >= ?2 AND received < ?3 AND state <> 'running' AND (?4 IS NULL OR name = ?4)
-                AND NOT EXISTS(SELECT 1 FROM ingest AS other WHERE other.undoes = ingest.id)
-            ORDER BY id DESC LIMIT 1
-            """
-        let found = try accounts(
-            clause, [.text(kind.rawValue), .integer(range.lowerBound), .integer(range.upperBound), .optional(name)])
-        guard let account = found.first else { return nil }
-        let kept = try connection.integer("SELECT count(*) FROM refused WHERE ingest = ?", .integer(account.id)) ?? 0
+        guard let account = try connection.ledger.last(kind, named: name, begunWithin: range) else { return nil }
         let ingest = try Ingest(
-            store: self, resuming: account, owner: owner, refusalsKept: Int(kept),
+            store: self, resuming: account, owner: owner, refusalsKept: try connection.ledger.refusalCount(of: account.id),
             replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies)
         return (ingest, account)
     }
 
     private func accounts(_ clause: String, _ bindings: [Value]) throws(StoreError) -> [IngestAccount] {
-        let statement = try connection.statement(
-            """
-            SELECT id, kind, name, profile, zone, received, finished, state, stored, duplicate, quarantined, refused, notes, deleted, restored,
-                witnesses, linked, owner
-            FROM ingest \(clause)
-            """)
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        var accounts: [IngestAccount] = []
-        while try statement.step() {
-            let id = statement.integer(0)
-            guard let kind = IngestKind(rawValue: statement.text(1)) else {
-                throw StoreError(.newer, "ledger entry \(id) was written by a newer Vitalgate: update this program")
-            }
-            var account = IngestAccount(
-                id: id, kind: kind, name: statement.optionalText(2),
-                profile: statement.optionalText(3), zone: statement.optionalText(4), received: statement.integer(5),
-                state: statement.text(7))
-            account.finished = statement.optionalInteger(6)
-            account.stored = Int(statement.integer(8))
-            account.duplicate = Int(statement.integer(9))
-            account.quarantined = Int(statement.integer(10))
-            account.refused = Int(statement.integer(11))
-            account.deleted = Int(statement.integer(13))
-            account.restored = Int(statement.integer(14))
-            account.witnesses = Int(statement.integer(15))
-            account.linked = Int(statement.integer(16))
-            account.owner = statement.optionalText(17)
-            account.notes = statement.optionalText(12)?.split(separator: "\n").map(String.init) ?? []
-            accounts.append(account)
-        }
-        for index in accounts.indices {
-            accounts[index].skipped = try skipped(by: accounts[index].id)
-            // A killed process could not update its entry. The next command that writes stores this state.
-            if accounts[index].state == "running", accounts[index].owner != nil, !IngestLock.isHeld(accounts[index].id, of: path)
-            {
-                accounts[index].state = "interrupted"
-            }
-        }
-        return accounts
+        try connection.ledger.accounts(clause, bindings).map(checked)
     }
 
-    private func skipped(by ingest: Int64) throws(StoreError) -> [String: Int] {
-        let statement = try connection.statement("SELECT kind, count FROM skipped WHERE ingest = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(ingest)])
-        var skipped: [String: Int] = [:]
-        while try statement.step() { skipped[statement.text(0)] = Int(statement.integer(1)) }
-        return skipped
+    /// Returns the entry as interrupted if its process ended. A killed process could not update its entry. The next command that writes
+    /// stores this state.
+    private func checked(_ account: IngestAccount) -> IngestAccount {
+        guard account.state == "running", account.owner != nil, !IngestLock.isHeld(account.id, of: path) else { return account }
+        var account = account
+        account.state = "interrupted"
+        return account
     }
 
     /// The refusals of a ledger entry: the first thousand with their places, then counts by reason.
-    public func refusals(of ingest: Int64) throws(StoreError) -> [RefusalEntry] {
-        let statement = try connection.statement(
-            """
-            SELECT reason, place_kind, place, count FROM refused WHERE ingest = ?
-            ORDER BY place_kind = 'more', place, reason
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(ingest)])
-        var entries: [RefusalEntry] = []
-        while try statement.step() {
-            entries.append(
-                RefusalEntry(
-                    reason: statement.text(0), placeKind: statement.text(1), place: statement.integer(2),
-                    count: Int(statement.integer(3))))
-        }
-        return entries
-    }
+    public func refusals(of ingest: Int64) throws(StoreError) -> [RefusalEntry] { try connection.ledger.refusals(of: ingest) }
 }

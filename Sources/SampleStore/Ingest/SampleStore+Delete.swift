@@ -71,10 +71,10 @@ extension SampleStore {
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
             var (named, objects): ([SampleKey], [SampleKey]) = ([], [])
-            let (owned, table) = (OwnedObjects(connection: connection), SampleTable(connection: connection))
+            let (owned, table) = (OwnedObjects(connection: connection), connection.samples)
             for uuid in uuids {
                 var places: [SampleKey] = []
-                for place in try self.places(of: uuid, in: "sample") where try !named.contains(place) && table.contains(place) {
+                for place in try self.places(of: uuid, among: .live) where try !named.contains(place) && table.contains(place) {
                     places.append(place)
                 }
                 guard !places.isEmpty else { throw StoreError(.invalid, "there is no sample \(uuid)") }
@@ -99,13 +99,13 @@ extension SampleStore {
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
         try change(description) { _, deletion in
-            let table = SampleTable(connection: connection)
+            let table = connection.samples
             var places: [SampleKey] = []
             // The objects of a sample arrived before it.
             let theirs = withObjects ? try placesDeleted(with: uuids) : []
             for uuid in try inOrder(uuids) {
                 let known = places.count
-                for place in try self.places(of: uuid, in: "deleted")
+                for place in try self.places(of: uuid, among: .tombstones)
                 where try !places.contains(place) && table.contains(place, among: .tombstones) {
                     places.append(place)
                 }
@@ -116,7 +116,7 @@ extension SampleStore {
             try settlement.settle(theirs + places)
             for uuid in uuids {
                 var isThere = false
-                for place in try self.places(of: uuid, in: "sample") where try table.contains(place) { isThere = true }
+                for place in try self.places(of: uuid, among: .live) where try table.contains(place) { isThere = true }
                 guard isThere else { throw try reasonNotToRestore(uuid, settlement) }
             }
             var count = 0
@@ -138,18 +138,18 @@ extension SampleStore {
 
     /// The error that explains why a sample could not be restored.
     private func reasonNotToRestore(_ uuid: SampleIdentity, _ settlement: Settlement) throws(StoreError) -> StoreError {
-        let names = WitnessRows(connection: connection)
-        for place in try places(of: uuid, in: "deleted") {
+        let names = connection.samples
+        for place in try places(of: uuid, among: .tombstones) {
             let history = try settlement.reader.measurement(of: place).history
             let root = history.root(of: place)
             if let next = history.repaired.first(where: { $0.isActive && $0.old == place }) {
                 var new: SampleIdentity?
-                if let place = next.new { new = try names.uuid(of: place) }
+                if let place = next.new { new = try names.identity(at: place) }
                 return StoreError(
                     .invalid,
                     "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: undo it with 'vitalgate repair undo'")
             }
-            if root != place, let original = try names.uuid(of: root), history.form(of: root) != place {
+            if root != place, let original = try names.identity(at: root), history.form(of: root) != place {
                 return StoreError(
                     .invalid, "\(uuid) was created by a repair that was undone: use 'vitalgate restore \(original)' instead")
             }
@@ -169,7 +169,7 @@ extension SampleStore {
         let owned = OwnedObjects(connection: connection)
         var (own, theirs): (Set<SampleKey>, [SampleKey]) = ([], [])
         for uuid in uuids {
-            for place in try places(of: uuid, in: "deleted") {
+            for place in try places(of: uuid, among: .tombstones) {
                 own.insert(place)
                 theirs += try owned.placesDeleted(with: place)
             }
@@ -182,10 +182,8 @@ extension SampleStore {
         guard uuids.count > 1 else { return uuids }
         var numbers: [SampleIdentity: Int64] = [:]
         for uuid in uuids {
-            for place in try places(of: uuid, in: "deleted") {
-                numbers[uuid] = try connection.integer(
-                    "SELECT seq FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(place.series),
-                    .integer(place.start), .blob(place.hash))
+            for place in try places(of: uuid, among: .tombstones) {
+                numbers[uuid] = try table.tombstone(at: place, evenForgotten: true)?.number
             }
         }
         return uuids.sorted { numbers[$0] ?? 0 < numbers[$1] ?? 0 }
@@ -203,10 +201,8 @@ extension SampleStore {
                 let count = try body(ingest.id, deletion)
                 try deletion.settleDerived()
                 guard count > 0 || deletion.hasChangedMore else { throw NothingToChange() }
-                try connection.run(
-                    "UPDATE ingest SET finished = ?, state = 'done', deleted = ?, restored = ? WHERE id = ?",
-                    .integer(description.received), .integer(Int64(deletion.deleted)), .integer(Int64(deletion.restored)),
-                    .integer(ingest.id))
+                try connection.ledger.finish(
+                    ingest.id, at: description.received, deleted: deletion.deleted, restored: deletion.restored)
                 return (ingest.id, count)
             }
         } catch is NothingToChange {

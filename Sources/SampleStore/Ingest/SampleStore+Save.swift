@@ -34,12 +34,12 @@ extension SampleStore {
 
     private func noteInputs(_ inputs: [[SampleIdentity]], of batch: [GatedSample], _ deletion: Deletion) throws(StoreError) {
         guard !inputs.isEmpty else { return }
-        let (derived, settlement) = (DerivedSamples(connection: connection), Settlement(deletion))
+        let (derived, settlement) = (connection.derived, Settlement(deletion))
         for (gated, uuids) in zip(batch, inputs) where !uuids.isEmpty {
             var places: [SampleKey] = []
-            for uuid in uuids { places += try self.places(of: uuid, in: "sample") }
-            for place in try Replacements.places(of: gated.sample.identity, connection) {
-                try derived.note(place, from: places)
+            for uuid in uuids { places += try self.places(of: uuid, among: .live) }
+            for place in try connection.samples.places(of: gated.sample.identity) {
+                try derived.add(place, from: places)
                 // The sample may have been withdrawn after an earlier computation.
                 try settlement.settle([place])
             }

@@ -101,7 +101,7 @@ extension SampleStore {
     }
 
     private func settleJudgements(_ chain: [Int64], by ingest: Int64, _ settlement: Settlement) throws {
-        let judgements = Judgements(connection: connection)
+        let judgements = connection.quarantine
         for entry in chain {
             try judgements.settle(touchedBy: entry)
             guard try !settlement.reader.states.isActive(entry) else { continue }

@@ -88,13 +88,9 @@ final class BodyCheck {
     /// Whether a UUID belongs to a sample that is live, deleted, kept as a duplicate, or in quarantine.
     private func exists(_ text: String) throws(StoreError) -> Bool {
         guard let uuid = SampleIdentity(text) else { return false }
-        if try !Replacements.places(of: uuid, connection).isEmpty { return true }
-        if try connection.integer("SELECT 1 FROM quarantine WHERE uuid = ?", .text(uuid.description)) != nil { return true }
-        let low = Int64(uuid.milliseconds) * 1000
-        return try connection.integer(
-            """
-            SELECT 1 FROM series JOIN witness AS w ON w.series = series.id AND w.start BETWEEN ? AND ? AND w.hash = ? LIMIT 1
-            """, .integer(low), .integer(low + 999), .blob(uuid.storedHash)) != nil
+        if try !connection.samples.places(of: uuid).isEmpty { return true }
+        if try connection.quarantine.contains(uuid) { return true }
+        return try connection.duplicates.contains(uuid)
     }
 
     /// Notes the bodies that no sample refers to. Undoing an import permanently forgets its rows but keeps their

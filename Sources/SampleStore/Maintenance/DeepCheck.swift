@@ -63,7 +63,7 @@ struct DeepCheck {
             SELECT count(*) FROM repaired AS r WHERE NOT EXISTS(SELECT 1 FROM sample AS s
                 WHERE s.series = r.old_series AND s.start = r.old_start AND s.hash = r.old_hash)
             AND NOT EXISTS(SELECT 1 FROM deleted AS d WHERE d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash)
-            AND NOT \(ErasedRepairs.isFromNowhere)
+            AND NOT \(RepairTable.isFromNowhere)
             """
         ),
         (
@@ -170,16 +170,16 @@ struct DeepCheck {
     /// Checks that every repaired sample leads back to one that was received.
     private func cycles() throws(StoreError) -> [String] {
         let statement = try Statement(connection, "SELECT series, start, hash FROM repaired")
-        let replacements = Replacements(connection: connection)
+        let replacements = connection.repairs
         var endless = 0
         while try statement.step() {
             var place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
             var length = 0
-            while length < Replacements.longestChain, let origin = try replacements.origin(of: place) {
+            while length < RepairTable.longestChain, let origin = try replacements.origin(of: place) {
                 place = origin.place
                 length += 1
             }
-            if length == Replacements.longestChain { endless += 1 }
+            if length == RepairTable.longestChain { endless += 1 }
         }
         return endless > 0 ? ["\(endless) repaired samples have no received original"] : []
     }

@@ -50,26 +50,21 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var counted: [StoreSummary.Series] = []
-        let statement = try connection.statement("SELECT count(*), min(start), max(start) FROM sample WHERE series = ?")
         for series in try series(matching: SampleQuery()) {
-            statement.reset()
-            try statement.bind([.integer(series.id)])
-            guard try statement.step(), statement.integer(0) > 0 else { continue }
+            guard let (count, first, last) = try table.count(of: series.id) else { continue }
             counted.append(
                 StoreSummary.Series(
-                    description: series, count: Int(statement.integer(0)), first: Instant(microseconds: statement.integer(1)),
-                    last: Instant(microseconds: statement.integer(2))))
+                    description: series, count: count, first: Instant(microseconds: first), last: Instant(microseconds: last)))
         }
-        statement.reset()
         let pages = try connection.integer("PRAGMA page_count") ?? 0
         let size = try connection.integer("PRAGMA page_size") ?? 0
         var log = stat()
         let logBytes = stat(path + "-wal", &log) == 0 ? Int(log.st_size) : 0
         return StoreSummary(
             path: path, bytes: Int(pages * size) + logBytes, samples: counted.reduce(0) { $0 + $1.count },
-            deleted: Int(try connection.integer("SELECT count(*) FROM deleted") ?? 0),
-            quarantined: Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0),
-            ingests: Int(try connection.integer("SELECT count(*) FROM ingest") ?? 0), lastChange: try lastChange(),
+            deleted: Int(try table.count(.tombstones, evenForgotten: true)),
+            quarantined: try connection.quarantine.heldCount(), ingests: try connection.ledger.count(),
+            lastChange: try lastChange(),
             subject: subject,
             schema: Int(try connection.integer("PRAGMA user_version") ?? 0), series: counted)
     }

@@ -30,12 +30,10 @@ extension SampleStore {
     }
 
     static func earliestPermittedDates(_ connection: Connection) throws(StoreError) -> [SampleType: Instant] {
-        let rows = try connection.statement("SELECT name, value FROM setting WHERE name > '\(prefix)' AND name < 'earliest!'")
-        defer { rows.reset() }
         var dates: [SampleType: Instant] = [:]
-        while try rows.step() {
-            guard let type = SampleType(rows.text(0).dropFirst(prefix.count)) else { continue }
-            dates[type] = Instant(microseconds: rows.integer(1))
+        for setting in try connection.settings.values(withPrefix: prefix) {
+            guard let type = SampleType(setting.name.dropFirst(prefix.count)), let time = Int64(setting.text) else { continue }
+            dates[type] = Instant(microseconds: time)
         }
         return dates
     }
@@ -97,9 +95,8 @@ extension SampleStore {
                     let part = try remove(dates, by: sum.ingest, untold: try firstUntold(targets), &walk)
                     sum.samples += part.samples
                     sum.tombstones += part.tombstones
-                    try connection.run(
-                        "UPDATE ingest SET finished = ?, state = ?, deleted = ? WHERE id = ?", .integer(description.received),
-                        .text(walk.isDone ? "done" : "interrupted"), .integer(Int64(sum.samples)), .integer(sum.ingest))
+                    try connection.ledger.finish(
+                        sum.ingest, at: description.received, state: walk.isDone ? "done" : "interrupted", deleted: sum.samples)
                     return sum
                 }
             }
@@ -111,11 +108,7 @@ extension SampleStore {
     }
 
     private func setEarliest(_ dates: [SampleType: Instant]) throws(StoreError) {
-        for (type, date) in dates {
-            try connection.run(
-                "INSERT INTO setting VALUES(?1, ?2) ON CONFLICT(name) DO UPDATE SET value = max(value, ?2)",
-                .text(Self.prefix + type.id), .integer(date.microseconds))
-        }
+        for (type, date) in dates { try connection.settings.raise(Self.prefix + type.id, to: date.microseconds) }
     }
 
     /// The number of the last change that every target has received, or `Int64.max` if no target is waited for.
@@ -196,15 +189,6 @@ extension SampleStore {
         let number: String
         let rows: String
         let bindings: [Value]
-        /// SQL for whether an applied repair created or replaced the row. It looks up the row, because the map of
-        /// repairs may be long.
-        static let isRepaired = """
-            (EXISTS(SELECT 1 FROM repaired AS r CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
-                    WHERE (r.series, r.start, r.hash) = (row.series, row.start, row.hash))
-                OR EXISTS(SELECT 1 FROM repaired AS r INDEXED BY repaired_by_old
-                    CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
-                    WHERE (r.old_series, r.old_start, r.old_hash) = (row.series, row.start, row.hash)))
-            """
 
         init(_ rows: SampleTable.Rows, of series: Int64, from start: Int64 = .min, before date: Instant, untold: Int64) {
             number = rows == .live ? "seq" : "deleted_seq"
@@ -219,7 +203,7 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             SELECT count(*) FILTER (WHERE \(ended.number) > ?3),
-                count(*) FILTER (WHERE \(ended.number) <= ?3 AND \(Ended.isRepaired)), count(*) \(ended.rows)
+                count(*) FILTER (WHERE \(ended.number) <= ?3 AND \(RepairTable.isRepaired)), count(*) \(ended.rows)
             """)
         defer { statement.reset() }
         try statement.bind(ended.bindings)
@@ -232,9 +216,9 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
-                start + (SELECT skew FROM context WHERE context.id = row.context), \(ended.number), \(isLive ? 1 : 0),
+                start + \(SeriesTable.skew(of: "row.context")), \(ended.number), \(isLive ? 1 : 0),
                 \(isLive ? "1" : "NOT forgotten")
-            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(Ended.isRepaired) ORDER BY start LIMIT ?5
+            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?5
             """)
         defer { statement.reset() }
         try statement.bind(ended.bindings + [.integer(Int64(max(0, limit)))])
@@ -245,7 +229,7 @@ extension SampleStore {
     /// Writes one change log entry per series, up to the start of the last removed row, and the number that a reader
     /// must have reached.
     private func announce(_ dates: [SampleType: Instant], _ walk: PruningWalk, by ingest: Int64) throws(StoreError) {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         var number = try table.lastNumber()
         let log = ChangeLog(connection: connection, cause: ingest)
         for series in try allSeries() {
@@ -253,7 +237,7 @@ extension SampleStore {
                 let low = try connection.integer(
                     "SELECT min(start) FROM pruned WHERE series = ? AND live HAVING count(*) > 0", .integer(series.id))
             else { continue }
-            try Summaries.forget(series: series.id, from: low, to: date.microseconds, connection)
+            try connection.summaries.forget(series: series.id, from: low, to: date.microseconds)
             // If the process is killed now, no row with a later start is removed, and rows that ended earlier also
             // started earlier.
             let before = min(date.microseconds, walk.reached(series.id) ?? .max)
@@ -262,34 +246,21 @@ extension SampleStore {
             try log.insertPruning(series: series.id, seq: number, low: low, before: before, ingest: ingest)
         }
         let last = try connection.integer("SELECT max(number) FROM pruned") ?? 0
-        try connection.run(
-            "INSERT INTO setting VALUES('pruned', ?1) ON CONFLICT(name) DO UPDATE SET value = max(value, ?1)", .integer(last))
+        try connection.settings.raise("pruned", to: last)
         try Restriction.noteLost(connection)
         try table.setLast(number: number)
     }
 
     private func removeMarked() throws(StoreError) {
-        let marked = "(SELECT series, start, hash FROM pruned)"
         let counted = try connection.integer("SELECT count(*) FROM pruned WHERE counts") ?? 0
-        try SampleTable(connection: connection).removePruned()
-        for statement in [
-            "DELETE FROM \(Records.byPlace(connection)) WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM decided WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM derived WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM granted_object WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM link WHERE (series, start, hash) IN \(marked) OR (of_series, of_start, of_hash) IN \(marked)",
-            "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(WitnessRows.ofFirsts(in: "pruned")))",
-            // Only repairs that were undone still have rows here.
-            "DELETE FROM repaired WHERE (series, start, hash) IN \(marked)",
-            "DELETE FROM repaired INDEXED BY repaired_by_old WHERE (old_series, old_start, old_hash) IN \(marked) AND merged",
-            """
-            UPDATE repaired INDEXED BY repaired_by_old SET \(ErasedRepairs.nowhere)
-            WHERE (old_series, old_start, old_hash) IN \(marked)
-            """,
-        ] { try connection.run(statement) }
+        try connection.samples.removePruned()
+        try connection.records.removePruned()
+        try connection.decisions.removePruned()
+        try connection.derived.removePruned()
+        try connection.duplicates.removePruned()
+        try connection.repairs.removePruned()
+        try connection.grants.removePruned()
         // Count the removed rows as forgotten, so that the ledger's sums stay correct.
-        try connection.run(
-            "INSERT INTO setting VALUES('forgotten', ?) ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-            .integer(counted))
+        try connection.settings.add(counted, to: "forgotten")
     }
 }

@@ -70,14 +70,13 @@ extension SampleStore {
 
     /// Checks that each series has the kind of its type. Unknown types and kinds, from a newer version, are skipped.
     private func checkKinds() throws(StoreError) -> [String] {
-        let statement = try Statement(connection, "SELECT id, type, kind FROM series ORDER BY id")
         var problems: [String] = []
-        while try statement.step() {
-            guard let kind = SampleKind(rawValue: statement.integer(2)), let type = SampleType(statement.text(1)), type.isKnown,
-                type.kind != kind
-            else { continue }
+        for (series, name, number) in try connection.series.kinds() {
+            guard let kind = SampleKind(rawValue: number), let type = SampleType(name), type.isKnown, type.kind != kind else {
+                continue
+            }
             problems.append(
-                "\(type.id) (series \(statement.integer(0))): its kind is \(kind.name) instead of \(type.kind.name)")
+                "\(type.id) (series \(series)): its kind is \(kind.name) instead of \(type.kind.name)")
         }
         return problems
     }
@@ -98,28 +97,18 @@ extension SampleStore {
             FROM change WHERE NOT deletion
             """)
         while try changes.step() { counts[changes.integer(0), default: 0] += changes.integer(1) }
-        let statement = try Statement(
-            connection, "SELECT id, stored FROM ingest WHERE kind IN \(IngestKind.bringing) ORDER BY id")
-        while try statement.step() {
-            let (id, stored) = (statement.integer(0), statement.integer(1))
+        for (id, stored) in try connection.ledger.stored() {
             let found = counts[id] ?? 0
             // A sample that was deleted and restored belongs to the restoration, so fewer may be found.
             if found > stored { problems.append("ledger entry \(id): \(stored) stored according to the ledger, \(found) found") }
         }
-        let refusals = try Statement(
-            connection,
-            """
-            SELECT id, refused, coalesce((SELECT sum(count) FROM refused WHERE ingest = ingest.id), 0) AS kept FROM ingest WHERE refused <> kept
-            """)
-        while try refusals.step() {
-            problems.append(
-                "ledger entry \(refusals.integer(0)): \(refusals.integer(1)) refused, \(refusals.integer(2)) reasons stored")
+        for (id, refused, reasons) in try connection.ledger.wrongRefusals() {
+            problems.append("ledger entry \(id): \(refused) refused, \(reasons) reasons stored")
         }
-        let total = try connection.integer("SELECT sum(stored) FROM ingest") ?? 0
-        let accepted = try connection.integer("SELECT value FROM setting WHERE name = 'accepted'") ?? 0
-        let live = try connection.integer("SELECT count(*) FROM sample") ?? 0
-        let dead = try connection.integer("SELECT count(*) FROM deleted WHERE NOT forgotten") ?? 0
-        let forgotten = try connection.integer("SELECT value FROM setting WHERE name = 'forgotten'") ?? 0
+        let total = try connection.ledger.storedSum()
+        let accepted = try connection.settings.integer("accepted") ?? 0
+        let (live, dead) = (try table.count(.live), try table.count(.tombstones))
+        let forgotten = try connection.settings.integer("forgotten") ?? 0
         let counted = total + accepted - forgotten
         if counted != live + dead {
             problems.append("the ledger counts \(counted) samples, but the store has \(live + dead)")
@@ -158,7 +147,7 @@ extension SampleStore {
             ),
             (
                 "samples numbered after the last change",
-                "SELECT count(*) FROM sample WHERE seq > (SELECT value FROM setting WHERE name = 'seq')"
+                "SELECT count(*) FROM sample WHERE seq > \(SettingTable.value("seq"))"
             ),
         ] {
             let count = try connection.integer(sql) ?? 0
@@ -212,33 +201,23 @@ extension SampleStore {
     }
 
     private func isRecord(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
-        let hash = sample.identity.storedHash
-        let statement = try connection.statement(
-            "SELECT id, version FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(sample.start.microseconds), .blob(hash)])
-        while try statement.step() {
-            let record = RecordIdentifier(id: statement.text(0), version: statement.integer(1))
-            if SampleIdentity(series: key, start: sample.nominalStart, record: record) == sample.identity { return true }
+        let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
+        return try connection.records.records(at: place).contains { record in
+            SampleIdentity(series: key, start: sample.nominalStart, record: record) == sample.identity
         }
-        return false
     }
 
     /// Whether the UUID of a repaired sample matches its original and the repair, or `nil` if the sample was not
     /// repaired.
     private func isRepaired(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool? {
         let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
-        if try Replacements(connection: connection).isFromNowhere(place) { return true }
-        guard let origin = try Replacements(connection: connection).origin(of: place) else { return nil }
-        let repair = try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(origin.migration))
-        let skew = try connection.integer(
-            """
-            SELECT skew FROM deleted JOIN context ON context.id = deleted.context WHERE series = ?1 AND start = ?2 AND hash = ?3
-            UNION ALL SELECT skew FROM sample JOIN context ON context.id = sample.context WHERE series = ?1 AND start = ?2 AND hash = ?3
-            """, .integer(origin.place.series), .integer(origin.place.start), .blob(origin.place.hash))
-        guard let repair, let skew else { return false }
+        if try connection.repairs.isFromNowhere(place) { return true }
+        guard let origin = try connection.repairs.origin(of: place) else { return nil }
+        let repair = try connection.repairs.text(of: origin.migration)
+        let received = try table.identity(at: origin.place, among: [.tombstones, .live])
+        guard let repair, let received else { return false }
         return SampleIdentity(
-            series: key, start: sample.start.microseconds, repaired: origin.place.identity(skew: skew), by: repair)
+            series: key, start: sample.start.microseconds, repaired: received, by: repair)
             == sample.identity
     }
 }

@@ -9,8 +9,7 @@ final class LedgerStates {
     /// Whether an entry is active. An entry that was removed from the ledger counts as active.
     func isActive(_ entry: Int64) throws(StoreError) -> Bool {
         if let known = active[entry] { return known }
-        let isActive =
-            try connection.integer("SELECT 1 FROM main.ingest WHERE id = ? AND state = 'undone'", .integer(entry)) == nil
+        let isActive = try !connection.ledger.isUndone(entry)
         active[entry] = isActive
         return isActive
     }
@@ -19,26 +18,16 @@ final class LedgerStates {
     /// undoing that last one makes it active again.
     func changed(_ entry: Int64) throws(StoreError) -> Int64 {
         if let known = changed[entry] { return known }
-        let last = try connection.integer(
-            """
-            WITH RECURSIVE later(id) AS (
-                SELECT ?1 UNION SELECT ingest.id FROM later CROSS JOIN main.ingest ON ingest.undoes = later.id)
-            SELECT max(id) FROM later
-            """, .integer(entry))
-        changed[entry] = last ?? entry
-        return last ?? entry
+        let last = try connection.ledger.lastUndo(of: entry)
+        changed[entry] = last
+        return last
     }
 
     /// Returns the entry, the entry it undoes, the one that this undoes, and so on. Their states change when the entry is undone.
     func chain(from entry: Int64) throws(StoreError) -> [Int64] {
         var chain = [entry]
         // An entry is newer than the one it undoes.
-        while let last = chain.last,
-            let next = try connection.integer("SELECT undoes FROM ingest WHERE id = ? AND undoes IS NOT NULL", .integer(last)),
-            next < last
-        {
-            chain.append(next)
-        }
+        while let last = chain.last, let next = try connection.ledger.undone(by: last), next < last { chain.append(next) }
         return chain
     }
 
@@ -53,10 +42,9 @@ final class LedgerStates {
     /// Undoes the first entry of a chain. The states of the chain's entries alternate: the first is undone, the second active again, and so
     /// on.
     func undo(_ chain: [Int64], by undoing: Int64) throws(StoreError) {
-        try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .optional(chain.first), .integer(undoing))
+        try connection.ledger.set(undone: chain.first, by: undoing)
         for (index, entry) in chain.enumerated() {
-            try connection.run(
-                "UPDATE ingest SET state = ? WHERE id = ?", .text(index % 2 == 0 ? "undone" : "done"), .integer(entry))
+            try connection.ledger.set(state: index % 2 == 0 ? "undone" : "done", of: entry)
         }
         active.removeAll()
         changed.removeAll()

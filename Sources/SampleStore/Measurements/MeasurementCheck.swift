@@ -31,7 +31,7 @@ struct MeasurementCheck {
         """,
         """
         SELECT series, start, hash FROM deleted WHERE NOT forgotten AND replaced_by IS NULL
-            AND (SELECT state FROM ingest WHERE ingest.id = \(SampleTable.bringer)) <> 'undone'
+            AND \(LedgerTable.state(of: SampleTable.bringer)) <> 'undone'
             AND NOT EXISTS(SELECT 1 FROM decided AS d WHERE (d.series, d.start, d.hash) = (deleted.series, deleted.start, deleted.hash))
         """,
     ]

@@ -94,13 +94,15 @@ final class MeasurementReader {
     func root(of place: SampleKey) throws(StoreError) -> SampleKey {
         guard try traces(of: place.series).isRepaired else { return place }
         var place = place
-        for _ in 0..<Replacements.longestChain {
-            guard let origin = try Replacements(connection: connection).origin(of: place)?.place else { break }
+        for _ in 0..<RepairTable.longestChain {
+            guard let origin = try connection.repairs.origin(of: place)?.place else { break }
             // The original may have been pruned or erased, which ends the search. A forgotten original is still the reading, although
             // nothing reports it.
             var isThere = try row(at: origin) != nil
             if !isThere { isThere = try witness(at: origin) != nil }
-            if !isThere { isThere = try isForgotten(origin) }
+            if !isThere {
+                isThere = try connection.samples.contains(origin, among: .tombstones, evenForgotten: true)
+            }
             guard isThere else { break }
             place = origin
         }
@@ -111,35 +113,21 @@ final class MeasurementReader {
 
     private func traces(of series: Int64) throws(StoreError) -> Traces {
         if let known = traces[series] { return known }
-        func has(_ rows: String) throws(StoreError) -> Bool {
-            try connection.integer("SELECT 1 FROM \(rows) = ? LIMIT 1", .integer(series)) != nil
-        }
+        let duplicates = connection.duplicates
         let found = Traces(
-            isDecided: try has("decided WHERE series"), isRepaired: try has("repaired WHERE series"),
-            wasRepaired: try has("repaired INDEXED BY repaired_by_old WHERE old_series"),
-            hasWitnesses: try has("decision WHERE of_series"), isWitness: try has("witness_row WHERE series"),
-            hasRecords: try has("record WHERE series"), isDerived: try has("derived WHERE series"))
+            isDecided: try connection.decisions.contains(series: series),
+            isRepaired: try connection.repairs.contains(series: series),
+            wasRepaired: try connection.repairs.contains(originalsOfSeries: series),
+            hasWitnesses: try duplicates.contains(duplicatesOfSeries: series), isWitness: try duplicates.contains(series: series),
+            hasRecords: try records.contains(series: series),
+            isDerived: try connection.derived.contains(series: series))
         traces[series] = found
         return found
     }
 
     /// Returns the change number of the row and whether it is live.
     func row(at place: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
-        let statement = try connection.statement(
-            """
-            SELECT seq, 1 FROM main.sample WHERE series = ?1 AND start = ?2 AND hash = ?3
-            UNION ALL SELECT seq, 0 FROM main.deleted WHERE series = ?1 AND start = ?2 AND hash = ?3 AND NOT forgotten
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        return (statement.integer(0), statement.integer(1) != 0)
-    }
-
-    private func isForgotten(_ place: SampleKey) throws(StoreError) -> Bool {
-        try connection.integer(
-            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ?", .integer(place.series), .integer(place.start),
-            .blob(place.hash)) != nil
+        try connection.samples.number(at: place)
     }
 
     private func note(_ place: SampleKey, _ found: inout Found) throws(StoreError) -> (number: Int64, isLive: Bool)? {
@@ -163,18 +151,8 @@ final class MeasurementReader {
             let old = forms[index]
             index += 1
             guard try traces(of: old.series).wasRepaired else { continue }
-            let statement = try connection.statement(
-                """
-                SELECT series, start, hash, merged, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
-                FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? AND old_start = ? AND old_hash = ?
-                """)
-            defer { statement.reset() }
-            try statement.bind([.integer(old.series), .integer(old.start), .blob(old.hash)])
-            while try statement.step() {
-                let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-                let isMerged = statement.integer(3) != 0
-                found.history.repaired.append(
-                    .init(old: old, new: isMerged ? nil : new, isActive: statement.integer(4) != 0))
+            for (new, isMerged, isActive) in try connection.repairs.successors(of: old) {
+                found.history.repaired.append(.init(old: old, new: isMerged ? nil : new, isActive: isActive))
                 guard !isMerged, !forms.contains(new) else { continue }
                 forms.append(new)
             }
@@ -185,31 +163,17 @@ final class MeasurementReader {
 
     private func readDecisions(at place: SampleKey, _ found: inout Found) throws(StoreError) {
         guard try traces(of: place.series).isDecided else { return }
-        let statement = try connection.statement("SELECT ingest, what FROM decided WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        while try statement.step() {
-            guard let kind = MeasurementHistory<SampleKey>.Decision.Kind(rawValue: statement.integer(1)) else { continue }
-            let entry = statement.integer(0)
+        for (entry, kind) in try connection.decisions.decisions(on: place) {
             found.history.decisions.append(.init(kind, place: place, entry: entry, isActive: try states.isActive(entry)))
         }
     }
 
     /// Returns the original that a reading was found to duplicate. `isSame` is false if the merge that found it is undone.
     private func witness(at place: SampleKey) throws(StoreError) -> (first: SampleKey, ingest: Int64, isSame: Bool)? {
-        guard try traces(of: place.series).isWitness else { return nil }
-        let statement = try connection.statement(
-            """
-            SELECT of_series, of_start, of_hash, ingest, merge FROM main.witness_row CROSS JOIN main.decision ON decision.id = decision
-            WHERE series = ? AND start = ? AND hash = ?
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        let first = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-        let (ingest, merge) = (statement.integer(3), statement.optionalInteger(4))
-        if let merge, try !states.isActive(merge) { return (first, ingest, false) }
-        return (first, ingest, true)
+        guard try traces(of: place.series).isWitness, let own = try connection.duplicates.duplicate(at: place)
+        else { return nil }
+        if let merge = own.merge, try !states.isActive(merge) { return (own.first, own.ingest, false) }
+        return (own.first, own.ingest, true)
     }
 
     /// Returns the sample that the reading was compared with, or the reading itself if it is not a duplicate.
@@ -221,14 +185,10 @@ final class MeasurementReader {
     /// Returns the readings that were found to duplicate the sample.
     func witnesses(of place: SampleKey) throws(StoreError) -> [SampleKey] {
         guard try traces(of: place.series).hasWitnesses else { return [] }
-        let statement = try connection.statement(
-            WitnessRows.ofFirst("series, start, hash, merge", "TRUE", order: "series, start"))
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
         var found: [SampleKey] = []
-        while try statement.step() {
-            if let merge = statement.optionalInteger(3), try !states.isActive(merge) { continue }
-            try found.append(SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
+        for duplicate in try connection.duplicates.duplicates(of: place) {
+            if let merge = duplicate.merge, try !states.isActive(merge) { continue }
+            found.append(duplicate.place)
         }
         return found
     }
@@ -236,15 +196,10 @@ final class MeasurementReader {
     /// Whether the inputs of a computed sample are live. Pruned inputs count as valid.
     private func isFounded(_ place: SampleKey) throws(StoreError) -> Bool {
         guard try traces(of: place.series).isDerived else { return true }
-        let isGone = try connection.integer(
-            """
-            SELECT min(isGone) FROM (SELECT max(
-                    EXISTS(SELECT 1 FROM deleted AS x WHERE (x.series, x.start, x.hash) = (of_series, of_start, of_hash))
-                    AND NOT EXISTS(SELECT 1 FROM sample AS x WHERE (x.series, x.start, x.hash) = (of_series, of_start, of_hash))) AS isGone
-                FROM derived WHERE series = ? AND start = ? AND hash = ? GROUP BY basis)
-            """, .integer(place.series), .integer(place.start), .blob(place.hash))
-        return isGone != 1
+        return try connection.derived.isFounded(place)
     }
+
+    private var records: RecordTable { connection.records }
 
     private struct RecordKey: Hashable {
         var series: Int64
@@ -258,31 +213,15 @@ final class MeasurementReader {
         of root: SampleKey, _ records: inout [RecordKey: Int], _ found: inout Found
     ) throws(StoreError) -> [SampleKey] {
         guard try traces(of: root.series).hasRecords else { return [] }
-        let own = try connection.statement(
-            "SELECT id FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ?")
-        try own.bind([.integer(root.series), .integer(root.start), .blob(root.hash)])
-        var ids: [String] = []
-        while try own.step() { ids.append(own.text(0)) }
-        own.reset()
         var places: [SampleKey] = []
-        for id in ids where records[RecordKey(series: root.series, id: id)] == nil {
+        for id in try self.records.records(at: root).map(\.id) where records[RecordKey(series: root.series, id: id)] == nil {
             let number = records.count
-            let statement = try connection.statement(
-                """
-                SELECT record.series, start, hash, version, across FROM series AS own CROSS JOIN series AS other
-                    ON other.type = own.type AND other.subject = own.subject AND other.source = own.source
-                    CROSS JOIN record ON record.series = other.id AND record.id = ?2
-                WHERE own.id = ?1 ORDER BY version
-                """)
-            defer { statement.reset() }
-            try statement.bind([.integer(root.series), .text(id)])
-            while try statement.step() {
-                let place = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+            for version in try self.records.versions(of: id, besideSeries: root.series) {
+                let place = version.place
                 records[RecordKey(series: place.series, id: id)] = number
                 found.history.versions.append(
                     .init(
-                        place: place, record: number, number: statement.integer(3), scope: place.series,
-                        replacesAll: statement.integer(4) != 0))
+                        place: place, record: number, number: version.number, scope: place.series, replacesAll: version.isAcross))
                 places.append(place)
             }
         }

@@ -7,7 +7,7 @@ final class Settlement {
     /// The list for the differences if they are written later.
     private let list: PendingChanges?
     let reader: MeasurementReader
-    private var table: SampleTable { SampleTable(connection: connection) }
+    private var table: SampleTable { connection.samples }
 
     /// The number of rows that are read and written at a time, which bounds memory use.
     static let chunk = 4096
@@ -73,6 +73,11 @@ final class Settlement {
         try apply(difference)
     }
 
+    /// Settles the samples that were computed from samples that a repair replaced or made.
+    func settle(computedAfter migration: Int64) throws(StoreError) {
+        try settle(connection.derived.samples(touchedBy: migration))
+    }
+
     /// Whether a sample is live according to the current reports and decisions.
     func isLive(_ place: SampleKey) throws(StoreError) -> Bool {
         try reader.measurement(of: place).history.live.contains(place)
@@ -114,7 +119,7 @@ final class Settlement {
 
     private func uuid(of place: SampleKey) throws(StoreError) -> SampleIdentity? {
         if let arriving = reader.arriving[place] { return arriving.uuid }
-        return try WitnessRows(connection: connection).uuid(of: place)
+        return try connection.samples.identity(at: place)
     }
 
     private func apply(_ difference: Difference) throws(StoreError) {
@@ -133,21 +138,14 @@ final class Settlement {
     func settle(touchedBy entry: Int64) throws(StoreError) {
         try settleReports(of: entry)
         try settleDecisions(of: entry)
+        let duplicates = connection.duplicates
         if try reader.states.isActive(entry) {
             // A witness of an undone import is not a sample, or was settled as one above.
-            try settle(
-                """
-                SELECT series, start, hash FROM witness_row JOIN decision ON decision.id = decision
-                WHERE ingest = ?1 AND NOT EXISTS(SELECT 1 FROM sample AS s
-                    WHERE (s.series, s.start, s.hash) = (of_series, of_start, of_hash))
-                    AND (series, start, hash) > (?2, ?3, ?4) ORDER BY series, start, hash LIMIT \(Self.chunk)
-                """, entry)
+            try settlePages { last throws(StoreError) in
+                try duplicates.places(broughtBy: entry, withoutOriginal: true, after: last, limit: Self.chunk)
+            }
         }
-        try settle(
-            """
-            SELECT series, start, hash FROM witness_row JOIN decision ON decision.id = decision
-            WHERE merge = ?1 AND (series, start, hash) > (?2, ?3, ?4) ORDER BY series, start, hash LIMIT \(Self.chunk)
-            """, entry, where: "SELECT 1 FROM decision WHERE merge = ?")
+        try settlePages { last throws(StoreError) in try duplicates.places(foundBy: entry, after: last, limit: Self.chunk) }
     }
 
     /// Settles the samples that an entry brought. They are live if the entry is active, unless other facts are known about them.
@@ -156,9 +154,9 @@ final class Settlement {
         let last = try table.lastNumber()
         var first: Int64 = -1
         while true {
-            let stretches = try self.stretches(broughtBy: entry, after: first, through: last)
+            let stretches = try connection.changeTable.entries(broughtBy: entry, after: first, through: last, limit: 256)
             guard let end = stretches.last else { return }
-            first = end.first
+            first = end.seqs.lowerBound
             var rows: [(place: SampleKey, number: Int64)] = []
             for stretch in stretches {
                 try read(stretch, among: isActive ? .tombstones : .live, &rows)
@@ -186,98 +184,38 @@ final class Settlement {
         try settle(special)
     }
 
-    private struct Stretch {
-        var series: Int64
-        var first: Int64
-        var last: Int64
-        var low: Int64
-        var high: Int64
-    }
-
-    /// Returns the next entries of the change log for an ingest's samples.
-    private func stretches(broughtBy ingest: Int64, after first: Int64, through last: Int64) throws(StoreError) -> [Stretch] {
-        let statement = try connection.statement(
-            """
-            SELECT series, first_seq, last_seq, low, high FROM change
-            WHERE ingest = ?1 AND deletion = 0 AND first_seq > ?2 AND first_seq <= ?3 ORDER BY first_seq LIMIT 256
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(ingest), .integer(first), .integer(last)])
-        var found: [Stretch] = []
-        while try statement.step() {
-            found.append(
-                Stretch(
-                    series: statement.integer(0), first: statement.integer(1), last: statement.integer(2),
-                    low: statement.integer(3), high: statement.integer(4)))
-        }
-        return found
-    }
-
     private func read(
-        _ stretch: Stretch, among rows: SampleTable.Rows, _ found: inout [(place: SampleKey, number: Int64)]
+        _ stretch: ChangeTable.Entry, among rows: SampleTable.Rows, _ found: inout [(place: SampleKey, number: Int64)]
     ) throws(StoreError) {
-        let statement = try connection.statement(
-            """
-            SELECT start, hash, seq FROM \(rows.rawValue)
-            WHERE series = ? AND start BETWEEN ? AND ? AND seq BETWEEN ? AND ?\(rows == .live ? "" : " AND NOT forgotten")
-            """)
+        let statement = try table.scan(
+            "series, start, hash, seq", among: rows, where: "AND seq BETWEEN ?4 AND ?5\(rows.isRemembered)", order: nil)
         defer { statement.reset() }
         try statement.bind([
-            .integer(stretch.series), .integer(stretch.low), .integer(stretch.high), .integer(stretch.first),
-            .integer(stretch.last),
+            .integer(stretch.series), .integer(stretch.starts.lowerBound), .integer(stretch.starts.upperBound),
+            .integer(stretch.seqs.lowerBound), .integer(stretch.seqs.upperBound),
         ])
         while try statement.step() {
-            let place = try SampleKey(series: stretch.series, start: statement.integer(0), hash: statement.blob(1))
-            found.append((place, statement.integer(2)))
+            try found.append((SampleKey(statement, at: 0), statement.integer(3)))
         }
     }
 
     /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them.
     private func settleDecisions(of entry: Int64) throws(StoreError) {
-        let statement = try connection.statement(
-            "SELECT series, min(low), max(high) FROM change WHERE cause = ? GROUP BY series ORDER BY series")
-        try statement.bind([.integer(entry)])
-        var spans: [(series: Int64, low: Int64, high: Int64)] = []
-        while try statement.step() { spans.append((statement.integer(0), statement.integer(1), statement.integer(2))) }
-        statement.reset()
-        for span in spans {
-            var (start, hash) = (span.low, [UInt8]())
-            while true {
-                let page = try connection.statement(
-                    """
-                    SELECT start, hash FROM decided WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start <= ?4 AND ingest = ?5
-                    ORDER BY start, hash LIMIT \(Self.chunk)
-                    """)
-                try page.bind([
-                    .integer(span.series), .integer(start), .blob(hash), .integer(span.high), .integer(entry),
-                ])
-                var places: [SampleKey] = []
-                while try page.step() {
-                    try places.append(SampleKey(series: span.series, start: page.integer(0), hash: page.blob(1)))
-                }
-                page.reset()
-                guard let end = places.last else { break }
-                (start, hash) = (end.start, end.hash)
-                try settle(places)
+        let decisions = connection.decisions
+        for span in try connection.changeTable.starts(causedBy: entry) {
+            try settlePages { last throws(StoreError) in
+                try decisions.places(
+                    decidedBy: entry, in: span.series, from: span.starts.lowerBound, through: span.starts.upperBound, after: last,
+                    limit: Self.chunk)
             }
         }
     }
 
-    /// Settles the samples that a statement selects, page by page.
-    private func settle(_ sql: String, _ entry: Int64, where condition: String? = nil) throws(StoreError) {
-        if let condition, try connection.integer(condition, .integer(entry)) == nil { return }
+    /// Settles the samples of a list, page by page.
+    private func settlePages(_ next: (SampleKey?) throws(StoreError) -> [SampleKey]) throws(StoreError) {
         var last: SampleKey?
         while true {
-            let statement = try connection.statement(sql)
-            try statement.bind([
-                .integer(entry), .integer(last?.series ?? .min), .integer(last?.start ?? .min), .blob(last?.hash ?? []),
-            ])
-            var places: [SampleKey] = []
-            while try statement.step() {
-                try places.append(
-                    SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2)))
-            }
-            statement.reset()
+            let places = try next(last)
             guard let end = places.last else { return }
             last = end
             try settle(places)

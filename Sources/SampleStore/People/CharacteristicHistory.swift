@@ -46,11 +46,7 @@ public struct CharacteristicHistory: Sendable {
 extension SampleStore {
     /// Returns the subjects that have any recorded characteristic.
     public func subjectsWithCharacteristics() throws(StoreError) -> [String] {
-        let statement = try connection.statement("SELECT DISTINCT subject FROM characteristic ORDER BY subject")
-        defer { statement.reset() }
-        var subjects: [String] = []
-        while try statement.step() { subjects.append(statement.text(0)) }
-        return subjects
+        try connection.list("SELECT DISTINCT subject FROM characteristic ORDER BY subject") { $0.text(0) }
     }
 
     /// Returns the history of a person's characteristics.
@@ -58,7 +54,7 @@ extension SampleStore {
         let statement = try connection.statement(
             """
             SELECT type, value, holds_from, said, ingest,
-                coalesce((SELECT state = 'undone' FROM main.ingest WHERE ingest.id = characteristic.ingest), 0)
+                \(LedgerTable.isUndone("characteristic.ingest"))
             FROM characteristic WHERE subject = ? ORDER BY said IS NOT NULL, said, id
             """)
         defer { statement.reset() }
@@ -179,9 +175,19 @@ extension SampleStore {
             if statement.isNull(4), from == nil || statement.isNull(3) { undated += 1 }
         }
         let orphans =
-            try connection.integer("SELECT count(*) FROM characteristic WHERE ingest NOT IN (SELECT id FROM ingest)") ?? 0
+            try connection.integer("SELECT count(*) FROM characteristic WHERE ingest NOT IN \(LedgerTable.ids)") ?? 0
         return (unknown > 0 ? ["\(unknown) characteristics with an unknown name or an invalid value"] : [])
             + (undated > 0 ? ["\(undated) characteristics without a start date"] : [])
             + (orphans > 0 ? ["\(orphans) characteristics without their ledger entry"] : [])
+    }
+}
+
+extension Connection {
+    /// Removes the characteristics that an ingest brought.
+    ///
+    /// - Returns: Their number.
+    func removeCharacteristics(broughtBy ingest: Int64) throws(StoreError) -> Int {
+        try run("DELETE FROM characteristic WHERE ingest = ?", .integer(ingest))
+        return changes
     }
 }

@@ -12,47 +12,13 @@ public struct Person: Hashable, Sendable {
     }
 }
 
-/// One of the people who share a scale, identified by weight.
-public struct SharedUse: Hashable, Sendable {
-    public var subject: String
-    /// The range of weights in kilograms.
-    public var weights: ClosedRange<Double>
-
-    /// Creates a shared use.
-    public init(subject: String, weights: ClosedRange<Double>) {
-        self.subject = subject
-        self.weights = weights
-    }
-}
-
-/// A user that a device identifies by its own number, such as a user of a scale.
-public struct ScaleUser: Hashable, Sendable {
-    /// The device's number, 1 to 254.
-    public var number: Int
-    /// The person's subject.
-    public var subject: String
-    /// The consent code that the device requires before it sends this user's measurements, 0 to 65535, or nil if it requires none.
-    public var consent: Int?
-
-    /// Creates a user.
-    public init(number: Int, subject: String, consent: Int? = nil) {
-        self.number = number
-        self.subject = subject
-        self.consent = consent
-    }
-}
-
 extension SampleStore {
     /// The maximum length of a name in bytes.
     public static let longestName = 200
 
     /// Returns the people who have names, ordered by name.
     public func persons() throws(StoreError) -> [Person] {
-        let statement = try connection.statement("SELECT subject, name FROM person ORDER BY name")
-        defer { statement.reset() }
-        var persons: [Person] = []
-        while try statement.step() { persons.append(Person(subject: statement.text(0), name: statement.text(1))) }
-        return persons
+        try connection.list("SELECT subject, name FROM person ORDER BY name") { Person(subject: $0.text(0), name: $0.text(1)) }
     }
 
     /// Returns the display names by subject. The store's own person is `me` if no other name was set.
@@ -82,78 +48,11 @@ extension SampleStore {
     /// - Throws: ``StoreError`` if the person does not exist or still has devices assigned.
     public func forget(person subject: String) throws {
         try connection.transaction {
-            let devices = try connection.integer(
-                """
-                SELECT (SELECT count(*) FROM shared_use WHERE subject = ?1) + (SELECT count(*) FROM scale_user WHERE subject = ?1)
-                    + (SELECT count(*) FROM device WHERE subject = ?1 AND subject <> ?2)
-                """, .text(subject), .text(self.subject))
-            guard devices == 0 else {
+            guard try !isUser(subject), try subject == self.subject || !isOwner(subject) else {
                 throw StoreError(.invalid, "devices are assigned to this person: see 'vitalgate devices list'")
             }
             try connection.run("DELETE FROM person WHERE subject = ?", .text(subject))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such person") }
-        }
-    }
-
-    /// Returns the people who share a device.
-    public func sharedUses(of address: String) throws(StoreError) -> [SharedUse] {
-        let statement = try connection.statement(
-            "SELECT subject, low, high FROM shared_use WHERE address = ? ORDER BY low, high, subject")
-        defer { statement.reset() }
-        try statement.bind([.text(address)])
-        var uses: [SharedUse] = []
-        while try statement.step() {
-            uses.append(
-                SharedUse(
-                    subject: statement.text(0),
-                    weights: statement.real(1)...max(statement.real(1), statement.real(2))))
-        }
-        return uses
-    }
-
-    /// Returns the users that a device numbers itself.
-    public func scaleUsers(of address: String) throws(StoreError) -> [ScaleUser] {
-        let statement = try connection.statement(
-            "SELECT number, subject, consent FROM scale_user WHERE address = ? ORDER BY number")
-        defer { statement.reset() }
-        try statement.bind([.text(address)])
-        var users: [ScaleUser] = []
-        while try statement.step() {
-            users.append(
-                ScaleUser(
-                    number: Int(statement.integer(0)), subject: statement.text(1),
-                    consent: statement.optionalInteger(2).map(Int.init)))
-        }
-        return users
-    }
-
-    /// Removes the people who share a device and the users that it numbers.
-    func forgetUsers(of address: String) throws {
-        try connection.run("DELETE FROM shared_use WHERE address = ?", .text(address))
-        try connection.run("DELETE FROM scale_user WHERE address = ?", .text(address))
-    }
-
-    /// Assigns a device's readings to one person, or to the people identified by weight or user number. A running hub applies the change
-    /// when it reads its settings again.
-    ///
-    /// - Throws: ``StoreError`` if no device has this address.
-    public func assign(
-        device address: String, to subject: String, sharedBy uses: [SharedUse] = [], users: [ScaleUser] = []
-    ) throws {
-        try connection.transaction {
-            try connection.run("UPDATE device SET subject = ? WHERE address = ?", .text(subject), .text(address))
-            guard connection.changes > 0 else { throw StoreError(.invalid, "no device \(address) is adopted") }
-            try forgetUsers(of: address)
-            for user in users {
-                try connection.run(
-                    "INSERT INTO scale_user(address, number, subject, consent) VALUES(?, ?, ?, ?)", .text(address),
-                    .integer(Int64(user.number)), .text(user.subject), .optional(user.consent.map(Int64.init)))
-            }
-            for use in uses {
-                try connection.run(
-                    "INSERT INTO shared_use(address, subject, low, high) VALUES(?, ?, ?, ?)", .text(address),
-                    .text(use.subject), .real(use.weights.lowerBound), .real(use.weights.upperBound))
-            }
         }
     }
 

@@ -7,12 +7,9 @@ extension SampleStore {
     /// Returns a person's medications, ordered by name.
     /// - Throws: ``StoreError`` of the kind `corrupt` if one cannot be decoded.
     public func medications(of subject: String) throws(StoreError) -> [UserAnnotatedMedication] {
-        let statement = try connection.statement("SELECT body FROM medication WHERE subject = ? ORDER BY name")
-        defer { statement.reset() }
-        try statement.bind([.text(subject)])
-        var medications: [UserAnnotatedMedication] = []
-        while try statement.step() { medications.append(try Self.medication(Array(statement.blob(0)))) }
-        return medications
+        try connection.list("SELECT body FROM medication WHERE subject = ? ORDER BY name", [.text(subject)]) {
+            row throws(StoreError) in try Self.medication(Array(row.blob(0)))
+        }
     }
 
     /// Returns the person's medication with this name, or `nil` if there is none.

@@ -67,10 +67,11 @@ final class DerivedCorrelations {
 
     /// Returns the samples of a group with this start, in the order of arrival.
     private func rows(of group: UInt64, at start: Instant, in series: Int64) throws(StoreError) -> [StoredSample] {
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND grp = ? ORDER BY seq LIMIT 64")
+        let statement = try connection.samples.scan(
+            SampleDecoder.columns, where: "AND grp = ?4", order: "seq LIMIT 64")
         defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(start.microseconds), .integer(Int64(bitPattern: group))])
+        let start = Value.integer(start.microseconds)
+        try statement.bind([.integer(series), start, start, .integer(Int64(bitPattern: group))])
         var found: [StoredSample] = []
         while try statement.step() { found.append(try decoder.decode(statement, series: series)) }
         return found
@@ -107,12 +108,7 @@ extension SampleStore {
         let decoder = SampleDecoder(connection: connection)
         let low = Int64(uuid.milliseconds) * 1000
         for series in all where series.type == .bloodPressureSystolic {
-            let rows = try Statement(
-                connection,
-                """
-                SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?1 AND grp IS NOT NULL AND (start BETWEEN ?2 AND ?3
-                    OR start IN (SELECT start FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3))
-                """)
+            let rows = try table.scanNominal(SampleDecoder.columns, where: "grp IS NOT NULL")
             try rows.bind([.integer(series.id), .integer(low), .integer(low + 999)])
             while try rows.step() {
                 let systolic = try decoder.decode(rows, series: series.id)

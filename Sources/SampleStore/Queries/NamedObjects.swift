@@ -7,7 +7,7 @@ struct NamedObjects {
 
     /// Returns the key of the current sample for a UUID, or `nil` if it was deleted or never stored.
     func place(of uuid: SampleIdentity) throws(StoreError) -> SampleKey? {
-        for place in try Replacements.places(of: uuid, connection) {
+        for place in try connection.samples.places(of: uuid) {
             if let standing = try standing(from: place) { return standing }
         }
         return try first(witnessedBy: uuid)
@@ -23,24 +23,13 @@ struct NamedObjects {
     }
 
     private func standing(from place: SampleKey) throws(StoreError) -> SampleKey? {
-        let last = try Replacements(connection: connection).last(from: place)
-        return try SampleTable(connection: connection).contains(last, among: .live) ? last : nil
+        let last = try connection.repairs.last(from: place)
+        return try connection.samples.contains(last, among: .live) ? last : nil
     }
 
     /// Returns the original of the witness with this UUID.
     private func first(witnessedBy uuid: SampleIdentity) throws(StoreError) -> SampleKey? {
-        let statement = try connection.statement(
-            """
-            SELECT of_series, of_start, of_hash FROM series CROSS JOIN witness ON witness.series = series.id
-                AND (witness.start BETWEEN ?1 AND ?2 OR witness.start IN
-                    (SELECT start FROM place WHERE place.series = series.id AND nominal BETWEEN ?1 AND ?2 AND place.hash = ?3))
-                AND witness.hash = ?3 AND NOT stands_in AND NOT withdrawn AND NOT parted
-            """)
-        defer { statement.reset() }
-        let low = Int64(uuid.milliseconds) * 1000
-        try statement.bind([.integer(low), .integer(low + 999), .blob(uuid.storedHash)])
-        while try statement.step() {
-            let first = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
+        for first in try connection.duplicates.firsts(ofDuplicates: uuid) {
             if let standing = try standing(from: first) { return standing }
         }
         return nil
@@ -52,6 +41,6 @@ extension SampleStore {
     /// original it duplicates. Returns `nil` if there is none.
     public func object(named uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
         guard let place = try NamedObjects(connection: connection).place(of: uuid) else { return nil }
-        return try sample(at: place, in: SampleTable.Rows.live.rawValue)
+        return try table.stored(at: place)
     }
 }

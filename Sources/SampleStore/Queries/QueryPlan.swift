@@ -78,7 +78,7 @@ extension SampleStore {
             if let kept = places[uuid] {
                 known = kept
             } else {
-                known = try Replacements.places(of: uuid, connection)
+                known = try connection.samples.places(of: uuid)
                 places[uuid] = known
             }
             starts += known.filter { $0.series == series }.map { $0.start...$0.start }
@@ -87,18 +87,5 @@ extension SampleStore {
     }
 
     /// Returns all series, in the order of their ids.
-    func allSeries() throws(StoreError) -> [SeriesDescription] {
-        let statement = try connection.statement(
-            "SELECT id, subject, type, source, device, longest, kind FROM series ORDER BY id")
-        defer { statement.reset() }
-        var found: [SeriesDescription] = []
-        while try statement.step() {
-            let type = try Self.type(statement.text(2), kind: statement.integer(6))
-            found.append(
-                SeriesDescription(
-                    id: statement.integer(0), subject: statement.text(1), type: type, source: statement.text(3),
-                    device: statement.text(4), longest: statement.integer(5)))
-        }
-        return found
-    }
+    func allSeries() throws(StoreError) -> [SeriesDescription] { try connection.series.all() }
 }

@@ -164,12 +164,9 @@ public final class SampleCursor {
 
     private func nextSorted() throws(StoreError) -> Found? {
         guard let sorter = try sorted(), let (part, place) = try sorter.next() else { return nil }
-        let row = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { row.reset() }
-        try row.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try row.step() else { throw StoreError(.corrupt, "a sample is gone while it is read") }
-        let stored = try decoder.decode(row, series: place.series)
+        guard let stored = try connection.samples.stored(at: place, decoder) else {
+            throw StoreError(.corrupt, "a sample is gone while it is read")
+        }
         let made = plan.parts[part].isDerived ? try derived.correlation(of: stored, series: place.series) : stored
         guard let made else { throw StoreError(.corrupt, "a frame is gone while it is read") }
         return Found(part: part, place: place, stored: made)

@@ -56,42 +56,19 @@ public struct SampleQuery: Sendable {
     }
 }
 
-/// A series of the store.
-public struct SeriesDescription: Hashable, Sendable {
-    /// The id of the series in this store.
-    public var id: Int64
-    /// The subject of its samples.
-    public var subject: String
-    /// The type of its samples.
-    public var type: SampleType
-    /// The source's id.
-    public var source: String
-    /// The device's key, or empty if there is none.
-    public var device: String
-    /// The longest duration of any of its samples, in microseconds.
-    public var longest: Int64
-}
-
 extension SampleStore {
-    /// Returns the type of a series.
-    static func type(_ id: String, kind: Int64) throws(StoreError) -> SampleType {
-        guard let kind = SampleKind(rawValue: kind), let type = SampleType(id, kind: kind) else {
-            throw StoreError.unknownType(id)
-        }
-        return type
-    }
-
     /// Registers the category types that exist only in this store, so that queries can name them.
     func learnTypes() throws(StoreError) {
-        let statement = try Statement(
-            connection, "SELECT DISTINCT type FROM series WHERE kind = \(SampleKind.category.rawValue)")
-        while try statement.step() { _ = SampleType(category: statement.text(0)) }
+        let category = SampleKind.category.rawValue
+        for (_, type, kind) in try connection.series.kinds() where kind == category {
+            _ = SampleType(category: type)
+        }
     }
 
     /// Returns the live sample with this UUID, or `nil` if there is none.
     public func sample(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
-        for place in try Replacements.places(of: uuid, connection) {
-            if let found = try sample(at: place, in: SampleTable.Rows.live.rawValue) { return found }
+        for place in try table.places(of: uuid) {
+            if let found = try table.stored(at: place) { return found }
         }
         return nil
     }

@@ -16,15 +16,12 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: connection)
-        let rows = try connection.statement(
-            """
-            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? ORDER BY start DESC, seq DESC LIMIT \(Self.depth)
-            """)
+        let rows = try table.scan(SampleDecoder.columns, order: "start DESC, seq DESC LIMIT \(Self.depth)")
         defer { rows.reset() }
         var found: [StoredSample] = []
         for series in try series(matching: SampleQuery(types: types, subject: subject)) {
             rows.reset()
-            try rows.bind([.integer(series.id)])
+            try rows.bind([.integer(series.id), .integer(.min), .integer(.max)])
             while try rows.step() {
                 let stored = try decoder.decode(rows, series: series.id)
                 guard passes(stored.sample) else { continue }

@@ -51,7 +51,7 @@ extension SampleStore {
 
     /// Returns the UUIDs of the current samples that a sample refers to.
     private func identities(ofObjectsOf sample: Sample) throws(StoreError) -> Set<SampleIdentity> {
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         var found: Set<SampleIdentity> = []
         for place in try NamedObjects(connection: connection).places(namedBy: sample) {
             if let object = try table.sample(at: place, among: .live) { found.insert(object.identity) }
@@ -90,25 +90,26 @@ final class CorrelatedSamples {
     private func read() throws(StoreError) -> Set<SampleKey> {
         var found: Set<SampleKey> = []
         for series in series {
-            found.formUnion(try named(in: "sample", of: series))
+            found.formUnion(try named(in: .live, of: series))
             guard let sources else { continue }
             let deleted = try named(
-                in: "deleted", of: series,
+                in: .tombstones, of: series,
                 where: """
                     AND NOT forgotten AND replaced_by IS NULL
-                        AND (SELECT kind FROM main.ingest WHERE id = deleted.ingest) = \(IngestKind.delete.literal)
+                        AND \(LedgerTable.kind(of: "deleted.ingest")) = \(IngestKind.delete.literal)
                     """)
             found.formUnion(deleted.filter { sources[$0.series] == series.source })
         }
         return found
     }
 
-    private func named(in table: String, of series: SeriesDescription, where condition: String = "") throws(StoreError)
-        -> [SampleKey]
-    {
+    private func named(
+        in rows: SampleTable.Rows, of series: SeriesDescription, where condition: String = ""
+    ) throws(StoreError) -> [SampleKey] {
         let (objects, decoder) = (NamedObjects(connection: connection), SampleDecoder(connection: connection))
-        let rows = try Statement(connection, "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? \(condition)")
-        try rows.bind([.integer(series.id)])
+        let rows = try connection.samples.scan(
+            SampleDecoder.columns, among: rows, where: condition, order: nil, isKept: false)
+        try rows.bind([.integer(series.id), .integer(.min), .integer(.max)])
         var found: [SampleKey] = []
         while try rows.step() { found += try objects.places(namedBy: try decoder.decode(rows, series: series.id).sample) }
         return found

@@ -37,15 +37,15 @@ final class SeriesWalk {
         series = part.series.id
         isPlain = !part.isDerived && part.rest == nil
         stretches = descending ? part.starts.stretches : part.starts.stretches.reversed()
-        rows = try Statement(
-            connection,
-            """
-            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ?1 AND start BETWEEN \(connection.firstStart()) AND ?3
-            \(Self.condition(part)) ORDER BY start \(descending ? "DESC" : "ASC")
-            """)
+        rows = try Self.scan(connection, part, order: "start \(descending ? "DESC" : "ASC")")
     }
 
-    private static func condition(_ part: QueryPlan.Part) -> String { part.isDerived ? "AND grp IS NOT NULL" : "" }
+    private static func scan(
+        _ connection: Connection, _ part: QueryPlan.Part, order: String
+    ) throws(StoreError) -> Statement {
+        try connection.samples.scan(
+            SampleDecoder.columns, where: part.isDerived ? "AND grp IS NOT NULL" : "", order: order, isKept: false)
+    }
 
     /// Advances to the next row. Returns false after the last one, and ``row`` then keeps its value.
     func advance() throws(StoreError) -> Bool {
@@ -70,20 +70,15 @@ final class SeriesWalk {
 
     private func beginEquals() throws(StoreError) {
         let statement: Statement
-        if let equals { statement = equals } else { statement = try equalsStatement() }
+        if let equals {
+            statement = equals
+        } else {
+            statement = try Self.scan(connection, part, order: "seq \(descending ? "DESC" : "ASC")")
+        }
         equals = statement
         statement.reset()
-        try statement.bind([.integer(series), .integer(start)])
+        try statement.bind([.integer(series), .integer(start), .integer(start)])
         isAmongEquals = true
-    }
-
-    private func equalsStatement() throws(StoreError) -> Statement {
-        try Statement(
-            connection,
-            """
-            SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ?
-            \(Self.condition(part)) ORDER BY seq \(descending ? "DESC" : "ASC")
-            """)
     }
 
     private func advanceAmongEquals() throws(StoreError) -> Bool {

@@ -20,7 +20,7 @@ final class CorrectReadingSearch {
     init(connection: Connection, repair: Repair) throws(StoreError) {
         self.connection = connection
         if case .unit(let unit) = repair {
-            mayBeThere = try connection.integer("SELECT 1 FROM context WHERE unit = ? LIMIT 1", .text(unit.code)) != nil
+            mayBeThere = try connection.series.hasUnit(unit)
         } else {
             mayBeThere = true
         }
@@ -38,19 +38,12 @@ final class CorrectReadingSearch {
             return identity == sample.identity ? nil : identity
         }
         if sample.ordinal == 0, sample.hasIdentity(ordinal: 0) { return right(0) }
-        let root = try Replacements(connection: connection).root(of: place)
+        let root = try connection.repairs.root(of: place)
         if root != place {
-            return right(try SampleTable(connection: connection).sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
+            return right(try connection.samples.sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
         }
-        let record = try connection.statement(
-            "SELECT id, version FROM \(Records.byPlace(connection)) WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC LIMIT 1"
-        )
-        defer { record.reset() }
-        try record.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        if try record.step() {
-            let identity = SampleIdentity(
-                series: outcome.origin.seriesKey, start: outcome.nominalStart,
-                record: RecordIdentifier(id: record.text(0), version: record.integer(1)))
+        if let record = try connection.records.records(at: place).first {
+            let identity = SampleIdentity(series: outcome.origin.seriesKey, start: outcome.nominalStart, record: record)
             return identity == sample.identity ? nil : identity
         }
         return sample.identityOrdinal().flatMap(right)
@@ -59,9 +52,7 @@ final class CorrectReadingSearch {
     /// Returns the series of an origin, or `nil` if the store has none yet.
     func series(of origin: Origin) throws(StoreError) -> Int64? {
         if let known = series[ObjectIdentifier(origin)], known.id != nil { return known.id }
-        let id = try connection.integer(
-            "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(origin.type.id),
-            .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""))
+        let id = try connection.series.id(of: origin)
         if series.count > 10_000 { series.removeAll() }
         series[ObjectIdentifier(origin)] = (origin, id)
         return id
@@ -70,22 +61,11 @@ final class CorrectReadingSearch {
     /// Returns whether and how the store contains the reading under its correct identity.
     func find(_ identity: SampleIdentity, nominal: Int64, in series: Int64) throws(StoreError) -> Found {
         guard mayBeThere else { return .none }
-        let hash = identity.storedHash
-        var start = nominal
-        let skewed = try connection.integer(
-            "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series), .integer(nominal),
-            .blob(hash))
-        if let skewed { start = skewed }
+        let samples = connection.samples
+        let start = try samples.start(ofNominal: nominal, identity, in: series) ?? nominal
         let place = SampleKey(series: series, start: start, of: identity)
-        if try SampleTable(connection: connection).contains(place) { return .live(place) }
-        let dead = try connection.statement(
-            "SELECT 1 FROM deleted WHERE series = ? AND start = ? AND hash = ? AND NOT forgotten AND replaced_by IS NULL")
-        defer { dead.reset() }
-        try dead.bind([.integer(series), .integer(start), .blob(hash)])
-        if try dead.step() { return .deleted(place) }
-        let witness = try connection.integer(
-            "SELECT 1 FROM witness_row WHERE series = ? AND start = ? AND hash = ?", .integer(series), .integer(start),
-            .blob(hash))
-        return witness == nil ? .none : .duplicate
+        if try samples.contains(place) { return .live(place) }
+        if let tombstone = try samples.tombstone(at: place), tombstone.replacedBy == nil { return .deleted(place) }
+        return try connection.duplicates.contains(place) ? .duplicate : .none
     }
 }

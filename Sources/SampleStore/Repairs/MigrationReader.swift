@@ -52,8 +52,7 @@ final class MigrationReader {
         last = min(try store.lastChange(), request.changes?.upperBound ?? .max)
         repairer = Repairer(request.repair, takesAmbiguous: request.takesAmbiguous, now: request.now)
         correctReadings = try CorrectReadingSearch(connection: store.connection, repair: request.repair)
-        isKnownRepair =
-            try store.connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(request.repair.text)) != nil
+        isKnownRepair = try store.connection.repairs.isKnown(request.repair.text)
     }
 
     /// Decides on every sample. Calls `body` with the result of `row` for those to replace, some thousand at a time. `body` may write.
@@ -84,15 +83,12 @@ final class MigrationReader {
         guard let first = part.starts.stretches.first?.lowerBound, let end = part.starts.stretches.last?.upperBound else {
             return nil
         }
-        let statement = try connection.statement(
-            """
-            SELECT \(SampleDecoder.columns) FROM sample
-            WHERE series = ?1 AND start >= ?2 AND (start > ?2 OR seq > ?3) AND start <= ?4 AND seq <= ?5 AND seq >= ?6 ORDER BY start, seq LIMIT \(Self.chunk)
-            """)
+        let statement = try store.table.scan(
+            SampleDecoder.columns, where: "AND (start > ?2 OR seq > ?4) AND seq <= ?5 AND seq >= ?6",
+            order: "start, seq LIMIT \(Self.chunk)")
         defer { statement.reset() }
         try statement.bind([
-            .integer(series.id), .integer(position?.start ?? first),
-            .integer(position?.seq ?? .min), .integer(end),
+            .integer(series.id), .integer(position?.start ?? first), .integer(end), .integer(position?.seq ?? .min),
             .integer(last), .integer(request.changes?.lowerBound ?? 0),
         ])
         var position = position
@@ -129,7 +125,7 @@ final class MigrationReader {
 
     private func verdict(on sample: Sample, at place: SampleKey) throws(StoreError) -> Repairer.Verdict {
         guard isKnownRepair else { return repairer.judge(sample) }
-        if try Replacements(connection: connection).wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
+        if try connection.repairs.wasRepaired(place, by: request.repair.text) { return .left(.repairedBefore) }
         let verdict = repairer.judge(sample)
         // The old reading arrived again after it was forgotten, and the sample that the repair made from it was restored.
         if case .repaired(let outcome) = verdict, try isThere(repaired(sample, outcome)) { return .left(.repairedBefore) }
@@ -138,7 +134,7 @@ final class MigrationReader {
 
     private func isThere(_ sample: Sample) throws(StoreError) -> Bool {
         guard let series = try correctReadings.series(of: sample.origin) else { return false }
-        return try SampleTable(connection: connection)
+        return try connection.samples
             .contains(SampleKey(series: series, start: sample.start.microseconds, of: sample.identity))
     }
 
@@ -151,7 +147,7 @@ final class MigrationReader {
         case .none: return true
         case .duplicate: candidate.right = nil
         case .deleted(let place):
-            guard try isMeant("deleted", place) else { return false }
+            guard try isMeant(.tombstones, place) else { return false }
             // The deleted reading is separate and may be restored.
             candidate.right = nil
         case .live(let place):
@@ -169,29 +165,24 @@ final class MigrationReader {
 
     /// Whether this repair also moves the live sample with this key. It is then a separate reading and not the correct form of another one.
     private func leaves(_ place: SampleKey) throws -> Bool {
-        guard let (sample, outcome) = try meant("sample", place) else { return false }
+        guard let (sample, outcome) = try meant(.live, place) else { return false }
         guard let right = try correctReadings.identity(of: sample, outcome, at: place),
             let series = try correctReadings.series(of: outcome.origin)
         else { return true }
         guard case .deleted(let deleted) = try correctReadings.find(right, nominal: outcome.nominalStart, in: series) else {
             return true
         }
-        return try isMeant("deleted", deleted)
+        return try isMeant(.tombstones, deleted)
     }
 
-    private func isMeant(_ table: String, _ place: SampleKey) throws -> Bool { try meant(table, place) != nil }
+    private func isMeant(_ rows: SampleTable.Rows, _ place: SampleKey) throws -> Bool { try meant(rows, place) != nil }
 
     /// Returns the live or deleted sample with this key and its repaired form, if the repair applies to it.
-    private func meant(_ table: String, _ place: SampleKey) throws -> (Sample, Repairer.Outcome)? {
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM \(table) WHERE series = ? AND start = ? AND hash = ? AND seq <= ? AND seq >= ?")
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(place.series), .integer(place.start), .blob(place.hash), .integer(last),
-            .integer(request.changes?.lowerBound ?? 0),
-        ])
-        guard try statement.step() else { return nil }
-        let sample = try decoder.decode(statement, series: place.series).sample
+    private func meant(_ rows: SampleTable.Rows, _ place: SampleKey) throws -> (Sample, Repairer.Outcome)? {
+        guard let stored = try store.table.stored(at: place, among: rows, evenForgotten: true, decoder),
+            stored.seq <= last, stored.seq >= request.changes?.lowerBound ?? 0
+        else { return nil }
+        let sample = stored.sample
         guard isMeant(sample), case .repaired(let outcome) = try verdict(on: sample, at: place) else { return nil }
         return (sample, outcome)
     }

@@ -55,14 +55,8 @@ final class RepairRows {
 
     /// Returns how the sample gets into the store. Samples of an undone repair are tombstones, which the same repair restores.
     func arrival(at place: SampleKey) throws(StoreError) -> Replacement.Arrival {
-        let statement = try connection.statement(
-            """
-            SELECT 1 FROM deleted WHERE series = ?1 AND start = ?2 AND hash = ?3
-            UNION ALL SELECT 2 FROM sample WHERE series = ?1 AND start = ?2 AND hash = ?3
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return .made }
-        return statement.integer(0) == 1 ? .restored : .present
+        let samples = connection.samples
+        if try samples.contains(place, among: .tombstones, evenForgotten: true) { return .restored }
+        return try samples.contains(place) ? .present : .made
     }
 }

@@ -23,7 +23,7 @@ final class ReplacementWriter {
         self.ingest = ingest
         self.migration = migration
         changes = ChangeLog(connection: connection, cause: ingest)
-        samples = SampleTable(connection: connection)
+        samples = connection.samples
         seq = try samples.lastNumber()
     }
 
@@ -48,7 +48,7 @@ final class ReplacementWriter {
         try table.with(rows) {
             try samples.buryReplaced(by: ingest)
             try samples.addReplacements()
-            if let migration { try map(migration) }
+            if let migration { try connection.repairs.addReplacements(by: migration) }
         }
         try lengthen(rows)
         made += rows.count { $0.arrival == .made }
@@ -117,31 +117,16 @@ final class ReplacementWriter {
             let pair = SeriesPair(old: row.old.series, new: row.new.series)
             longest[pair] = max(longest[pair] ?? 0, row.duration)
         }
+        let series = connection.series
         for (pair, duration) in longest {
-            try connection.lengthen(series: pair.new, to: duration)
-            try connection.run(
-                "UPDATE series SET coarsest = max(coarsest, (SELECT coarsest FROM series WHERE id = ?2)) WHERE id = ?1",
-                .integer(pair.new), .integer(pair.old))
+            try series.lengthen(pair.new, to: duration)
+            try series.coarsen(pair.new, to: try series.coarsest(of: pair.old))
         }
     }
 
     private struct SeriesPair: Hashable {
         var old: Int64
         var new: Int64
-    }
-
-    /// Records the origin of each new sample, and the identity under which the reading may arrive again.
-    private func map(_ migration: Int64) throws(StoreError) {
-        try connection.run(
-            """
-            INSERT OR REPLACE INTO repaired(series, start, hash, migration, old_series, old_start, old_hash, merged)
-            SELECT series, start, hash, ?, old_series, old_start, old_hash, arrival = 2 FROM replacement
-            """, .integer(migration))
-        try connection.run(
-            """
-            INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration)
-            SELECT series, nominal, alias, ? FROM replacement WHERE alias IS NOT NULL
-            """, .integer(migration))
     }
 }
 

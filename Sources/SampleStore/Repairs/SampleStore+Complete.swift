@@ -30,7 +30,7 @@ extension SampleStore {
             found.append(next)
         }
         guard !found.isEmpty else { return 0 }
-        let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
+        let migration = try connection.repairs.nextNumber()
         let ingest = try beginIngest(
             IngestDescription(kind: .migrate, name: Repair.words(of: Self.completing), received: now.microseconds))
         let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
@@ -38,13 +38,11 @@ extension SampleStore {
         try writer.write(found)
         try writer.finish()
         try closeAccount(ingest.id, writer, at: now)
-        try connection.run(
-            """
-            INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
-                ambiguous, impossible) VALUES(?, ?, ?, '{}', 'duplicates', ?, 'applied', ?, ?, 0, 0, 0, 0)
-            """,
-            .integer(migration), .integer(ingest.id), .text(Self.completing), .integer(now.microseconds),
-            .integer(Int64(found.count)), .integer(Int64(found.count)))
+        try connection.repairs.add(
+            Migration(
+                id: migration, ingest: ingest.id, repair: Self.completing, conditions: "{}", source: "duplicates",
+                applied: now.microseconds, state: "applied", matched: found.count, repaired: found.count, merged: 0,
+                alreadyRight: 0, ambiguous: 0, impossible: 0))
         return found.count
     }
 
@@ -79,17 +77,13 @@ extension SampleStore {
         guard let more = sample.metadata else { return nil }
         let series = try rows.series(of: sample.origin)
         guard let place = try place(of: sample, in: series) else { return nil }
-        let live = try Replacements(connection: connection).last(from: place)
-        guard try SampleTable(connection: connection).contains(live) else { return nil }
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(live.series), .integer(live.start), .blob(live.hash)])
-        guard try statement.step() else { return nil }
-        let stored = try SampleDecoder(connection: connection).decode(statement, series: live.series)
+        let live = try connection.repairs.last(from: place)
+        guard let row = try table.row(SampleDecoder.columns, at: live) else { return nil }
+        defer { row.reset() }
+        let stored = try SampleDecoder(connection: connection).decode(row, series: live.series)
         guard let metadata = Self.completed(stored.sample.metadata, by: more) else { return nil }
-        let (context, group, seq) = (statement.integer(4), statement.optionalInteger(7), statement.integer(9))
-        statement.reset()
+        let (context, group, seq) = (row.integer(4), row.optionalInteger(7), row.integer(9))
+        row.reset()
         var after = stored.sample
         after.metadata = metadata
         after.nominalStart = after.start.microseconds
@@ -113,12 +107,10 @@ extension SampleStore {
     /// Returns the key of a reading, live or deleted, under the identity with which it arrives.
     private func place(of sample: Sample, in series: Int64) throws(StoreError) -> SampleKey? {
         let here = SampleKey(series: series, start: sample.nominalStart, of: sample.identity)
-        let table = SampleTable(connection: connection)
+        let table = connection.samples
         if try table.contains(here) { return here }
         if try table.contains(here, among: .tombstones) { return here }
-        let start = try connection.integer(
-            "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series),
-            .integer(sample.nominalStart), .blob(here.hash))
+        let start = try table.start(ofNominal: sample.nominalStart, sample.identity, in: series)
         return start.map { SampleKey(series: series, start: $0, of: sample.identity) }
     }
 }

@@ -29,7 +29,7 @@ extension SampleStore {
             return try connection.transaction {
                 try refuseIfPending()
                 let reader = try MigrationReader(self, request)
-                let migration = (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1
+                let migration = try connection.repairs.nextNumber()
                 let ingest = try beginIngest(
                     IngestDescription(
                         kind: .migrate, name: Repair.words(of: request.repair.text),
@@ -49,18 +49,14 @@ extension SampleStore {
                 guard plan.repaired + plan.merged > 0 else { throw NothingToRepair(plan: plan) }
                 try writer.finish()
                 try closeAccount(ingest.id, writer, at: request.now)
-                try connection.run(
-                    """
-                    INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
-                        ambiguous, impossible) VALUES(?, ?, ?, ?, ?, ?, 'applied', ?, ?, ?, ?, ?, ?)
-                    """,
-                    .integer(migration), .integer(ingest.id), .text(request.repair.text),
-                    .text(request.conditions.json(me: subject)), .optional(source), .integer(request.now.microseconds),
-                    .integer(Int64(plan.matched)), .integer(Int64(plan.repaired)), .integer(Int64(plan.merged)),
-                    .integer(Int64(plan.left(.alreadyRight))), .integer(Int64(plan.left(.ambiguous))),
-                    .integer(Int64(plan.left(.impossible))))
-                try DerivedSamples(connection: connection).settle(
-                    after: migration, Deletion(connection: connection, ingest: ingest.id))
+                try connection.repairs.add(
+                    Migration(
+                        id: migration, ingest: ingest.id, repair: request.repair.text,
+                        conditions: request.conditions.json(me: subject), source: source, applied: request.now.microseconds,
+                        state: "applied", matched: plan.matched, repaired: plan.repaired, merged: plan.merged,
+                        alreadyRight: plan.left(.alreadyRight), ambiguous: plan.left(.ambiguous),
+                        impossible: plan.left(.impossible)))
+                try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: migration)
                 return (plan, migration)
             }
         } catch let nothing as NothingToRepair {
@@ -100,9 +96,7 @@ extension SampleStore {
 
     /// Completes the ledger entry of a repair or its undo.
     func closeAccount(_ ingest: Int64, _ writer: ReplacementWriter, at now: Instant) throws(StoreError) {
-        try connection.run(
-            "UPDATE ingest SET finished = ?, state = 'done', stored = ?, deleted = ?, restored = ? WHERE id = ?",
-            .integer(now.microseconds), .integer(Int64(writer.made)), .integer(Int64(writer.deleted)),
-            .integer(Int64(writer.restored)), .integer(ingest))
+        try connection.ledger.finish(
+            ingest, at: now.microseconds, stored: writer.made, deleted: writer.deleted, restored: writer.restored)
     }
 }

@@ -27,12 +27,10 @@ extension SampleStore {
     public func suspicions(broughtBy ingest: Int64) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let statement = try connection.statement(
-            "SELECT series, min(low), max(high) FROM change WHERE ingest = ? AND NOT deletion GROUP BY series")
-        defer { statement.reset() }
-        try statement.bind([.integer(ingest)])
         var brought: [Int64: (low: Int64, high: Int64)] = [:]
-        while try statement.step() { brought[statement.integer(0)] = (statement.integer(1), statement.integer(2)) }
+        for entry in try connection.changeTable.starts(broughtBy: ingest) {
+            brought[entry.series] = (entry.starts.lowerBound, entry.starts.upperBound)
+        }
         var found: [Suspicion] = []
         for group in try groups(try series(matching: SampleQuery(types: MisunitDetector.types))) {
             for series in group {
@@ -47,12 +45,7 @@ extension SampleStore {
     }
 
     /// Adds notes to a ledger entry.
-    public func add(notes: [String], to ingest: Int64) throws(StoreError) {
-        for note in notes {
-            try connection.run(
-                "UPDATE ingest SET notes = coalesce(notes || char(10), '') || ? WHERE id = ?", .text(note), .integer(ingest))
-        }
-    }
+    public func add(notes: [String], to ingest: Int64) throws(StoreError) { try connection.ledger.add(notes: notes, to: ingest) }
 
     /// Searches the latest readings of one series, together with those of the same person's other devices.
     public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {
@@ -68,12 +61,8 @@ extension SampleStore {
     /// Checks the range of the values alone, which is enough for most ingests.
     private func mayBeWrong(_ series: SeriesDescription, _ low: Int64, _ high: Int64) throws(StoreError) -> Bool {
         guard let detector = MisunitDetector(series.type) else { return false }
-        let statement = try connection.statement(
-            "SELECT min(value), max(value) FROM sample WHERE series = ? AND start BETWEEN ? AND ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(series.id), .integer(low), .integer(high)])
-        guard try statement.step(), !statement.isNull(0) else { return false }
-        return !detector.cannotBeWrong(statement.real(0), statement.real(1))
+        guard let values = try table.values(of: series.id, from: low, through: high) else { return false }
+        return !detector.cannotBeWrong(values.low, values.high)
     }
 
     /// Groups the series by person and type, because they show the usual level together. Unassigned series stay separate.
@@ -154,12 +143,7 @@ extension SampleStore {
 
     /// Whether the source of a series sent readings of any type in a unit.
     private func hasUsed(_ unit: Unit, _ series: SeriesDescription) throws(StoreError) -> Bool {
-        try connection.integer(
-            """
-            SELECT 1 FROM context CROSS JOIN origin ON origin.id = context.origin WHERE unit = ?1 AND source_name = (
-                SELECT source_name FROM origin WHERE id = (SELECT origin FROM context WHERE id = (
-                    SELECT context FROM sample WHERE series = ?2 LIMIT 1))) LIMIT 1
-            """, .text(unit.code), .integer(series.id)) != nil
+        try connection.series.hasUnit(unit, fromSourceOf: series.id)
     }
 }
 

@@ -23,11 +23,9 @@ extension SampleStore {
             let ingest = try beginIngest(
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
-            try connection.run(
-                "UPDATE migration SET state = 'undone', undone = ?, undone_by = ? WHERE id = ?", .integer(now.microseconds),
-                .integer(ingest.id), .integer(id))
-            try connection.run("UPDATE ingest SET state = 'undone' WHERE id = ?", .integer(migration.ingest))
-            try connection.run("UPDATE ingest SET undoes = ? WHERE id = ?", .integer(migration.ingest), .integer(ingest.id))
+            try connection.repairs.setUndone(id, by: ingest.id, at: now)
+            try connection.ledger.set(state: "undone", of: migration.ingest)
+            try connection.ledger.set(undone: migration.ingest, by: ingest.id)
             let writer = try ReplacementWriter(self, ingest: ingest.id)
             let settlement = Settlement(Deletion(connection: connection, ingest: ingest.id))
             var last: (new: SampleKey, old: SampleKey)?
@@ -40,46 +38,24 @@ extension SampleStore {
             }
             try writer.finish()
             try handBack(id, by: ingest.id)
-            try DerivedSamples(connection: connection).settle(after: id, Deletion(connection: connection, ingest: ingest.id))
+            try Settlement(Deletion(connection: connection, ingest: ingest.id)).settle(computedAfter: id)
             try closeAccount(ingest.id, writer, at: now)
-            try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(id))
+            try connection.repairs.removeAliases(of: id)
             return (ingest.id, writer.restored)
         }
     }
 
     /// Moves the deletion of a repaired sample to the tombstone of the sample it was made from.
     private func handBack(_ id: Int64, by ingest: Int64) throws(StoreError) {
-        let statement = try connection.statement(
-            """
-            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, c.skew
-            FROM repaired AS r CROSS JOIN deleted AS new ON (new.series, new.start, new.hash) = (r.series, r.start, r.hash)
-                CROSS JOIN deleted AS old ON (old.series, old.start, old.hash) = (r.old_series, r.old_start, r.old_hash)
-                JOIN context AS c ON c.id = old.context
-            WHERE r.migration = ? AND NOT r.merged AND NOT new.forgotten AND NOT old.forgotten AND old.replaced_by IS NOT NULL
-                AND new.ingest <> ?
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(id), .integer(ingest)])
-        var pairs: [(new: SampleKey, old: SampleKey, uuid: SampleIdentity)] = []
-        while try statement.step() {
-            let new = try SampleKey(series: statement.integer(0), start: statement.integer(1), hash: statement.blob(2))
-            let old = try SampleKey(series: statement.integer(3), start: statement.integer(4), hash: statement.blob(5))
-            pairs.append((new, old, old.identity(skew: statement.integer(6))))
+        let table = connection.samples
+        for pair in try connection.repairs.deletedPairs(of: id, except: ingest) {
+            try table.handBack(pair.new, to: pair.old, pair.uuid, by: ingest)
         }
-        let table = SampleTable(connection: connection)
-        for pair in pairs { try table.handBack(pair.new, to: pair.old, pair.uuid, by: ingest) }
     }
 
     /// Throws if a later repair changed the same samples, because repairs are undone in reverse order.
     private func refuseIfRepairedAgain(_ id: Int64) throws(StoreError) {
-        let later = try connection.integer(
-            """
-            SELECT max(later.id) FROM repaired AS r
-                CROSS JOIN repaired AS again ON (again.old_series, again.old_start, again.old_hash) = (r.series, r.start, r.hash)
-                JOIN migration AS later ON later.id = again.migration
-            WHERE r.migration = ?1 AND later.id <> ?1 AND later.state = 'applied'
-            """, .integer(id))
-        if let later, later != 0 {
+        if let later = try connection.repairs.later(than: id) {
             throw StoreError(
                 .invalid, "repair \(later) changed samples of repair \(id) again: run 'vitalgate repair undo \(later)' first")
         }
@@ -87,15 +63,7 @@ extension SampleStore {
 
     /// Throws if another repair has made a sample of a reading that this one replaced. The measurement would exist twice.
     private func refuseIfMadeAgain(_ id: Int64) throws(StoreError) {
-        let other = try connection.integer(
-            """
-            SELECT max(a.migration) FROM repaired AS r
-                CROSS JOIN reading_alias AS a ON (a.series, a.nominal, a.hash) = (r.old_series, r.old_start, r.old_hash)
-                CROSS JOIN deleted AS d ON (d.series, d.start, d.hash) = (r.old_series, r.old_start, r.old_hash)
-                JOIN context ON context.id = d.context
-            WHERE r.migration = ?1 AND a.migration <> ?1 AND context.skew = 0 AND NOT d.forgotten
-            """, .integer(id))
-        if let other, other != 0 {
+        if let other = try connection.repairs.another(than: id) {
             throw StoreError(
                 .invalid,
                 "repair \(other) created a sample from the same reading as one that repair \(id) replaced: "
@@ -106,21 +74,13 @@ extension SampleStore {
 
     /// Throws if samples that the repair replaced were erased.
     private func refuseIfErased(_ id: Int64) throws(StoreError) {
-        let erased = try connection.integer(
-            "SELECT 1 FROM repaired WHERE migration = ? AND \(ErasedRepairs.isFromNowhere) LIMIT 1", .integer(id))
-        guard erased != nil else { return }
+        guard try connection.repairs.isErased(id) else { return }
         throw StoreError(.invalid, "samples that repair \(id) replaced were erased together with all data of their person")
     }
 
     /// Throws if `store merge` made witnesses of repaired samples, because they were compared with the repaired form.
     private func refuseIfMerged(_ id: Int64) throws(StoreError) {
-        let merge = try connection.integer(
-            """
-            SELECT max(merge) FROM decision CROSS JOIN witness_row AS w ON w.decision = decision.id
-                CROSS JOIN repaired AS r ON (r.series, r.start, r.hash) = (decision.of_series, w.of_start, w.of_hash)
-            WHERE merge IS NOT NULL AND r.migration = ? AND (SELECT state FROM ingest WHERE ingest.id = merge) <> 'undone'
-            """, .integer(id))
-        if let merge, merge != 0 {
+        if let merge = try connection.repairs.merge(withSamplesOf: id) {
             throw StoreError(
                 .invalid,
                 "ledger entry \(merge) merged other readings with samples of repair \(id): run 'vitalgate ledger undo \(merge)' first"
@@ -135,17 +95,7 @@ extension SampleStore {
     private func pairs(
         of migration: Int64, after last: (new: SampleKey, old: SampleKey)?, _ settlement: Settlement
     ) throws(StoreError) -> ([Replacement], (new: SampleKey, old: SampleKey)?) {
-        let statement = try connection.statement(
-            """
-            SELECT r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash, r.merged, d.seq, c.skew
-            FROM repaired AS r CROSS JOIN deleted AS d
-                ON d.series = r.old_series AND d.start = r.old_start AND d.hash = r.old_hash AND NOT d.forgotten
-                CROSS JOIN context AS c ON c.id = d.context
-            WHERE r.migration = ?1 AND (r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash) > (?2, ?3, ?4, ?5, ?6, ?7)
-                AND (r.merged OR EXISTS(SELECT 1 FROM sample AS s WHERE s.series = r.series AND s.start = r.start AND s.hash = r.hash))
-                AND d.replaced_by IS NOT NULL
-            ORDER BY r.series, r.start, r.hash, r.old_series, r.old_start, r.old_hash
-            """)
+        let statement = try connection.statement(RepairTable.undonePairs)
         defer { statement.reset() }
         try statement.bind([
             .integer(migration), .integer(last?.new.series ?? .min), .integer(last?.new.start ?? .min),
@@ -176,21 +126,13 @@ extension SampleStore {
                     uuid: old.identity(skew: statement.integer(8)),
                     bringer: try decoder.change(of: statement.integer(7), series: old.series).ingest))
         }
-        for place in stayed { try SampleTable(connection: connection).forgetSuccessor(of: place) }
+        for place in stayed { try connection.samples.forgetSuccessor(of: place) }
         return (pairs, isFull ? seen : nil)
     }
 
     /// Throws if a repair replaced samples of an ingest that is to be undone. Their repaired forms would remain.
     func refuseIfRepaired(broughtBy ingest: Int64) throws(StoreError) {
-        let migration = try connection.integer(
-            """
-            SELECT max(migration.id) FROM change CROSS JOIN deleted ON deleted.series = change.series
-                AND deleted.start BETWEEN low AND high AND deleted.seq BETWEEN first_seq AND last_seq
-                CROSS JOIN repaired AS r ON (r.old_series, r.old_start, r.old_hash) = (deleted.series, deleted.start, deleted.hash)
-                JOIN migration ON migration.id = r.migration
-            WHERE change.ingest = ? AND NOT deletion AND migration.state = 'applied' AND NOT forgotten
-            """, .integer(ingest))
-        if let migration, migration != 0 {
+        if let migration = try connection.repairs.last(ofSamplesBroughtBy: ingest) {
             throw StoreError(
                 .invalid,
                 "repair \(migration) changed samples of ledger entry \(ingest): run 'vitalgate repair undo \(migration)' first")

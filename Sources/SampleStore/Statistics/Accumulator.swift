@@ -22,24 +22,17 @@ struct Accumulator {
         if plan.hasPercentiles { distribution = Distribution() }
     }
 
-    /// Reads a row of `summary`, beginning at a column.
-    init(summary row: Statement, from column: Int32) {
-        count = Int(row.integer(column))
-        (minimum, maximum) = (row.real(column + 1), row.real(column + 2))
-        (sum, weight) = (row.real(column + 3), row.real(column + 4))
-        (latest, mostRecent) = (row.integer(column + 5), row.real(column + 6))
+    init(_ summary: SummaryTable.Row) {
+        count = summary.count
+        (minimum, maximum) = (summary.low, summary.high)
+        (sum, weight) = (summary.sum, summary.weight)
+        (latest, mostRecent) = (summary.latest, summary.last)
     }
 
-    /// The columns of `summary` other than the count.
-    var summary: (low: Double, high: Double, sum: Double, weight: Double, latest: Int64, last: Double) {
-        (minimum, maximum, sum, weight, latest, mostRecent)
-    }
-
-    /// Whether two accumulators are equal except for rounding of sums.
-    func isSummary(_ other: Accumulator) -> Bool {
-        func isNear(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= 1e-9 * max(abs(one), abs(other)) }
-        return (count, minimum, maximum) == (other.count, other.minimum, other.maximum) && isNear(sum, other.sum)
-            && isNear(weight, other.weight) && (latest, mostRecent) == (other.latest, other.mostRecent)
+    /// Returns the row that ``init(_:)`` reads.
+    func summary(at start: Int64) -> SummaryTable.Row {
+        SummaryTable.Row(
+            start: start, count: count, low: minimum, high: maximum, sum: sum, weight: weight, latest: latest, last: mostRecent)
     }
 
     /// - Parameters:

@@ -74,16 +74,13 @@ struct CategoryGatherer {
     private func read(_ series: SeriesDescription, rank: Int, into entries: inout [Entry]) throws(StoreError) -> Int {
         let condition = conditions[series.id]
         let (leading, first) = condition?.columns ?? ("", 0)
-        let statement = try connection.statement(
-            """
-            SELECT \(leading)start, value, coalesce(duration, 0), context FROM sample
-            WHERE series = ?1 AND start >= \(connection.firstStart()) AND start < ?3
-            ORDER BY start
-            """)
+        let statement = try connection.samples.scan(
+            "\(leading)start, value, coalesce(duration, 0), context")
         defer { statement.reset() }
         let margin = zones == nil ? 0 : StatisticsWindow.zones
-        let begin = StatisticsWindow.sum(window.from, -(series.longest + margin))
-        try statement.bind([.integer(series.id), .integer(begin), .integer(StatisticsWindow.sum(window.to, margin))])
+        let begin = window.from.shifted(by: -(series.longest + margin))
+        let end = window.to.shifted(by: margin).shifted(by: -1)
+        try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
         var read = 0
         while try statement.step() {
             read += 1

@@ -25,20 +25,13 @@ extension SampleStore {
         defer { snapshot.end() }
         var found: [CountingSource] = []
         for series in try sorted(try self.series(matching: query), by: named) {
-            let statement = try connection.statement(
-                """
-                SELECT source_name, device_name, model, (SELECT start FROM sample WHERE series = ?1 ORDER BY start DESC LIMIT 1), sample.start
-                FROM sample JOIN context ON context.id = sample.context JOIN origin ON origin.id = context.origin
-                WHERE series = ?1 ORDER BY start LIMIT 1
-                """)
-            defer { statement.reset() }
-            try statement.bind([.integer(series.id)])
-            guard try statement.step() else { continue }
+            guard let (first, last) = try table.extent(of: series.id),
+                let names = try connection.series.names(ofSeries: series.id)
+            else { continue }
             found.append(
                 CountingSource(
-                    series: series, sourceName: statement.optionalText(0) ?? series.source,
-                    deviceName: statement.optionalText(1), model: statement.optionalText(2),
-                    first: Instant(microseconds: statement.integer(4)), last: Instant(microseconds: statement.integer(3))))
+                    series: series, sourceName: names.source ?? series.source, deviceName: names.device, model: names.model,
+                    first: Instant(microseconds: first), last: Instant(microseconds: last)))
         }
         return found
     }

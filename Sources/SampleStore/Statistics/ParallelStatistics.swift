@@ -93,20 +93,14 @@ struct ParallelStatistics {
     private static func parts(
         of window: StatisticsWindow, _ gathering: StatisticsGathering, _ limits: Limits
     ) throws(StoreError) -> [StatisticsWindow]? {
-        let connection = gathering.store.connection
         var extent: (low: Int64, high: Int64)?
         for series in gathering.series.joined() {
-            let range: [Value] = [.integer(series.id), .integer(window.from), .integer(window.to)]
-            func start(_ end: String) throws(StoreError) -> Int64? {
-                let statement = try connection.statement(
-                    "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) AND start < ?3 ORDER BY start \(end)"
-                )
-                defer { statement.reset() }
-                try statement.bind(range)
-                return try statement.step() ? statement.integer(0) : nil
+            func start(skipping count: Int = 0, isLast: Bool = false) throws(StoreError) -> Int64? {
+                try gathering.store.table.start(
+                    of: series.id, from: window.from, through: window.to.shifted(by: -1), skipping: count,
+                    isLast: isLast)
             }
-            guard try start("LIMIT 1 OFFSET \(limits.rows - 1)") != nil, let low = try start("LIMIT 1"),
-                let high = try start("DESC LIMIT 1")
+            guard try start(skipping: limits.rows - 1) != nil, let low = try start(), let high = try start(isLast: true)
             else { continue }
             extent = (min(low, extent?.low ?? low), max(high, extent?.high ?? high))
         }

@@ -48,14 +48,8 @@ extension SampleStore {
         let length = query.intervals.interval.shortest
         var shares: Int64 = 0
         for series in try series(matching: query.samples) where series.longest > length {
-            shares +=
-                try connection.integer(
-                    """
-                    SELECT coalesce(sum(max(0, min(start + duration, ?2) - max(start, ?3)) / ?4), 0)
-                    FROM sample WHERE series = ?1 AND duration > ?4 AND start < ?2
-                    """, .integer(series.id), .integer(query.to?.microseconds ?? .max),
-                    .integer(query.from?.microseconds ?? .min),
-                    .integer(length)) ?? 0
+            shares += try table.shares(
+                of: series.id, length: length, from: query.from?.microseconds ?? .min, to: query.to?.microseconds ?? .max)
         }
         return Int(shares)
     }
@@ -64,12 +58,9 @@ extension SampleStore {
     public func extent(of query: StatisticsQuery) throws(StoreError) -> (first: Instant, last: Instant)? {
         var (first, last): (Int64?, Int64?) = (nil, nil)
         for series in try series(matching: query.samples) {
-            for (order, isFirst) in [("ASC", true), ("DESC", false)] {
-                let start = try connection.integer(
-                    "SELECT start FROM sample WHERE series = ? ORDER BY start \(order) LIMIT 1", .integer(series.id))
-                guard let start else { continue }
-                if isFirst { first = min(first ?? start, start) } else { last = max(last ?? start, start) }
-            }
+            guard let extent = try table.extent(of: series.id) else { continue }
+            first = min(first ?? extent.first, extent.first)
+            last = max(last ?? extent.last, extent.last)
         }
         guard let first, let last else { return nil }
         return (Instant(microseconds: first), Instant(microseconds: last))
@@ -79,7 +70,7 @@ extension SampleStore {
     func longest(of series: SeriesDescription) throws(StoreError) -> Int64 {
         // A scan would save little.
         guard series.longest > Calendar.day else { return series.longest }
-        return try connection.integer("SELECT coalesce(max(duration), 0) FROM sample WHERE series = ?", .integer(series.id)) ?? 0
+        return try table.longest(of: series.id)
     }
 
     /// Returns the first instant from `position` on at which a sample may count.
@@ -87,11 +78,7 @@ extension SampleStore {
         var first: Int64?
         for series in all {
             let reach = position.microseconds < .min + series.longest ? .min : position.microseconds - series.longest
-            let start = try connection.integer(
-                "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) ORDER BY start LIMIT 1",
-                .integer(series.id),
-                .integer(reach))
-            if let start { first = min(first ?? start, start) }
+            if let start = try table.start(of: series.id, from: reach) { first = min(first ?? start, start) }
         }
         return first.map { max(Instant(microseconds: $0), position) }
     }

@@ -86,18 +86,18 @@ struct SeriesGatherer {
     ) throws(StoreError) -> Int {
         key = StatisticsKey(cell: .init(index: 0, piece: 0), subject: series.subject, source: plan.bySource ? series.source : nil)
         (low, high) = (.max, .min)
-        let unlinked = try Self.unlinked(series.id, neighbours.better, connection)
+        let unlinked = try connection.duplicates.unlinked(series.id, from: neighbours.better)
         let isWhole = condition == nil && zones == nil && unlinked.isEmpty && neighbours.coverage?.isEmpty ?? true
         guard usesSummaries, isWhole, plan.isPlain, plan.pauses.isEmpty, Summaries.areOf(series) else {
             defer { leave(&gathered) }
             return try walk(series, neighbours, condition, unlinked, window, into: &gathered)
         }
-        let summaries = try SummaryRows(of: series.id, window, connection)
+        let summaries = try connection.summaries.rows(of: series.id, from: window.from, to: window.to)
         defer { summaries.end() }
         var (position, read) = (window.from, 0)
         while let summary = try summaries.next() {
             read += 1
-            let end = summary.start + Summaries.length
+            let end = summary.start + SummaryTable.length
             // The samples of a summary that spans two cells are read individually.
             if summary.start >= high || summary.start < low {
                 guard end <= plan.grid.cell(at: summary.start).high else { continue }
@@ -109,7 +109,7 @@ struct SeriesGatherer {
                 read += try walk(series, neighbours, condition, unlinked, part, into: &gathered)
             }
             if summary.start < low || summary.start >= high { move(to: summary.start, &gathered) }
-            current.merge(summary.sum)
+            current.merge(Accumulator(summary))
             position = end
         }
         if position < window.to {
@@ -128,18 +128,14 @@ struct SeriesGatherer {
         (prior, last) = (.min, .min)
         let lasts = series.longest > 0
         let (leading, first) = condition?.columns ?? ("", 0)
-        let statement = try connection.statement(
-            """
-            SELECT \(leading)start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")
-            FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) AND start < ?3 \(unlinked) ORDER BY start
-            """)
+        let statement = try connection.samples.scan(
+            "\(leading)start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")", where: unlinked)
         defer { statement.reset() }
-        let end = StatisticsWindow.sum(window.to, StatisticsWindow.sum(reach, zones == nil ? 0 : StatisticsWindow.zones))
+        let end = window.to.shifted(by: reach.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
         // Earlier samples are read if they can extend into the window as part of a sum or cover other series.
         let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
-        let begin = StatisticsWindow.sum(
-            window.from, -StatisticsWindow.sum(lookBack, zones == nil ? 0 : StatisticsWindow.zones))
-        try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
+        let begin = window.from.shifted(by: -lookBack.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
+        try statement.bind([.integer(series.id), .integer(begin), .integer(end.shifted(by: -1))])
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false
         let pauses = plan.pauses.isEmpty ? nil : Coverage(plan.pauses)
@@ -238,24 +234,6 @@ struct SeriesGatherer {
             }
         }
     }
-
-    /// Returns the SQL condition that excludes samples that agree with a better source's.
-    private static func unlinked(_ series: Int64, _ better: [Int64], _ connection: Connection) throws(StoreError) -> String {
-        guard !better.isEmpty,
-            try connection.integer(
-                "SELECT 1 WHERE EXISTS(SELECT 1 FROM link WHERE series = ?1) OR EXISTS(SELECT 1 FROM link WHERE of_series = ?1)",
-                .integer(series)) != nil
-        else { return "" }
-        let list = better.map(String.init).joined(separator: ", ")
-        return """
-            AND NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
-                ON other.series = of_series AND other.start = of_start AND other.hash = of_hash
-                WHERE link.series = sample.series AND link.start = sample.start AND link.hash = sample.hash AND of_series IN (\(list)))
-            AND NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
-                ON other.series = link.series AND other.start = link.start AND other.hash = link.hash
-                WHERE of_series = sample.series AND of_start = sample.start AND of_hash = sample.hash AND link.series IN (\(list)))
-            """
-    }
 }
 
 /// Rows of a series outside the current walk.
@@ -266,16 +244,14 @@ private struct Rows {
 
     /// Returns the next start, or `.max` if there is none.
     func start(behind time: Int64) throws(StoreError) -> Int64 {
-        try connection.integer(
-            "SELECT start FROM sample WHERE series = ?1 AND start >= \(connection.firstStart()) \(unlinked) ORDER BY start LIMIT 1",
-            .integer(series), .integer(StatisticsWindow.sum(time, 1))) ?? .max
+        try connection.samples.start(
+            of: series, from: time.shifted(by: 1), where: unlinked) ?? .max
     }
 
     /// Returns the previous start, or `.min` if there is none.
     func start(before time: Int64) throws(StoreError) -> Int64 {
-        try connection.integer(
-            "SELECT start FROM sample WHERE series = ? AND start < ? \(unlinked) ORDER BY start DESC LIMIT 1", .integer(series),
-            .integer(time)) ?? .min
+        try connection.samples.start(
+            of: series, through: time.shifted(by: -1), where: unlinked, isLast: true) ?? .min
     }
 }
 
@@ -294,11 +270,7 @@ final class ContextZones {
     /// Returns the offset in microseconds.
     func shift(_ context: Int64, at start: Int64) throws(StoreError) -> Int64 {
         if let known = known[context] { return known ?? elsewhere(at: start) }
-        let statement = try connection.statement("SELECT zone FROM context WHERE id = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(context)])
-        let seconds = try statement.step() ? statement.optionalInteger(0) : nil
-        let shift = seconds.map { $0 * 1_000_000 }
+        let shift = try connection.series.context(context).zone.map { $0 * 1_000_000 }
         known[context] = .some(shift)
         return shift ?? elsewhere(at: start)
     }

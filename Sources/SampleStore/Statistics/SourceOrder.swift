@@ -39,22 +39,17 @@ extension SampleStore {
         else { throw StoreError(.invalid, "an order of sources has at most 64 names, each at most 400 bytes in one line") }
         let setting = Self.setting(order.subject, order.type)
         try connection.transaction {
-            try connection.run("DELETE FROM setting WHERE name = ?", .text(setting))
-            guard !order.names.isEmpty else { return }
-            try connection.run(
-                "INSERT INTO setting VALUES(?, ?)", .text(setting), .text(order.names.joined(separator: "\n")))
+            guard !order.names.isEmpty else { return try connection.settings.remove(setting) }
+            try connection.settings.set(setting, to: .text(order.names.joined(separator: "\n")))
         }
     }
 
     /// Returns all orders, most specific first. Orders for a person come before those for everybody, and orders for a type before those for
     /// all types.
     public func sourceOrders() throws(StoreError) -> [SourceOrder] {
-        let statement = try connection.statement(
-            "SELECT name, value FROM setting WHERE name > '\(Self.sourceOrderPrefix)' AND name < 'sources0' ORDER BY name")
-        defer { statement.reset() }
         var orders: [SourceOrder] = []
-        while try statement.step() {
-            let parts = statement.text(0).split(separator: "/", omittingEmptySubsequences: false)
+        for setting in try connection.settings.values(withPrefix: Self.sourceOrderPrefix) {
+            let parts = setting.name.split(separator: "/", omittingEmptySubsequences: false)
             guard parts.count == 3 else { continue }
             let type = SampleType(String(parts[2]))
             // Orders for unknown types are ignored.
@@ -62,7 +57,7 @@ extension SampleStore {
             orders.append(
                 SourceOrder(
                     subject: parts[1] == "*" ? nil : String(parts[1]), type: type,
-                    names: statement.text(1).split(separator: "\n").map(String.init)))
+                    names: setting.text.split(separator: "\n").map(String.init)))
         }
         return orders.sorted { Self.closeness($0) > Self.closeness($1) }
     }

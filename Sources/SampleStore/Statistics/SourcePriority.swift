@@ -13,7 +13,7 @@ struct SourcePriority {
     func rank(of names: [String]) -> Int {
         let names = names.map { $0.lowercased() }
         if let place = named.firstIndex(where: names.contains) { return place }
-        if names.contains(where: Client.isSource) { return named.count + 3 }
+        if names.contains(where: ClientSource.contains) { return named.count + 3 }
         let words = names.flatMap { $0.split { !$0.isLetter } }
         if words.contains(where: { ["watch", "band", "ring", "wrist", "whoop", "fitbit"].contains($0) }) { return named.count }
         if words.contains(where: { ["phone", "iphone", "pixel", "galaxy", "ipad"].contains($0) }) { return named.count + 2 }
@@ -24,14 +24,7 @@ struct SourcePriority {
 extension SampleStore {
     /// Returns the names that a user may use for a series: source, device, and model.
     func names(of series: SeriesDescription) throws(StoreError) -> [String] {
-        let statement = try connection.statement(
-            """
-            SELECT source_name, device_name, model FROM origin WHERE id = (SELECT origin FROM context WHERE id =
-                (SELECT context FROM sample WHERE series = ? LIMIT 1))
-            """)
-        defer { statement.reset() }
-        try statement.bind([.integer(series.id)])
-        guard try statement.step() else { return [series.source] }
-        return [series.source, series.device, statement.text(0), statement.text(1), statement.text(2)].filter { !$0.isEmpty }
+        guard let names = try connection.series.names(ofSeries: series.id) else { return [series.source] }
+        return [series.source, series.device, names.source, names.device, names.model].compactMap(\.self).filter { !$0.isEmpty }
     }
 }

@@ -33,52 +33,24 @@ extension StatisticsCollection {
     /// samples.
     private func stretches(since seq: Int64, _ all: [SeriesDescription]) throws(StoreError) -> [StatisticsWindow] {
         let ids = Set(all.map(\.id))
-        var entries: [(series: Int64, low: Int64, high: Int64)] = []
-        let changes = try connection.statement("SELECT series, low, high FROM change WHERE last_seq > ?")
-        defer { changes.reset() }
-        try changes.bind([.integer(seq)])
-        while try changes.step() {
-            let series = changes.integer(0)
-            if ids.contains(series) { entries.append((series, changes.integer(1), changes.integer(2))) }
-        }
+        let (samples, duplicates) = (connection.samples, connection.duplicates)
         var stretches: [StatisticsWindow] = []
-        for entry in entries {
-            var stretch = StatisticsWindow(from: entry.low, to: entry.high)
-            let bindings: [Value] = [.integer(entry.series), .integer(entry.low), .integer(entry.high)]
-            for table in ["sample", "deleted"] {
-                let ends = try row(
-                    """
-                    SELECT max(start + coalesce(duration, 0)), max(coalesce(duration, 0)) FROM \(table)
-                    WHERE series = ? AND start BETWEEN ? AND ?
-                    """, bindings)
-                guard ends.count == 2 else { continue }
-                stretch.to = max(stretch.to, ends[0])
+        for entry in try connection.changeTable.entries(after: seq) where ids.contains(entry.series) {
+            var stretch = StatisticsWindow(from: entry.starts.lowerBound, to: entry.starts.upperBound)
+            let (low, high) = (stretch.from, stretch.to)
+            for rows in [SampleTable.Rows.live, .tombstones] {
+                guard let ends = try samples.end(of: entry.series, from: low, through: high, among: rows) else { continue }
+                stretch.to = max(stretch.to, ends.last)
                 // A restored sample may be longer than all others.
-                if let known = lengths[entry.series] { lengths[entry.series] = max(known, ends[1]) }
+                if let known = lengths[entry.series] { lengths[entry.series] = max(known, ends.longest) }
             }
             // Linked samples of two devices count once, so the removal of one affects the other.
-            for (own, other) in [("", "of_"), ("of_", "")] {
-                let agreeing = try row(
-                    """
-                    SELECT min(\(other)start), max(\(other)start) FROM link
-                    WHERE \(own)series = ? AND \(own)start BETWEEN ? AND ?
-                    """, bindings)
-                if agreeing.count == 2 {
-                    stretch.from = min(stretch.from, agreeing[0])
-                    stretch.to = max(stretch.to, agreeing[1] + (all.lazy.map(\.longest).max() ?? 0))
-                }
+            for linked in try duplicates.linked(with: entry.series, from: low, through: high) {
+                stretch.from = min(stretch.from, linked.first)
+                stretch.to = max(stretch.to, linked.last + (all.lazy.map(\.longest).max() ?? 0))
             }
             stretches.append(stretch)
         }
         return stretches
-    }
-
-    /// Returns the two numbers of the row, or nothing if they are NULL.
-    private func row(_ sql: String, _ bindings: [Value]) throws(StoreError) -> [Int64] {
-        let statement = try connection.statement(sql)
-        defer { statement.reset() }
-        try statement.bind(bindings)
-        guard try statement.step(), !statement.isNull(0) else { return [] }
-        return [statement.integer(0), statement.integer(1)]
     }
 }

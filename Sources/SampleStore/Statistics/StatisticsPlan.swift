@@ -76,13 +76,6 @@ struct StatisticsWindow {
 
     init(from: Int64, to: Int64) { (self.from, self.to) = (from, to) }
 
-    /// Adds without overflow. An open end stays open.
-    static func sum(_ one: Int64, _ other: Int64) -> Int64 {
-        if one == .max || one == .min { return one }
-        let (sum, overflow) = one.addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
-    }
-
     /// The time range of a query on the grid's clock.
     init(_ query: StatisticsQuery) {
         func time(_ instant: Instant) -> Int64 {

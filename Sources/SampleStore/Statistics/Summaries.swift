@@ -14,18 +14,13 @@ enum Summaries {
         var time = Calendar.day
     }
 
-    /// The length of a summary in microseconds.
-    static let length: Int64 = 600_000_000
-    /// The maximum distance at which a sample affects the weight of another.
-    static let reach = AggregationStyle.longestHold
-
     private static let grid = CalendarIntervals(
         CalendarInterval(count: 10, unit: .minute) ?? .day, zone: TimeZoneRules(fixed: .utc), anchor: Instant(microseconds: 0))
 
     /// Returns the start of the summary that contains a time.
     static func start(of time: Int64) -> Int64 {
-        let rest = time % length
-        return time - (rest < 0 ? rest + length : rest)
+        let rest = time % SummaryTable.length
+        return time - (rest < 0 ? rest + SummaryTable.length : rest)
     }
 
     /// Whether a series can have summaries.
@@ -37,26 +32,20 @@ enum Summaries {
     /// Computes the summaries of a series in a window from its samples.
     static func made(
         of series: SeriesDescription, _ window: StatisticsWindow, _ connection: Connection
-    ) throws(StoreError) -> [(start: Int64, sum: Accumulator)] {
+    ) throws(StoreError) -> [SummaryTable.Row] {
         let plan = StatisticsPlan(StatisticsQuery(type: series.type, intervals: grid, priority: []))
         var gatherer = SeriesGatherer(connection, plan, window, reach: 0, zones: nil)
         var cells: [StatisticsKey: Accumulator] = [:]
         _ = try gatherer.gather(series, .init(), where: nil, usesSummaries: false, into: &cells)
-        return cells.map { (grid.start(of: $0.key.cell.index).microseconds, $0.value) }.sorted { $0.start < $1.start }
+        return cells.map { $0.value.summary(at: grid.start(of: $0.key.cell.index).microseconds) }.sorted { $0.start < $1.start }
     }
 
-    /// Removes the summaries that a change in a time range invalidates.
-    static func forget(series: Int64, from low: Int64, to high: Int64, _ connection: Connection) throws(StoreError) {
-        guard let until = try connection.integer("SELECT until FROM summarized WHERE series = ?", .integer(series)) else {
-            return
-        }
-        let first = StatisticsWindow.sum(low, -(reach + length))
-        try connection.run(
-            "DELETE FROM summary WHERE series = ? AND start > ? AND start < ?", .integer(series), .integer(first),
-            .integer(StatisticsWindow.sum(high, reach + 1)))
-        // Later summaries stay and are recomputed with the rest.
-        guard until > first else { return }
-        try connection.run("UPDATE summarized SET until = ?2 WHERE series = ?1", .integer(series), .integer(first))
+    /// Whether two summaries are equal except for rounding of sums.
+    fileprivate static func areEqual(_ one: SummaryTable.Row, _ other: SummaryTable.Row) -> Bool {
+        func isNear(_ one: Double, _ other: Double) -> Bool { abs(one - other) <= 1e-9 * max(abs(one), abs(other)) }
+        return (one.start, one.count, one.low, one.high) == (other.start, other.count, other.low, other.high)
+            && isNear(one.sum, other.sum) && isNear(one.weight, other.weight)
+            && (one.latest, one.last) == (other.latest, other.last)
     }
 }
 
@@ -72,30 +61,20 @@ extension SampleStore {
     }
 
     private func summarize(_ series: SeriesDescription) throws(StoreError) -> Bool {
-        func start(_ end: String) throws(StoreError) -> Int64? {
-            try connection.integer("SELECT start FROM sample WHERE series = ? ORDER BY start \(end) LIMIT 1", .integer(series.id))
-        }
-        guard let first = try start("ASC"), let last = try start("DESC"), first > .min / 2, last < .max / 2 else { return false }
-        let known = try connection.integer("SELECT until FROM summarized WHERE series = ?", .integer(series.id))
+        let (samples, table) = (connection.samples, connection.summaries)
+        guard let (first, last) = try samples.extent(of: series.id), first > .min / 2, last < .max / 2 else { return false }
+        let known = try table.end(of: series.id)
         let from = Summaries.start(of: max(known ?? first, first))
         // Later samples may still change the weight of the last ones.
-        let limit = Summaries.start(of: last - Summaries.reach)
+        let limit = Summaries.start(of: last - SummaryTable.reach)
         guard limit > from, limit - from >= summaries.time else { return false }
-        let behind = try connection.integer(
-            "SELECT start FROM sample WHERE series = ? AND start >= ? ORDER BY start LIMIT 1 OFFSET \(summaries.rows)",
-            .integer(series.id), .integer(from))
-        let end = behind.map { min(limit, max(Summaries.start(of: $0), from + Summaries.length)) } ?? limit
-        for (start, sum) in try Summaries.made(of: series, StatisticsWindow(from: from, to: end), connection)
-        where sum.count >= summaries.samples {
-            let numbers = sum.summary
-            try connection.run(
-                "INSERT OR REPLACE INTO summary VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", .integer(series.id), .integer(start),
-                .integer(Int64(sum.count)), .real(numbers.low), .real(numbers.high), .real(numbers.sum), .real(numbers.weight),
-                .integer(numbers.latest), .real(numbers.last))
+        let behind = try samples.start(of: series.id, from: from, skipping: summaries.rows)
+        let end = behind.map { min(limit, max(Summaries.start(of: $0), from + SummaryTable.length)) } ?? limit
+        for row in try Summaries.made(of: series, StatisticsWindow(from: from, to: end), connection)
+        where row.count >= summaries.samples {
+            try table.add(row, of: series.id)
         }
-        try connection.run(
-            "INSERT INTO summarized VALUES(?1, ?2) ON CONFLICT(series) DO UPDATE SET until = ?2", .integer(series.id),
-            .integer(end))
+        try table.set(end: end, of: series.id)
         return true
     }
 
@@ -103,43 +82,16 @@ extension SampleStore {
     func wrongSummaries() throws(StoreError) -> [Int64] {
         var wrong: [Int64] = []
         for series in try allSeries() where Summaries.areOf(series) {
-            let statement = try connection.statement(
-                "SELECT start, count, low, high, sum, weight, latest, last FROM summary WHERE series = ?")
-            defer { statement.reset() }
-            try statement.bind([.integer(series.id)])
-            while try statement.step() {
-                let start = statement.integer(0)
-                let window = StatisticsWindow(from: start, to: start + Summaries.length)
+            let rows = try connection.summaries.rows(of: series.id, from: .min, to: .max)
+            defer { rows.end() }
+            while let row = try rows.next() {
+                let window = StatisticsWindow(from: row.start, to: row.start + SummaryTable.length)
                 let made = try Summaries.made(of: series, window, connection)
-                let told = Accumulator(summary: statement, from: 1)
-                if made.count == 1, made[0].start == start, made[0].sum.isSummary(told) { continue }
+                if made.count == 1, Summaries.areEqual(made[0], row) { continue }
                 wrong.append(series.id)
                 break
             }
         }
         return wrong
     }
-}
-
-/// The summaries of a series within a window, in order.
-struct SummaryRows {
-    private let statement: Statement
-
-    init(of series: Int64, _ window: StatisticsWindow, _ connection: Connection) throws(StoreError) {
-        statement = try connection.statement(
-            """
-            SELECT start, count, low, high, sum, weight, latest, last FROM summary
-            WHERE series = ?1 AND start >= \(connection.firstStart()) AND start <= ?3 ORDER BY start
-            """)
-        try statement.bind([
-            .integer(series), .integer(window.from), .integer(StatisticsWindow.sum(window.to, -Summaries.length)),
-        ])
-    }
-
-    func next() throws(StoreError) -> (start: Int64, sum: Accumulator)? {
-        guard try statement.step() else { return nil }
-        return (statement.integer(0), Accumulator(summary: statement, from: 1))
-    }
-
-    func end() { statement.reset() }
 }

@@ -3,15 +3,12 @@ import HealthModel
 extension SampleStore {
     /// Returns all targets that ever received data, ordered by name.
     public func targets() throws(StoreError) -> [Target] {
-        let statement = try connection.statement(
+        try connection.list(
             """
             SELECT name, anchor, backlog, backlog_end, delivered, left_out, state, words, changed, filter, identity, count, shape,
                 rewriting FROM target ORDER BY name
-            """)
-        defer { statement.reset() }
-        var targets: [Target] = []
-        while try statement.step() { targets.append(try Self.target(statement)) }
-        return targets
+            """
+        ) { row throws(StoreError) in try Self.target(row) }
     }
 
     /// Returns a target by name, or `nil` if it never received data.
@@ -156,29 +153,17 @@ extension SampleStore {
 
     /// Whether an anchor belongs to this store's own history, even if changes were permanently removed since. Other anchors come from a
     /// copy, or from changes that were lost when the store was restored from a backup.
-    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool {
-        guard anchor != .beginning else { return true }
-        guard let first = try connection.integer("SELECT first_seq FROM epoch WHERE token = ?", .text(anchor.token)) else {
-            return false
-        }
-        let last = try connection.integer(
-            """
-            SELECT coalesce((SELECT min(first_seq) - 1 FROM epoch WHERE first_seq > ?1),
-                (SELECT value FROM setting WHERE name = 'seq'))
-            """, .integer(first))
-        return last.map { first...max(first, $0) ~= anchor.seq } ?? false
-    }
+    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool { try Epochs(connection).hasMade(anchor) }
 
     /// Returns the machine and file that were confirmed as the one that feeds this store's targets, or `nil` if none was confirmed.
     public func confirmedHolder() throws(StoreError) -> String? {
-        try connection.text("SELECT value FROM setting WHERE name = 'holder'")
+        try connection.settings.text("holder")
     }
 
     /// Confirms the machine and file that feed this store's targets from now on, and resumes stopped targets.
     public func confirm(holder: String) throws {
         try connection.transaction {
-            try connection.run(
-                "INSERT INTO setting VALUES('holder', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value", .text(holder))
+            try connection.settings.set("holder", to: .text(holder))
             try connection.run("UPDATE target SET state = 'delivering', words = NULL WHERE state = 'stopped'")
         }
     }
@@ -189,8 +174,8 @@ extension SampleStore {
     public func adoptIdentity() throws -> String {
         try connection.transaction {
             let name = UUIDText.random().filter { $0 != "-" }
-            try connection.run("UPDATE setting SET value = ? WHERE name = 'store'", .text(name))
-            try connection.run("DELETE FROM setting WHERE name = 'holder'")
+            try connection.settings.set("store", to: .text(name))
+            try connection.settings.remove("holder")
             try connection.run("DELETE FROM set_aside")
             try connection.run("DELETE FROM target")
             return name
@@ -218,8 +203,8 @@ extension SampleStore {
         let cursor = try samples(matching: SampleQuery(.uuids([uuid])))
         defer { cursor.close() }
         if let stored = try cursor.next() { return .added(stored) }
-        for place in try places(of: uuid, in: SampleTable.Rows.tombstones.rawValue) {
-            guard let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones) else { continue }
+        for place in try places(of: uuid, among: .tombstones) {
+            guard let sample = try connection.samples.sample(at: place, among: .tombstones) else { continue }
             return .deleted(try deletion(of: sample, at: place))
         }
         return nil
@@ -228,29 +213,44 @@ extension SampleStore {
     /// Returns the current state of a sample. It usually has its old key, live or deleted. If not, every series is searched.
     func change(of uuid: SampleIdentity, at place: SampleKey) throws -> SampleChange? {
         if let stored = try live(uuid, at: place) { return .added(stored) }
-        if let sample = try SampleTable(connection: connection).sample(at: place, among: .tombstones), sample.identity == uuid {
+        if let sample = try connection.samples.sample(at: place, among: .tombstones), sample.identity == uuid {
             return .deleted(try deletion(of: sample, at: place))
         }
         return try change(of: uuid)
     }
 
     private func live(_ uuid: SampleIdentity, at place: SampleKey) throws(StoreError) -> StoredSample? {
-        let statement = try connection.statement(
-            "SELECT \(SampleDecoder.columns) FROM sample WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        guard try statement.step() else { return nil }
-        let stored = try SampleDecoder(connection: connection).decode(statement, series: place.series)
-        return stored.uuid == uuid ? stored : nil
+        let stored = try table.stored(at: place)
+        return stored?.uuid == uuid ? stored : nil
     }
 
     private func deletion(of sample: Sample, at place: SampleKey) throws(StoreError) -> StoredDeletion {
-        let statement = try connection.statement(
-            "SELECT replaced_by, ingest, deleted_seq FROM deleted WHERE series = ? AND start = ? AND hash = ?")
-        defer { statement.reset() }
-        try statement.bind([.integer(place.series), .integer(place.start), .blob(place.hash)])
-        _ = try statement.step()
+        let tombstone = try table.tombstone(at: place, evenForgotten: true)
         return StoredDeletion(
-            sample: sample, replacedBy: statement.optionalText(0), ingest: statement.integer(1), seq: statement.integer(2))
+            sample: sample, replacedBy: tombstone?.replacedBy, ingest: tombstone?.ingest ?? 0, seq: tombstone?.deletion ?? 0)
+    }
+}
+
+extension Connection {
+    /// Returns the samples that any target rejected.
+    func setAsideSamples() throws(StoreError) -> [SampleIdentity] {
+        let statement = try Statement(self, "SELECT DISTINCT uuid FROM set_aside")
+        var samples: [SampleIdentity] = []
+        while try statement.step() { if let uuid = SampleIdentity(statement.text(0)) { samples.append(uuid) } }
+        return samples
+    }
+
+    /// Removes a rejected sample, with the targets' messages about it.
+    func removeSetAside(_ uuid: SampleIdentity) throws(StoreError) {
+        try run("DELETE FROM set_aside WHERE uuid = ?", .text(uuid.description))
+    }
+
+    /// Removes messages and filters of targets that contain one of the words. A target with a filter that named an erased person needs a
+    /// review of its contents.
+    func blankTargets(words: [String]) throws(StoreError) {
+        for word in words {
+            try run("UPDATE target SET words = NULL WHERE instr(words, ?) > 0", .text(word))
+            try run("UPDATE target SET filter = '' WHERE instr(filter, ?) > 0", .text(word))
+        }
     }
 }

@@ -138,15 +138,10 @@ public final class StoreComparison {
     ///
     /// - Returns: The number of samples.
     private func noteDeleted() throws(StoreError) -> Int {
-        let tombstones = try Statement(
-            store.connection,
-            """
-            SELECT series, start, hash, skew FROM \(SampleTable.Rows.tombstones.rawValue) AS gone
-            CROSS JOIN context ON context.id = gone.context
-            """)
+        let tombstones = try store.table.scanTombstones()
         var count = 0
         while try tombstones.step() {
-            let place = try SampleKey(series: tombstones.integer(0), start: tombstones.integer(1), hash: tombstones.blob(2))
+            let place = try SampleKey(tombstones, at: 0)
             let identity = place.identity(skew: tombstones.integer(3))
             guard try take(identity) != nil else { continue }
             count += 1

@@ -1,0 +1,82 @@
+import HealthModel
+
+/// The table `decided`: the decisions of ledger entries that samples are deleted or restored.
+struct DecisionTable {
+    let connection: Connection
+
+    typealias Kind = MeasurementHistory<SampleKey>.Decision.Kind
+
+    /// Whether there is no decision at all.
+    var isEmpty: Bool {
+        get throws(StoreError) { try !connection.exists("SELECT 1 FROM decided LIMIT 1") }
+    }
+
+    /// Whether there are decisions about samples of a series.
+    func contains(series: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM decided WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Returns the decisions about a sample that this version knows, with their ledger entries.
+    func decisions(on place: SampleKey) throws(StoreError) -> [(entry: Int64, kind: Kind)] {
+        try connection.list("SELECT ingest, what FROM decided WHERE \(SampleTable.isHere)", place.values) {
+            (entry: $0.integer(0), kind: Kind(rawValue: $0.integer(1)))
+        }.compactMap { decision in decision.kind.map { (decision.entry, $0) } }
+    }
+
+    /// Whether an entry decided that a sample is restored.
+    func isRestored(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM decided WHERE \(SampleTable.isHere) AND what = ? LIMIT 1",
+            place.values + [.integer(Kind.restored.rawValue)])
+    }
+
+    /// Returns the next samples of a series in a time range that an entry decided about, sorted by key.
+    func places(
+        decidedBy entry: Int64, in series: Int64, from low: Int64, through high: Int64, after last: SampleKey?, limit: Int
+    ) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            """
+            SELECT series, start, hash FROM decided WHERE series = ?1 AND (start, hash) > (?2, ?3) AND start <= ?4 AND ingest = ?5
+            ORDER BY start, hash LIMIT \(limit)
+            """,
+            [.integer(series), .integer(last?.start ?? low), .blob(last?.hash ?? []), .integer(high), .integer(entry)])
+    }
+
+    func add(_ kind: Kind, on place: SampleKey, by ingest: Int64) throws(StoreError) {
+        try connection.run(
+            "INSERT OR REPLACE INTO decided(series, start, hash, ingest, what) VALUES(?, ?, ?, ?, ?)",
+            place.values + [.integer(ingest), .integer(kind.rawValue)])
+    }
+
+    /// Applies the decisions about one sample to another, unless the same entries decided about that one.
+    func move(from place: SampleKey, to other: SampleKey) throws(StoreError) {
+        try connection.run(
+            "UPDATE OR IGNORE decided SET series = ?4, start = ?5, hash = ?6 WHERE (series, start, hash) = (?1, ?2, ?3)",
+            place.values + other.values)
+    }
+
+    /// Removes the decision of an entry about a sample.
+    func remove(_ place: SampleKey, by ingest: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM decided WHERE \(SampleTable.isHere) AND ingest = ?", place.values + [.integer(ingest)])
+    }
+
+    /// Removes all decisions about a sample.
+    func remove(_ place: SampleKey) throws(StoreError) {
+        try connection.run("DELETE FROM decided WHERE \(SampleTable.isHere)", place.values)
+    }
+
+    /// Removes the decisions about the tombstones of samples that an ingest brought, and about the samples that repairs made from them.
+    func removeForms(ofTombstonesBroughtBy ingest: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            WITH RECURSIVE form(series, start, hash) AS (
+                \(SampleTable.tombstones) UNION \(RepairTable.nextForms))
+            DELETE FROM decided WHERE (series, start, hash) IN (SELECT series, start, hash FROM form)
+            """, .integer(ingest))
+    }
+
+    /// Removes the decisions about the rows in the table `pruned`.
+    func removePruned() throws(StoreError) {
+        try connection.run("DELETE FROM decided WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned)")
+    }
+}

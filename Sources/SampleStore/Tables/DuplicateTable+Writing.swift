@@ -1,0 +1,68 @@
+import HealthModel
+
+/// Changes to the duplicates. Used inside a transaction.
+extension DuplicateTable {
+    /// Returns the id of a decision. Duplicates of one import share it if they have the same original series, rule, and merge.
+    func decision(of ingest: Int64, _ series: Int64, rule: String, merge: Int64?) throws(StoreError) -> Int64 {
+        let facts: [Value] = [.integer(ingest), .integer(series), .text(rule), .optional(merge)]
+        let known = try connection.first(
+            "SELECT id FROM decision WHERE ingest = ? AND of_series = ? AND rule = ? AND merge IS ?", facts
+        ) { $0.integer(0) }
+        if let known { return known }
+        try connection.run("INSERT INTO decision(ingest, of_series, rule, merge) VALUES(?, ?, ?, ?)", facts)
+        return connection.lastInsertedRow
+    }
+
+    /// Adds the rows of the table `batch`.
+    func addBatch() throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
+            SELECT \(SampleTable.columns), decision, of_start, of_hash FROM batch
+            """)
+    }
+
+    /// Adds a sample as a duplicate of another one. The sample stays.
+    func add(_ sample: SampleKey, of first: SampleKey, decision: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO witness_row(\(SampleTable.columns), decision, of_start, of_hash)
+            SELECT \(SampleTable.columns), ?, ?, ? FROM sample WHERE \(SampleTable.isHere)
+            """, [.integer(decision), .integer(first.start), .blob(first.hash)] + sample.values)
+    }
+
+    /// Makes another sample the original of a duplicate.
+    func set(first: SampleKey, of place: SampleKey) throws(StoreError) {
+        guard let own = try duplicate(at: place) else { return }
+        let decision = try decision(of: own.ingest, first.series, rule: own.rule, merge: own.merge)
+        try connection.run(
+            "UPDATE witness_row SET decision = ?, of_start = ?, of_hash = ? WHERE \(SampleTable.isHere)",
+            [.integer(decision), .integer(first.start), .blob(first.hash)] + place.values)
+    }
+
+    func remove(_ place: SampleKey) throws(StoreError) {
+        try connection.run("DELETE FROM witness_row WHERE \(SampleTable.isHere)", place.values)
+    }
+
+    func removeDecisions(of ingest: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM decision WHERE ingest = ?", .integer(ingest))
+    }
+
+    /// Adds a link between a row that is about to be stored and a sample of another device.
+    func link(_ place: SampleKey, with other: SampleKey, rule: String, by ingest: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO link(series, start, hash, of_series, of_start, of_hash, rule, ingest) VALUES(?, ?, ?, ?, ?, ?, ?, ?)
+            """, place.values + other.values + [.text(rule), .integer(ingest)])
+    }
+
+    /// Removes the duplicates and links of the rows in the table `pruned`.
+    func removePruned() throws(StoreError) {
+        let pruned = "(SELECT series, start, hash FROM pruned)"
+        try connection.run(
+            "DELETE FROM link WHERE (series, start, hash) IN \(pruned) OR (of_series, of_start, of_hash) IN \(pruned)")
+        try connection.run(
+            "DELETE FROM witness_row WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned UNION ALL \(Self.ofFirsts(in: "pruned")))"
+        )
+    }
+}

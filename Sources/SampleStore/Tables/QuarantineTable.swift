@@ -1,0 +1,289 @@
+import HealthModel
+
+/// The quarantined readings and the decisions about them. It has all SQL on ``Schema/quarantine`` and ``Schema/judgement``. Used inside a
+/// transaction.
+///
+/// Each judgement belongs to an entry of the ledger and counts while the entry is active. The state of a reading is its last judgement that
+/// counts. Without one the reading is quarantined (`held`). Undoing the import that brought quarantined readings rejects them.
+struct QuarantineTable {
+    let connection: Connection
+
+    /// One reading, without its value.
+    struct Row {
+        var place: SampleKey
+        var uuid: String
+        var rule: String
+        var context: Int64
+        /// The difference between the nominal start and the start, in microseconds.
+        var skew: Int64
+        /// The time from the start to the arrival, in microseconds.
+        var received: Int64
+        /// The id of the metadata, and the metadata as JSON.
+        var metadata: (id: Int64, json: String)?
+        var record: RecordIdentifier?
+    }
+
+    /// SQL for the time from the start to the arrival.
+    private static let received = "coalesce(received, \(LedgerTable.received(of: "quarantine.ingest")) - start)"
+
+    // MARK: Reading
+
+    /// Returns the readings that meet a condition, oldest first. The columns are those of ``SampleDecoder/heldColumns``, then series, id,
+    /// rule, place, state, and frame.
+    func readings<Reading>(
+        where condition: String, _ bindings: [Value], _ read: (Statement) throws(StoreError) -> Reading
+    ) throws(StoreError) -> [Reading] {
+        try connection.list(
+            """
+            SELECT \(SampleDecoder.heldColumns), series, id, rule, place, state, frame FROM quarantine WHERE \(condition) ORDER BY id
+            """, bindings, read)
+    }
+
+    /// Returns the reading with a number, in any state.
+    func row(_ id: Int64) throws(StoreError) -> Row? {
+        try connection.first(
+            """
+            SELECT series, start, hash, uuid, rule, context, skew, \(Self.received), metadata,
+                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata), record, version
+            FROM quarantine JOIN context ON context.id = context WHERE quarantine.id = ?
+            """, [.integer(id)]
+        ) { row throws(StoreError) in
+            Row(
+                place: try SampleKey(row, at: 0),
+                uuid: row.text(3), rule: row.text(4), context: row.integer(5), skew: row.integer(6),
+                received: row.integer(7),
+                metadata: row.optionalInteger(8).map { ($0, row.text(9)) },
+                record: row.optionalText(10).map { RecordIdentifier(id: $0, version: row.integer(11)) })
+        }
+    }
+
+    /// Returns the number, state, and rule of a reading of a series.
+    func judged(
+        _ uuid: SampleIdentity, inSeries series: Int64
+    ) throws(StoreError) -> (number: Int64, state: String, rule: String)? {
+        try connection.first(
+            "SELECT id, state, rule FROM quarantine WHERE series = ? AND hash = ? AND uuid = ?",
+            [.integer(series), .blob(uuid.storedHash), .text(uuid.description)]
+        ) { ($0.integer(0), $0.text(1), $0.text(2)) }
+    }
+
+    /// Whether a reading is in quarantine.
+    func isHeld(_ id: Int64) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM quarantine WHERE id = ? AND state = 'held'", .integer(id)) != nil
+    }
+
+    /// Whether the series has a reading, in any state.
+    func contains(series: Int64) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM quarantine WHERE series = ? LIMIT 1", .integer(series)) != nil
+    }
+
+    /// Whether the series has a reading with this UUID, in any state.
+    func contains(_ uuid: SampleIdentity, inSeries series: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM quarantine WHERE series = ? AND hash = ?", .integer(series), .blob(uuid.storedHash)) != nil
+    }
+
+    /// Whether there is a reading with this UUID, in any state.
+    func contains(_ uuid: SampleIdentity) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM quarantine WHERE uuid = ?", .text(uuid.description)) != nil
+    }
+
+    /// Whether a group of a series has another reading at a start.
+    func hasOther(than uuid: SampleIdentity, series: Int64, start: Int64, group: Int64) throws(StoreError) -> Bool {
+        try connection.integer(
+            "SELECT 1 FROM quarantine WHERE series = ? AND start = ? AND grp = ? AND hash <> ? LIMIT 1", .integer(series),
+            .integer(start), .integer(group), .blob(uuid.storedHash)) != nil
+    }
+
+    func heldCount() throws(StoreError) -> Int {
+        Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0)
+    }
+
+    func lastNumber() throws(StoreError) -> Int64 {
+        try connection.integer("SELECT coalesce(max(id), 0) FROM quarantine") ?? 0
+    }
+
+    /// Returns the number of readings that an undo put back into quarantine and that are still there.
+    func heldCount(againBy undoing: Int64) throws(StoreError) -> Int {
+        Int(
+            try connection.integer(
+                """
+                SELECT count(*) FROM judgement JOIN quarantine ON quarantine.id = held
+                WHERE judgement.ingest = \(LedgerTable.undone(by: "?")) AND quarantine.state = 'held'
+                """, .integer(undoing)) ?? 0)
+    }
+
+    /// Returns the numbers and frames of quarantined readings of files that a profile read, latest first.
+    func frames(heldBy rule: String, profile: String, limit: Int64) throws(StoreError) -> [(number: Int64, text: String)] {
+        try connection.list(
+            """
+            SELECT quarantine.id, frame FROM quarantine JOIN ingest ON ingest.id = quarantine.ingest
+            WHERE quarantine.state = 'held' AND rule = ?1 AND profile = ?2 AND frame <> '' ORDER BY quarantine.id DESC LIMIT ?3
+            """, [.text(rule), .text(profile), .integer(limit)]
+        ) { ($0.integer(0), $0.text(1)) }
+    }
+
+    // MARK: Repetitions in another unit
+
+    /// SQL for the nominal starts of a series' readings between two UUIDs. The plus makes SQLite search by UUID instead of series. A UUID
+    /// matches one row, but a series may have thousands.
+    static let nominalStarts = """
+        SELECT start + skew FROM quarantine CROSS JOIN context ON context.id = context
+        WHERE uuid >= ? AND uuid < ? AND +series = ? AND record IS NULL
+        """
+
+    /// SQL for a series' readings between two UUIDs, with a nominal start, in another unit.
+    static let inOtherUnit = """
+        SELECT start, hash, value, numeral, context, coalesce(duration, 0), quarantine.id, state, quarantine.metadata
+        FROM quarantine CROSS JOIN context ON context.id = context
+        WHERE uuid >= ? AND uuid < ? AND +series = ? AND start + skew = ? AND record IS NULL AND unit <> ? ORDER BY quarantine.id
+        """
+
+    /// SQL for the reading with a number, if it is no record.
+    static let withSeries = """
+        SELECT start, hash, value, numeral, context, coalesce(duration, 0), series, type, start + skew, ingest, quarantine.metadata
+        FROM quarantine CROSS JOIN context ON context.id = context CROSS JOIN series ON series.id = series
+        WHERE quarantine.id = ? AND record IS NULL
+        """
+
+    // MARK: Clocks
+
+    /// The times of a quarantined reading, in microseconds since 1970.
+    struct Times {
+        var id: Int64
+        var start: Int64
+        var nominal: Int64
+        var received: Int64
+        /// The metadata as JSON.
+        var metadata: String?
+    }
+
+    /// Returns the times of a device's readings that a rule holds, except those with the time of their arrival.
+    func times(heldBy rule: String, device: String) throws(StoreError) -> [Times] {
+        try connection.list(
+            """
+            SELECT quarantine.id, start, start + skew, start + \(Self.received),
+                (SELECT json FROM metadata WHERE metadata.id = quarantine.metadata)
+            FROM quarantine JOIN series ON series.id = series JOIN context ON context.id = context
+            WHERE rule = ? AND state = 'held' AND device = ? AND time_origin <> ? ORDER BY quarantine.id
+            """, [.text(rule), .text(device), .integer(Int64(TimeOrigin.receipt.rawValue))]
+        ) {
+            Times(
+                id: $0.integer(0), start: $0.integer(1), nominal: $0.integer(2),
+                received: $0.integer(3), metadata: $0.optionalText(4))
+        }
+    }
+
+    /// Returns the numbers of readings that a rule holds and whose only time is that of their arrival.
+    func arrivals(heldBy rule: String, after first: Int64, through last: Int64) throws(StoreError) -> [Int64] {
+        try connection.list(
+            """
+            SELECT quarantine.id FROM quarantine JOIN context ON context.id = context
+            WHERE rule = ? AND state = 'held' AND quarantine.id > ? AND quarantine.id <= ? AND time_origin = ? ORDER BY quarantine.id
+            """, [.text(rule), .integer(first), .integer(last), .integer(Int64(TimeOrigin.receipt.rawValue))]
+        ) { $0.integer(0) }
+    }
+
+    /// Moves the arrivals of readings with a time from their device.
+    func moveArrivals(heldBy rule: String, after first: Int64, through last: Int64, by step: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE quarantine SET received = \(Self.received) + ?
+            WHERE id > ? AND id <= ? AND rule = ? AND (SELECT time_origin FROM context WHERE context.id = context) <> ?
+            """, .integer(step), .integer(first), .integer(last), .text(rule), .integer(Int64(TimeOrigin.receipt.rawValue)))
+    }
+
+    // MARK: Writing
+
+    /// Adds a reading of a batch.
+    ///
+    /// - Returns: False if the reading is there already, in any state.
+    func add(
+        _ row: SampleRow, _ sample: Sample, numeral: String?, rule: String, place: String, frame: String?, ingest: Int64
+    ) throws(StoreError) -> Bool {
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO quarantine(uuid, ingest, rule, place, state, series, start, hash, value, numeral, context, duration,
+                received, grp, metadata, record, version, frame)
+            VALUES(?, ?, ?, ?, 'held', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .text(sample.identity.description), .integer(ingest), .text(rule), .text(place), .integer(row.series),
+            .integer(row.start), .blob(row.place.hash), .real(row.value), .optional(numeral), .integer(row.context),
+            row.duration == 0 ? .null : .integer(row.duration), row.received == .min ? .null : .integer(row.received),
+            row.group == 0 ? .null : .integer(row.group), row.metadata == 0 ? .null : .integer(row.metadata),
+            .optional(sample.record?.id), .optional(sample.record?.version), .optional(frame))
+        return connection.changes > 0
+    }
+
+    /// Adds a reading to the samples, with another time, context, or metadata if these changed.
+    ///
+    /// - Returns: False if the sample exists already.
+    func addSample(
+        _ id: Int64, start: Int64, context: Int64, received: Int64, metadata: Int64?, by ingest: Int64
+    ) throws(StoreError) -> Bool {
+        let isNew = try connection.samples.add(
+            "SELECT series, ?, hash, value, numeral, ?, duration, ?, grp, ? FROM quarantine WHERE id = ?",
+            [.integer(start), .integer(context), .integer(received), .optional(metadata), .integer(id)], broughtBy: ingest,
+            cause: ingest)
+        // The sums of the ledger do not contain it.
+        if isNew { try connection.settings.add(1, to: "accepted") }
+        return isNew
+    }
+
+    /// Records a judgement about readings.
+    ///
+    /// - Parameter what: `accepted`, `rejected`, or `released`.
+    func judge(_ ids: [Int64], _ what: String, by ingest: Int64) throws(StoreError) {
+        for id in ids {
+            try connection.run(
+                "INSERT OR REPLACE INTO judgement(held, ingest, what) VALUES(?, ?, ?)", .integer(id), .integer(ingest),
+                .text(what))
+            try connection.run("UPDATE quarantine SET state = ? WHERE id = ?", .text(what), .integer(id))
+        }
+    }
+
+    /// Rejects the quarantined readings of an import that is undone.
+    func reject(heldBy ingest: Int64, undoneBy undoing: Int64) throws(StoreError) {
+        try reject("ingest = ?1", .integer(ingest), by: undoing)
+    }
+
+    /// Rejects the quarantined readings of a source.
+    ///
+    /// - Returns: Whether there were any.
+    func reject(heldOf source: String, by ingest: Int64) throws(StoreError) -> Bool {
+        try reject("series IN (SELECT id FROM series WHERE source = ?1)", .text(source), by: ingest)
+        return connection.changes > 0
+    }
+
+    private func reject(_ condition: String, _ binding: Value, by ingest: Int64) throws(StoreError) {
+        try connection.run(
+            "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE \(condition) AND state = 'held'", binding,
+            .integer(ingest))
+    }
+
+    /// Computes the state of all readings that an entry of the ledger brought or judged.
+    func settle(touchedBy entry: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            UPDATE quarantine SET state = coalesce(
+                (SELECT what FROM judgement AS j WHERE j.held = quarantine.id AND NOT \(LedgerTable.isUndone("j.ingest"))
+                    ORDER BY j.ingest DESC LIMIT 1),
+                'held')
+            WHERE ingest = ?1 OR id IN (SELECT held FROM judgement WHERE judgement.ingest = ?1)
+            """, .integer(entry))
+    }
+
+    /// Removes the readings of an import, except those that are samples.
+    func remove(broughtBy ingest: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM quarantine WHERE ingest = ? AND state <> 'accepted'", .integer(ingest))
+        try removeOrphans()
+    }
+
+    /// Removes the judgements of readings that no longer exist.
+    func removeOrphans() throws(StoreError) {
+        try connection.run("DELETE FROM judgement WHERE held NOT IN (SELECT id FROM quarantine)")
+    }
+
+    /// SQL for the entries of the ledger that judged readings, with the readings' series.
+    static let judges = "(SELECT j.ingest, series FROM judgement AS j JOIN quarantine ON quarantine.id = held)"
+}

@@ -1,0 +1,113 @@
+import HealthModel
+
+/// The table `record`: the versions of records that have an id from their producer.
+struct RecordTable {
+    let connection: Connection
+
+    /// The table for a search by start. Without the index's name, SQLite reads every record of the series, because its primary key looks
+    /// cheaper to the planner. A restricted store has a view instead of the table, and a view has no index.
+    private var byPlace: String { connection.isRestricted ? "record" : "record INDEXED BY record_by_start" }
+
+    /// A version of a record.
+    struct Version {
+        var place: SampleKey
+        var number: Int64
+        /// Whether it replaces lower versions of other devices as well.
+        var isAcross: Bool
+    }
+
+    private static func version(_ row: Statement) throws(StoreError) -> Version {
+        Version(place: try SampleKey(row, at: 0), number: row.integer(3), isAcross: row.integer(4) != 0)
+    }
+
+    /// Whether a series has records.
+    func contains(series: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM record WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Returns the versions of a record in a series, lowest first.
+    func versions(of id: String, in series: Int64) throws(StoreError) -> [Version] {
+        try connection.list(
+            "SELECT series, start, hash, version, across FROM record WHERE series = ?1 AND id = ?2 ORDER BY version",
+            [.integer(series), .text(id)], Self.version)
+    }
+
+    /// Returns the versions of a record in all series with the same person, type, and source, lowest first.
+    func versions(of id: String, besideSeries series: Int64) throws(StoreError) -> [Version] {
+        try connection.list(
+            """
+            SELECT record.series, start, hash, version, across FROM series AS own CROSS JOIN series AS other
+                ON other.type = own.type AND other.subject = own.subject AND other.source = own.source
+                CROSS JOIN record ON record.series = other.id AND record.id = ?2
+            WHERE own.id = ?1 ORDER BY version
+            """, [.integer(series), .text(id)], Self.version)
+    }
+
+    /// Returns the highest version of a record in a series.
+    func newest(of id: String, in series: Int64) throws(StoreError) -> Int64? {
+        let newest = try connection.first(
+            "SELECT max(version) FROM record WHERE series = ? AND id = ?", [.integer(series), .text(id)]
+        ) { $0.optionalInteger(0) }
+        return newest.flatMap { $0 }
+    }
+
+    /// Returns the records in a range of ids whose version is lower than another.
+    func places(ofIDs ids: Range<String>, in series: Int64, below version: Int64) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            "SELECT series, start, hash FROM record WHERE series = ? AND id >= ? AND id < ? AND version < ?",
+            [.integer(series), .text(ids.lowerBound), .text(ids.upperBound), .integer(version)])
+    }
+
+    /// Returns the records of a row, newest first.
+    func records(at place: SampleKey) throws(StoreError) -> [RecordIdentifier] {
+        try connection.list(
+            "SELECT id, version FROM \(byPlace) WHERE series = ? AND start = ? AND hash = ? ORDER BY version DESC", place.values
+        ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
+    }
+
+    /// Returns the records of a sample.
+    func records(of sample: Sample) throws(StoreError) -> [RecordIdentifier] {
+        let origin = sample.origin
+        return try connection.list(
+            """
+            SELECT record.id, record.version FROM series CROSS JOIN \(byPlace)
+            ON record.series = series.id AND record.start = ?5 AND record.hash = ?6
+            WHERE series.type = ?1 AND series.subject = ?2 AND series.source = ?3 AND series.device = ?4
+            """,
+            [
+                .text(origin.type.id), .text(origin.subject), .text(origin.source.id), .text(origin.device?.key ?? ""),
+                .integer(sample.start.microseconds), .blob(sample.identity.storedHash),
+            ]
+        ) { RecordIdentifier(id: $0.text(0), version: $0.integer(1)) }
+    }
+
+    /// Whether a live or deleted version of a record has the same body as a context.
+    func hasBody(ofContext context: Int64, _ id: String, in series: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            """
+            WITH told(context) AS (
+                SELECT context FROM record JOIN sample USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2
+                UNION ALL
+                SELECT context FROM record JOIN deleted USING(series, start, hash) WHERE record.series = ?1 AND record.id = ?2)
+            SELECT 1 FROM told JOIN context ON context.id = told.context
+            WHERE context.body = (SELECT body FROM context WHERE id = ?3) LIMIT 1
+            """, [.integer(series), .text(id), .integer(context)])
+    }
+
+    /// - Parameter isAcross: Whether it replaces lower versions of other devices as well.
+    func add(_ record: RecordIdentifier, at place: SampleKey, isAcross: Bool) throws(StoreError) {
+        try connection.run(
+            "INSERT INTO record(series, start, hash, id, version, across) VALUES(?, ?, ?, ?, ?, ?)",
+            place.values + [.text(record.id), .integer(record.version), .integer(isAcross ? 1 : 0)])
+    }
+
+    /// Removes the records of a row.
+    func remove(_ place: SampleKey) throws(StoreError) {
+        try connection.run("DELETE FROM \(byPlace) WHERE \(SampleTable.isHere)", place.values)
+    }
+
+    /// Removes the records of the rows in the table `pruned`.
+    func removePruned() throws(StoreError) {
+        try connection.run("DELETE FROM \(byPlace) WHERE (series, start, hash) IN (SELECT series, start, hash FROM pruned)")
+    }
+}

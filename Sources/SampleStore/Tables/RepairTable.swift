@@ -1,0 +1,196 @@
+import HealthModel
+
+/// The repairs, the samples that they replaced, and the identities under which repaired readings may arrive again. It has all SQL on
+/// ``Schema/migration``, ``Schema/repaired``, and ``Schema/readingAlias``.
+struct RepairTable {
+    let connection: Connection
+
+    // MARK: Parts of larger statements
+
+    /// SQL that sets the original's place of a repaired sample whose original was erased. No series has this number.
+    static let nowhere = "old_series = 0, old_start = 0, old_hash = zeroblob(\(HashBytes.count))"
+    /// SQL for whether the original of a repaired sample was erased.
+    static let isFromNowhere = "old_series = 0"
+
+    /// SQL for whether an applied repair created or replaced the row `row`. It looks up the row, because the map of repairs may be long.
+    static let isRepaired = """
+        (EXISTS(SELECT 1 FROM repaired AS r CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
+                WHERE (r.series, r.start, r.hash) = (row.series, row.start, row.hash))
+            OR EXISTS(SELECT 1 FROM repaired AS r INDEXED BY repaired_by_old
+                CROSS JOIN migration AS m ON m.id = r.migration AND m.state = 'applied'
+                WHERE (r.old_series, r.old_start, r.old_hash) = (row.series, row.start, row.hash)))
+        """
+
+    /// SQL for whether the repair `?1` replaced or made the sample that the columns `of_series`, `of_start`, and `of_hash` name.
+    static let isTouched = """
+        (EXISTS(SELECT 1 FROM repaired AS r WHERE (r.old_series, r.old_start, r.old_hash) = (of_series, of_start, of_hash)
+                AND r.migration = ?1)
+            OR EXISTS(SELECT 1 FROM repaired AS r WHERE (r.series, r.start, r.hash) = (of_series, of_start, of_hash)
+                AND r.migration = ?1))
+        """
+
+    /// SQL for the samples that repairs made from those in the table `form`.
+    static let nextForms = """
+        SELECT r.series, r.start, r.hash FROM form CROSS JOIN repaired AS r INDEXED BY repaired_by_old
+            ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged
+        """
+
+    /// SQL for the identities of a series in a range of nominal starts.
+    static let aliases =
+        "SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash"
+
+    // MARK: Repairs
+
+    /// Returns repairs in the order of a clause.
+    func migrations(_ clause: String, _ bindings: [Value] = []) throws(StoreError) -> [Migration] {
+        try connection.list(
+            """
+            SELECT id, ingest, repair, conditions, source, applied, state, undone, undone_by, matched, repaired, merged, already_right,
+                ambiguous, impossible FROM migration \(clause)
+            """, bindings
+        ) {
+            Migration(
+                id: $0.integer(0), ingest: $0.integer(1), repair: $0.text(2),
+                conditions: $0.text(3), source: $0.optionalText(4), applied: $0.integer(5),
+                state: $0.text(6), undone: $0.optionalInteger(7), undoneBy: $0.optionalInteger(8),
+                matched: Int($0.integer(9)), repaired: Int($0.integer(10)), merged: Int($0.integer(11)),
+                alreadyRight: Int($0.integer(12)), ambiguous: Int($0.integer(13)),
+                impossible: Int($0.integer(14)))
+        }
+    }
+
+    func nextNumber() throws(StoreError) -> Int64 { (try connection.integer("SELECT max(id) FROM migration") ?? 0) + 1 }
+
+    /// Returns the canonical text of a repair.
+    func text(of id: Int64) throws(StoreError) -> String? {
+        try connection.text("SELECT repair FROM migration WHERE id = ?", .integer(id))
+    }
+
+    /// Whether a repair with this text was made before.
+    func isKnown(_ text: String) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM migration WHERE repair = ?", .text(text)) != nil
+    }
+
+    /// Whether an entry of the ledger is a repair that is applied.
+    func isApplied(by ingest: Int64) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM migration WHERE ingest = ? AND state = 'applied'", .integer(ingest)) != nil
+    }
+
+    /// Adds a repair that is not undone.
+    func add(_ migration: Migration) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT INTO migration(id, ingest, repair, conditions, source, applied, state, matched, repaired, merged, already_right,
+                ambiguous, impossible) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .integer(migration.id), .integer(migration.ingest), .text(migration.repair), .text(migration.conditions),
+            .optional(migration.source), .integer(migration.applied), .text(migration.state), .integer(Int64(migration.matched)),
+            .integer(Int64(migration.repaired)), .integer(Int64(migration.merged)), .integer(Int64(migration.alreadyRight)),
+            .integer(Int64(migration.ambiguous)), .integer(Int64(migration.impossible)))
+    }
+
+    func setUndone(_ id: Int64, by ingest: Int64, at time: Instant) throws(StoreError) {
+        try connection.run(
+            "UPDATE migration SET state = 'undone', undone = ?, undone_by = ? WHERE id = ?", .integer(time.microseconds),
+            .integer(ingest), .integer(id))
+    }
+
+    // MARK: Replaced samples
+
+    /// Whether no sample was ever repaired.
+    func isEmpty() throws(StoreError) -> Bool { try connection.integer("SELECT 1 FROM repaired LIMIT 1") == nil }
+
+    /// Returns the sample that this one was made from, and the repair.
+    func origin(of place: SampleKey) throws(StoreError) -> (place: SampleKey, migration: Int64)? {
+        try connection.first(
+            """
+            SELECT old_series, old_start, old_hash, migration FROM repaired WHERE \(SampleTable.isHere) AND NOT merged
+                AND NOT \(Self.isFromNowhere)
+            """, place.values
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3)) }
+    }
+
+    /// Whether a repair made the sample, or merged another one into it.
+    func contains(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM repaired WHERE \(SampleTable.isHere)", place.values)
+    }
+
+    /// Whether a repair made a sample of a series, or merged another one into it.
+    func contains(series: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM repaired WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Whether a repair replaced a sample of a series.
+    func contains(originalsOfSeries series: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Whether the sample was made from one of a person whose data was erased.
+    func isFromNowhere(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM repaired WHERE \(SampleTable.isHere) AND \(Self.isFromNowhere)", place.values)
+    }
+
+    /// Returns the sample that an applied repair replaced this one with.
+    func successor(of place: SampleKey) throws(StoreError) -> SampleKey? {
+        try connection.sampleKeys(
+            """
+            SELECT r.series, r.start, r.hash FROM repaired AS r CROSS JOIN migration ON migration.id = r.migration
+            WHERE r.old_series = ? AND r.old_start = ? AND r.old_hash = ? AND migration.state = 'applied' LIMIT 1
+            """, place.values
+        ).first
+    }
+
+    /// Returns the samples that repairs replaced this one with, whether the new one already existed, and whether the repair is applied.
+    func successors(of place: SampleKey) throws(StoreError) -> [(new: SampleKey, isMerged: Bool, isActive: Bool)] {
+        try connection.list(
+            """
+            SELECT series, start, hash, merged, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
+            FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? AND old_start = ? AND old_hash = ?
+            """, place.values
+        ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3) != 0, row.integer(4) != 0) }
+    }
+
+    /// Records the origin of each new sample of the table `replacement`, and the identity under which its reading may arrive again.
+    func addReplacements(by migration: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO repaired(series, start, hash, migration, old_series, old_start, old_hash, merged)
+            SELECT series, start, hash, ?, old_series, old_start, old_hash, arrival = 2 FROM replacement
+            """, .integer(migration))
+        try connection.run(
+            """
+            INSERT OR IGNORE INTO reading_alias(series, nominal, hash, migration)
+            SELECT series, nominal, alias, ? FROM replacement WHERE alias IS NOT NULL
+            """, .integer(migration))
+    }
+
+    /// Removes the samples of the table `pruned`. Only repairs that were undone still have them.
+    func removePruned() throws(StoreError) {
+        let marked = "(SELECT series, start, hash FROM pruned)"
+        try connection.run("DELETE FROM repaired WHERE (series, start, hash) IN \(marked)")
+        try connection.run(
+            "DELETE FROM repaired INDEXED BY repaired_by_old WHERE (old_series, old_start, old_hash) IN \(marked) AND merged")
+        try connection.run(
+            """
+            UPDATE repaired INDEXED BY repaired_by_old SET \(Self.nowhere)
+            WHERE (old_series, old_start, old_hash) IN \(marked)
+            """)
+    }
+
+    // MARK: Identities of repaired readings
+
+    /// Whether a repair made a sample of the reading that arrives with this identity.
+    func hasAlias(_ place: SampleKey) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM reading_alias WHERE series = ? AND nominal = ? AND hash = ?", place.values)
+    }
+
+    func hasAliases(series: Int64) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM reading_alias WHERE series = ? LIMIT 1", .integer(series)) != nil
+    }
+
+    func removeAliases(of migration: Int64) throws(StoreError) {
+        try connection.run("DELETE FROM reading_alias WHERE migration = ?", .integer(migration))
+    }
+}

@@ -1,0 +1,334 @@
+import HealthModel
+
+/// The way to read samples, tombstones, and duplicates.
+extension SampleTable {
+    /// The table that a row is in.
+    enum Rows: String, CaseIterable {
+        /// The live samples.
+        case live = "sample"
+        /// The tombstones, which are whole rows.
+        case tombstones = "deleted"
+        /// The duplicates.
+        case duplicates = "witness"
+
+        /// The condition that a row is not forgotten.
+        var isRemembered: String { self == .tombstones ? " AND NOT forgotten" : "" }
+
+        /// The columns that ``SampleDecoder`` reads.
+        var columns: String { self == .duplicates ? SampleDecoder.heldColumns : SampleDecoder.columns }
+
+        func decode(_ row: Statement, of series: Int64, _ decoder: SampleDecoder) throws(StoreError) -> StoredSample {
+            self == .duplicates ? try decoder.decodeHeld(row, series: series) : try decoder.decode(row, series: series)
+        }
+    }
+
+    static let isHere = "series = ? AND start = ? AND hash = ?"
+
+    // MARK: One row
+
+    /// Returns a statement on the row with this key, or `nil` if there is none. It must be reset.
+    ///
+    /// - Parameter evenForgotten: Whether forgotten tombstones count.
+    func row(
+        _ columns: String, at place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false
+    ) throws(StoreError) -> Statement? {
+        let statement = try connection.statement(
+            "SELECT \(columns) FROM \(rows.rawValue) WHERE \(Self.isHere)\(evenForgotten ? "" : rows.isRemembered)")
+        try statement.bind(place.values)
+        if try statement.step() { return statement }
+        statement.reset()
+        return nil
+    }
+
+    /// Whether the row exists.
+    func contains(_ place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false) throws(StoreError) -> Bool {
+        let row = try row("1", at: place, among: rows, evenForgotten: evenForgotten)
+        row?.reset()
+        return row != nil
+    }
+
+    /// Returns the row as a sample, or `nil` if it does not exist.
+    func stored(
+        at place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false, _ decoder: SampleDecoder? = nil
+    ) throws(StoreError) -> StoredSample? {
+        guard let row = try row(rows.columns, at: place, among: rows, evenForgotten: evenForgotten) else { return nil }
+        defer { row.reset() }
+        return try rows.decode(row, of: place.series, decoder ?? SampleDecoder(connection: connection))
+    }
+
+    /// Returns a sample, or a tombstone even if it is forgotten.
+    func sample(at place: SampleKey, among rows: Rows) throws(StoreError) -> Sample? {
+        try stored(at: place, among: rows, evenForgotten: true)?.sample
+    }
+
+    /// Returns the change number of a sample or tombstone, and whether it is live.
+    func number(at place: SampleKey) throws(StoreError) -> (number: Int64, isLive: Bool)? {
+        try connection.first(
+            """
+            SELECT seq, 1 FROM main.sample WHERE series = ?1 AND start = ?2 AND hash = ?3
+            UNION ALL SELECT seq, 0 FROM main.deleted WHERE series = ?1 AND start = ?2 AND hash = ?3 AND NOT forgotten
+            """, place.values
+        ) { ($0.integer(0), $0.integer(1) != 0) }
+    }
+
+    /// The facts about the deletion of a sample.
+    struct Tombstone {
+        /// The ledger entry that deleted the sample.
+        var ingest: Int64
+        /// The change numbers of the sample and of its deletion.
+        var number, deletion: Int64
+        /// The UUID of the sample that replaced it.
+        var replacedBy: String?
+    }
+
+    func tombstone(at place: SampleKey, evenForgotten: Bool = false) throws(StoreError) -> Tombstone? {
+        guard
+            let row = try row(
+                "ingest, seq, deleted_seq, replaced_by", at: place, among: .tombstones, evenForgotten: evenForgotten)
+        else { return nil }
+        defer { row.reset() }
+        return Tombstone(
+            ingest: row.integer(0), number: row.integer(1), deletion: row.integer(2), replacedBy: row.optionalText(3))
+    }
+
+    /// Returns the UUID of a row, or `nil` if it does not exist. Forgotten tombstones count.
+    func identity(at place: SampleKey, among tables: [Rows] = [.live, .tombstones, .duplicates]) throws(StoreError)
+        -> SampleIdentity?
+    {
+        for rows in tables {
+            guard let row = try row(SeriesTable.skew(of: "context"), at: place, among: rows, evenForgotten: true) else {
+                continue
+            }
+            defer { row.reset() }
+            guard !row.isNull(0) else { continue }
+            return place.identity(skew: row.integer(0))
+        }
+        return nil
+    }
+
+    // MARK: By UUID
+
+    /// Returns the keys of the rows of a series with this UUID. The nominal time finds them and the hash confirms them.
+    func places(of uuid: SampleIdentity, among rows: Rows, ofSeries series: Int64) throws(StoreError) -> [SampleKey] {
+        let low = Int64(uuid.milliseconds) * 1000
+        return try connection.sampleKeys(
+            """
+            SELECT ?1, start, ?4 FROM \(rows.rawValue) WHERE series = ?1 AND start BETWEEN ?2 AND ?3 AND hash = ?4
+            UNION SELECT ?1, start, ?4 FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3 AND hash = ?4
+            """, [.integer(series), .integer(low), .integer(low + 999), .blob(uuid.storedHash)])
+    }
+
+    /// Returns the keys of the samples and tombstones with this UUID in all series.
+    func places(of uuid: SampleIdentity) throws(StoreError) -> [SampleKey] {
+        // The joins go series by series, because SQLite would otherwise scan the long tables of samples.
+        let low = Int64(uuid.milliseconds) * 1000
+        return try connection.sampleKeys(
+            """
+            SELECT series.id, sample.start, ?3 FROM series CROSS JOIN sample
+                ON sample.series = series.id AND sample.start BETWEEN ?1 AND ?2 AND sample.hash = ?3
+            UNION SELECT series.id, deleted.start, ?3 FROM series CROSS JOIN deleted
+                ON deleted.series = series.id AND deleted.start BETWEEN ?1 AND ?2 AND deleted.hash = ?3 AND NOT forgotten
+            UNION SELECT series.id, place.start, ?3 FROM series CROSS JOIN place
+                ON place.series = series.id AND place.nominal BETWEEN ?1 AND ?2 AND place.hash = ?3
+            """, [.integer(low), .integer(low + 999), .blob(uuid.storedHash)])
+    }
+
+    /// Returns the start of the row with a nominal start and hash, if the two differ.
+    func start(ofNominal nominal: Int64, _ identity: SampleIdentity, in series: Int64) throws(StoreError) -> Int64? {
+        try connection.integer(
+            "SELECT start FROM place WHERE series = ? AND nominal = ? AND hash = ?", .integer(series), .integer(nominal),
+            .blob(identity.storedHash))
+    }
+
+    /// Whether a measurement has another sample in a series than one with this UUID.
+    func hasOther(than identity: SampleIdentity, in series: Int64, at start: Int64, group: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM sample WHERE series = ? AND start = ? AND grp = ? AND hash <> ? LIMIT 1",
+            [.integer(series), .integer(start), .integer(group), .blob(identity.storedHash)])
+    }
+
+    /// Returns samples of the series that SQL selects.
+    func places(
+        ofSeries ids: String, _ bindings: [Value], order: String? = nil, limit: Int = -1
+    ) throws(StoreError) -> [SampleKey] {
+        let order = order.map { "ORDER BY \($0)" } ?? ""
+        return try connection.sampleKeys(
+            "SELECT series, start, hash FROM sample WHERE series IN \(ids) \(order) LIMIT \(limit)", bindings)
+    }
+
+    // MARK: Ranges
+
+    /// Returns a statement over the rows of a series that start in a range. It is to be bound to the series, the first start, and the last
+    /// start, as `?1` to `?3`.
+    ///
+    /// - Parameters:
+    ///   - isOpen: Whether the range has no last start, so that `?3` is free.
+    ///   - condition: Further conditions, beginning with `AND`.
+    ///   - order: The order, with a limit if there is one.
+    ///   - isKept: Whether the statement is kept for the next scan of this kind. Two of these scans must not be open at the same time.
+    func scan(
+        _ columns: String, among rows: Rows = .live, isOpen: Bool = false, where condition: String = "", order: String? = "start",
+        isKept: Bool = true
+    ) throws(StoreError) -> Statement {
+        try scan(columns, from: rows.rawValue, isOpen: isOpen, where: condition, order: order, isKept: isKept)
+    }
+
+    /// Returns a statement over the samples to which the change log refers, including those that are hidden at the moment.
+    func scanLogged(_ columns: String, where condition: String) throws(StoreError) -> Statement {
+        try scan(columns, from: connection.loggedSamples, where: condition, order: nil)
+    }
+
+    /// Returns a statement over the rows of a series whose nominal start is in a range and is not their start, with their nominal start,
+    /// hash, and start.
+    func scanSkewed() throws(StoreError) -> Statement {
+        try connection.statement(
+            "SELECT nominal, hash, start FROM place WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash")
+    }
+
+    /// Returns a statement over the samples, tombstones, and duplicates of a series with a nominal start, earliest first. Its columns are
+    /// the start, hash, value, numeral, context, duration, key and import of a duplicate's original, change number, whether the row is live,
+    /// and the metadata.
+    func scanInstant() throws(StoreError) -> Statement { try connection.statement(Self.atInstant) }
+
+    /// Selects the rows whose start is the nominal start, and those that the table `place` leads to.
+    private static let atInstant: String = {
+        let tables = [
+            (Rows.live, "NULL, NULL, NULL, 0, told.seq, 1, told.metadata"),
+            (.tombstones, "NULL, NULL, NULL, 0, told.seq, 0, told.metadata"),
+            (.duplicates, "of_series, of_start, of_hash, told.ingest, 0, 0, told.metadata"),
+        ]
+        let selects = tables.flatMap { rows, first in
+            let columns = "told.start, told.hash, value, numeral, context, coalesce(duration, 0), \(first)"
+            return [
+                """
+                SELECT \(columns) FROM \(rows.rawValue) AS told CROSS JOIN context ON context.id = told.context
+                WHERE told.series = ?1 AND told.start = ?2 AND skew = 0\(rows.isRemembered)
+                """,
+                """
+                SELECT \(columns) FROM place CROSS JOIN \(rows.rawValue) AS told
+                    ON told.series = place.series AND told.start = place.start AND told.hash = place.hash
+                WHERE place.series = ?1 AND place.nominal = ?2\(rows.isRemembered)
+                """,
+            ]
+        }
+        return selects.joined(separator: " UNION ALL ") + " ORDER BY 10, 2"
+    }()
+
+    /// Returns a new statement over all tombstones, with their key and skew.
+    func scanTombstones() throws(StoreError) -> Statement {
+        try Statement(
+            connection,
+            "SELECT series, start, hash, \(SeriesTable.skew(of: "gone.context")) FROM deleted AS gone")
+    }
+
+    /// Returns a new statement over the samples of a series whose start or nominal start is in a range, to be bound to the series and the
+    /// ends of the range.
+    func scanNominal(_ columns: String, where condition: String) throws(StoreError) -> Statement {
+        try Statement(
+            connection,
+            """
+            SELECT \(columns) FROM sample WHERE series = ?1 AND \(condition) AND (start BETWEEN ?2 AND ?3
+                OR start IN (SELECT start FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3))
+            """)
+    }
+
+    private func scan(
+        _ columns: String, from table: String, isOpen: Bool = false, where condition: String, order: String?,
+        isKept: Bool = true
+    ) throws(StoreError) -> Statement {
+        let sql = """
+            SELECT \(columns) FROM \(table) WHERE series = ?1 AND start >= \(connection.firstStart())\(isOpen ? "" : " AND start <= ?3") \
+            \(condition) \(order.map { "ORDER BY \($0)" } ?? "")
+            """
+        return isKept ? try connection.statement(sql) : try Statement(connection, sql)
+    }
+
+    /// Returns the start of the first row in a range, or of the last, or of the one after a number of others.
+    func start(
+        of series: Int64, from low: Int64 = .min, through high: Int64 = .max, among rows: Rows = .live,
+        where condition: String = "",
+        skipping count: Int = 0, isLast: Bool = false
+    ) throws(StoreError) -> Int64? {
+        let statement = try scan(
+            "start", among: rows, where: condition, order: "start \(isLast ? "DESC" : "ASC") LIMIT 1 OFFSET \(count)")
+        defer { statement.reset() }
+        try statement.bind([.integer(series), .integer(low), .integer(high)])
+        return try statement.step() ? statement.integer(0) : nil
+    }
+
+    /// Returns the starts of the first and last sample of a series, or `nil` if there is none.
+    func extent(of series: Int64) throws(StoreError) -> (first: Int64, last: Int64)? {
+        guard let first = try start(of: series), let last = try start(of: series, isLast: true) else { return nil }
+        return (first, last)
+    }
+
+    /// Whether a series has such rows.
+    func contains(_ rows: Rows, of series: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM \(rows.rawValue) WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Whether a series has rows whose nominal start is not their start.
+    func hasSkewed(_ series: Int64) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM place WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    // MARK: Counts and sums
+
+    /// Returns the number of rows that are not forgotten.
+    func count(_ rows: Rows, evenForgotten: Bool = false) throws(StoreError) -> Int64 {
+        let condition = evenForgotten ? "" : rows.isRemembered
+        return try connection.integer("SELECT count(*) FROM \(rows.rawValue) WHERE TRUE\(condition)") ?? 0
+    }
+
+    /// Returns the number of samples of a series and the starts of the first and last one, or `nil` if there is none.
+    func count(of series: Int64) throws(StoreError) -> (count: Int, first: Int64, last: Int64)? {
+        let counted = try connection.first(
+            "SELECT count(*), min(start), max(start) FROM sample WHERE series = ?", [.integer(series)]
+        ) { (count: Int($0.integer(0)), first: $0.integer(1), last: $0.integer(2)) }
+        return counted.flatMap { $0.count > 0 ? $0 : nil }
+    }
+
+    /// Returns the number of rows that start in a range, or the limit if there are more.
+    func count(_ rows: Rows, of series: Int64, from low: Int64, before high: Int64, atMost limit: Int) throws(StoreError) -> Int {
+        let count = try connection.integer(
+            "SELECT count(*) FROM (SELECT 1 FROM \(rows.rawValue) WHERE series = ? AND start >= ? AND start < ? LIMIT \(limit))",
+            .integer(series), .integer(low), .integer(high))
+        return Int(count ?? 0)
+    }
+
+    /// Returns the lowest and highest value of a series in a range, or `nil` if it has no samples there.
+    func values(of series: Int64, from low: Int64, through high: Int64) throws(StoreError) -> (low: Double, high: Double)? {
+        let values = try connection.first(
+            "SELECT min(value), max(value) FROM sample WHERE series = ? AND start BETWEEN ? AND ?",
+            [.integer(series), .integer(low), .integer(high)]
+        ) { (low: $0.real(0), high: $0.real(1), isEmpty: $0.isNull(0)) }
+        return values.flatMap { $0.isEmpty ? nil : ($0.low, $0.high) }
+    }
+
+    /// Returns the last end of the rows of a series in a range, and their longest duration, or `nil` if there are none.
+    func end(
+        of series: Int64, from low: Int64, through high: Int64, among rows: Rows
+    ) throws(StoreError) -> (last: Int64, longest: Int64)? {
+        let ends = try connection.first(
+            """
+            SELECT max(start + coalesce(duration, 0)), max(coalesce(duration, 0)) FROM \(rows.rawValue)
+            WHERE series = ? AND start BETWEEN ? AND ?
+            """, [.integer(series), .integer(low), .integer(high)]
+        ) { (last: $0.integer(0), longest: $0.integer(1), isEmpty: $0.isNull(0)) }
+        return ends.flatMap { $0.isEmpty ? nil : ($0.last, $0.longest) }
+    }
+
+    /// Returns the longest duration of the samples of a series, in microseconds.
+    func longest(of series: Int64) throws(StoreError) -> Int64 {
+        try connection.integer("SELECT coalesce(max(duration), 0) FROM sample WHERE series = ?", .integer(series)) ?? 0
+    }
+
+    /// Returns how many whole intervals of a length the longer samples of a series cover in a range, in total.
+    func shares(of series: Int64, length: Int64, from low: Int64, to high: Int64) throws(StoreError) -> Int64 {
+        try connection.integer(
+            """
+            SELECT coalesce(sum(max(0, min(start + duration, ?2) - max(start, ?3)) / ?4), 0)
+            FROM sample WHERE series = ?1 AND duration > ?4 AND start < ?2
+            """, .integer(series), .integer(high), .integer(low), .integer(length)) ?? 0
+    }
+}

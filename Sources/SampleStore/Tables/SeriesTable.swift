@@ -1,0 +1,228 @@
+import HealthModel
+
+/// The table `series`, and the tables of the properties that samples share: `origin`, `context`, `body`, and `metadata`. ``Interner`` adds
+/// their rows, and ``SampleDecoder`` reads them for a sample.
+struct SeriesTable {
+    let connection: Connection
+
+    // MARK: Series
+
+    /// Returns all series, in the order of their ids.
+    func all() throws(StoreError) -> [SeriesDescription] {
+        try connection.list("SELECT id, subject, type, source, device, longest, kind FROM series ORDER BY id") {
+            row throws(StoreError) in
+            SeriesDescription(
+                id: row.integer(0), subject: row.text(1), type: try Self.type(row.text(2), kind: row.integer(6)),
+                source: row.text(3), device: row.text(4), longest: row.integer(5))
+        }
+    }
+
+    /// Returns the type of a series.
+    static func type(_ id: String, kind: Int64) throws(StoreError) -> SampleType {
+        guard let kind = SampleKind(rawValue: kind), let type = SampleType(id, kind: kind) else {
+            throw StoreError.unknownType(id)
+        }
+        return type
+    }
+
+    /// Returns the series of an origin, or `nil` if the store has none yet.
+    func id(of origin: Origin) throws(StoreError) -> Int64? {
+        try id(type: origin.type.id, subject: origin.subject, source: origin.source.id, device: origin.device?.key ?? "")
+    }
+
+    func id(type: String, subject: String, source: String, device: String) throws(StoreError) -> Int64? {
+        try connection.integer(
+            "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(type), .text(subject),
+            .text(source), .text(device))
+    }
+
+    /// Returns the series of a person and type, in the order of their ids.
+    func ids(of type: SampleType, _ subject: String) throws(StoreError) -> [Int64] {
+        try connection.list(
+            "SELECT id FROM series WHERE type = ? AND subject = ? ORDER BY id", [.text(type.id), .text(subject)]
+        ) { $0.integer(0) }
+    }
+
+    /// SQL for the series of a person and type.
+    static func ids(ofSubject subject: String, type: String) -> String {
+        "(SELECT id FROM series WHERE subject = \(subject) AND type = \(type))"
+    }
+
+    /// SQL for the series of a source.
+    static func ids(ofSource source: String) -> String { "(SELECT id FROM series WHERE source = \(source))" }
+
+    /// SQL for the series of a person.
+    static func ids(ofSubject subject: String) -> String { "(SELECT id FROM series WHERE subject = \(subject))" }
+
+    /// SQL for the keys of the devices of all series.
+    static let deviceKeys = "SELECT device FROM series WHERE device <> ''"
+
+    func ids(ofDevice key: String) throws(StoreError) -> [Int64] {
+        try connection.list("SELECT id FROM series WHERE device = ?", [.text(key)]) { $0.integer(0) }
+    }
+
+    /// A series of the same person and type as another one.
+    struct Related {
+        var id: Int64
+        /// The coarsest resolution of its times, in seconds.
+        var coarsest: Int32
+        var longest: Int64
+        var source: String
+        var device: String
+    }
+
+    /// Returns the other series of the origin's person and type.
+    func related(to origin: Origin, except series: Int64) throws(StoreError) -> [Related] {
+        try connection.list(
+            "SELECT id, coarsest, longest, source, device FROM series WHERE type = ? AND subject = ? AND id <> ?",
+            [.text(origin.type.id), .text(origin.subject), .integer(series)]
+        ) {
+            Related(
+                id: $0.integer(0), coarsest: Int32(truncatingIfNeeded: $0.integer(1)), longest: $0.integer(2), source: $0.text(3),
+                device: $0.text(4))
+        }
+    }
+
+    /// Returns the series that have others of the same person and type.
+    func idsWithRelated() throws(StoreError) -> [Int64] {
+        try connection.list(
+            """
+            SELECT id FROM series AS own
+            WHERE EXISTS(SELECT 1 FROM series AS other WHERE other.type = own.type AND other.subject = own.subject AND other.id <> own.id)
+            ORDER BY id
+            """
+        ) { $0.integer(0) }
+    }
+
+    /// Whether a person has a series of this type and source.
+    func contains(_ type: SampleType, subject: String, source: String) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM series WHERE type = ? AND subject = ? AND source = ? LIMIT 1",
+            [.text(type.id), .text(subject), .text(source)])
+    }
+
+    /// Returns the type of a series.
+    func type(of series: Int64) throws(StoreError) -> SampleType? {
+        try connection.text("SELECT type FROM series WHERE id = ?", .integer(series)).flatMap { SampleType($0) }
+    }
+
+    /// Returns the types of the series that SQL selects.
+    func types(ofSeries ids: String, _ bindings: [Value]) throws(StoreError) -> Set<SampleType> {
+        Set(
+            try connection.list("SELECT type, kind FROM series WHERE id IN (\(ids))", bindings) { row throws(StoreError) in
+                try Self.type(row.text(0), kind: row.integer(1))
+            })
+    }
+
+    func count(ofSource source: String) throws(StoreError) -> Int {
+        Int(try connection.integer("SELECT count(*) FROM series WHERE source = ?", .text(source)) ?? 0)
+    }
+
+    /// Returns the ids, type names, and kinds of all series.
+    func kinds() throws(StoreError) -> [(series: Int64, type: String, kind: Int64)] {
+        try connection.list("SELECT id, type, kind FROM series ORDER BY id") { ($0.integer(0), $0.text(1), $0.integer(2)) }
+    }
+
+    /// Returns the coarsest resolution of the times of a series, in seconds.
+    func coarsest(of series: Int64) throws(StoreError) -> Int64 {
+        try connection.integer("SELECT coarsest FROM series WHERE id = ?", .integer(series)) ?? 1
+    }
+
+    /// Records the resolution of a time, in seconds.
+    func coarsen(_ series: Int64, to resolution: Int64) throws(StoreError) {
+        try connection.run(
+            "UPDATE series SET coarsest = ?2 WHERE id = ?1 AND coarsest < ?2", .integer(series), .integer(resolution))
+    }
+
+    /// Records the duration of a sample in microseconds. Statistics look back by the longest duration, and the search for near-duplicates
+    /// skips durations if it is zero. This must be called for each stored sample that has a duration.
+    func lengthen(_ series: Int64, to duration: Int64) throws(StoreError) {
+        guard duration > 0 else { return }
+        try connection.run(
+            "UPDATE series SET longest = ?2 WHERE id = ?1 AND longest < ?2", .integer(series), .integer(duration))
+    }
+
+    // MARK: Shared properties
+
+    /// SQL for the skew of a context: the microseconds that the nominal start is ahead of the start.
+    static func skew(of context: String) -> String { "(SELECT skew FROM context WHERE context.id = \(context))" }
+
+    /// The description of the source and device of a sample.
+    struct Names {
+        var source: String?
+        var device: String?
+        var manufacturer: String?
+        var model: String?
+        var serial: String?
+    }
+
+    /// Returns the names of one sample of a series, or of a tombstone, or `nil` if it has no rows.
+    func names(ofSeries series: Int64, orDeleted: Bool = false) throws(StoreError) -> Names? {
+        let sample = "(SELECT context FROM sample WHERE series = ?1 LIMIT 1)"
+        let any = orDeleted ? "coalesce(\(sample), (SELECT context FROM deleted WHERE series = ?1 LIMIT 1))" : sample
+        return try connection.first(
+            """
+            SELECT source_name, device_name, manufacturer, model, serial FROM origin
+            WHERE id = (SELECT context.origin FROM context WHERE context.id = \(any))
+            """, [.integer(series)]
+        ) {
+            Names(
+                source: $0.optionalText(0), device: $0.optionalText(1), manufacturer: $0.optionalText(2),
+                model: $0.optionalText(3), serial: $0.optionalText(4))
+        }
+    }
+
+    /// Returns the names of all sources and devices in lowercase letters.
+    func allNames() throws(StoreError) -> Set<String> {
+        let names = """
+            SELECT source FROM series UNION SELECT device FROM series UNION SELECT source_name FROM origin
+            UNION SELECT device_name FROM origin WHERE device_name IS NOT NULL UNION SELECT model FROM origin WHERE model IS NOT NULL
+            """
+        return Set(try connection.list(names) { $0.text(0).lowercased() })
+    }
+
+    /// Whether any sample had this unit.
+    func hasUnit(_ unit: Unit) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM context WHERE unit = ? LIMIT 1", [.text(unit.code)])
+    }
+
+    /// Whether the source of a series sent readings of any type in this unit.
+    func hasUnit(_ unit: Unit, fromSourceOf series: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            """
+            SELECT 1 FROM context CROSS JOIN origin ON origin.id = context.origin WHERE unit = ?1 AND source_name = (
+                SELECT source_name FROM origin WHERE id = (SELECT origin FROM context WHERE id = (
+                    SELECT context FROM sample WHERE series = ?2 LIMIT 1))) LIMIT 1
+            """, [.text(unit.code), .integer(series)])
+    }
+
+    /// The unit and the times of samples.
+    struct Context {
+        /// The UCUM code of the unit.
+        var unit: String
+        var molarMass: Double?
+        /// Seconds ahead of UTC.
+        var zone: Int64?
+        var timeOrigin: Int64
+        /// The microseconds that the nominal start is ahead of the start.
+        var skew: Int64
+        var resolution: Int64
+    }
+
+    func context(_ id: Int64) throws(StoreError) -> Context {
+        let context = try connection.first(
+            "SELECT unit, molar_mass, zone, time_origin, skew, resolution FROM context WHERE id = ?", [.integer(id)]
+        ) {
+            Context(
+                unit: $0.text(0), molarMass: $0.isNull(1) ? nil : $0.real(1), zone: $0.optionalInteger(2),
+                timeOrigin: $0.integer(3), skew: $0.integer(4), resolution: $0.integer(5))
+        }
+        guard let context else { throw StoreError(.corrupt, "context \(id) is missing") }
+        return context
+    }
+
+    /// Returns metadata as JSON, or `nil` if the id does not exist.
+    func metadata(_ id: Int64) throws(StoreError) -> String? {
+        try connection.text("SELECT json FROM metadata WHERE id = ?", .integer(id))
+    }
+}
