@@ -50,7 +50,9 @@ struct FHIRResource: Decodable {
     var fhirVersion: String?
     var rest: [Rest]?
 
-    private enum Key: String, CodingKey { case resourceType, id, status, identifier, `extension`, type, entry, link, issue, fhirVersion, rest }
+    private enum Key: String, CodingKey {
+        case resourceType, id, status, identifier, `extension`, type, entry, link, issue, fhirVersion, rest
+    }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)

@@ -1,5 +1,5 @@
-import FoundationEssentials
 import Formats
+import FoundationEssentials
 import HealthModel
 import Pipeline
 
@@ -42,7 +42,8 @@ struct MarkResource {
             JSONText.append(string: id, to: &octets)
             octets.append(UInt8(ascii: ","))
         }
-        octets += "\(ObservationCodes.meta(profile: nil)),\"extension\":[{\"url\":\"\(ObservationCodes.mark)\",\"valueString\":".utf8
+        octets +=
+            "\(ObservationCodes.meta(profile: nil)),\"extension\":[{\"url\":\"\(ObservationCodes.mark)\",\"valueString\":".utf8
         JSONText.append(string: String(decoding: text.closed, as: UTF8.self), to: &octets)
         octets += "}],\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(self.id)\"}]".utf8
         octets += ",\"deviceName\":[{\"name\":\"Vitalgate\",\"type\":\"model-name\"}]}".utf8
