@@ -63,13 +63,7 @@ struct Delivery {
     /// - Throws: ``DeliveryError`` of the kind `unauthorised` if the target forbids everything.
     private mutating func checkAccess(_ refusal: DeliveryError) throws(DeliveryError) {
         guard acknowledged == 0, !hasAccess else { return }
-        do throws(DeliveryError) {
-            try exporter.checkAccess()
-        } catch {
-            if error.isAboutAccess { throw DeliveryError(.unauthorised, refusal.reason) }
-            // The target rejects the empty request by its content, so it has let us in.
-            guard error.kind == .refused else { throw error }
-        }
+        guard try exporter.letsUsIn() else { throw DeliveryError(.unauthorised, refusal.reason) }
         hasAccess = true
     }
 

@@ -38,7 +38,7 @@ struct TargetMeeting {
             if isByAddress(known), known.identity != Self.identity(of: address) {
                 return .stop("it is at another address than the one that was filled: \(mend)")
             }
-            target.identity = known.identity ?? Self.identity(of: address)
+            target.identity = Self.identity(of: address)
             return .proceed(target)
         }
         if let words = claimWords(found.mark) { return .stop(words) }
@@ -49,12 +49,14 @@ struct TargetMeeting {
             target.count = found.mark?.count ?? 0
             return .proceed(target)
         }
-        if isByAddress(known), found.mark == nil {
-            // The target has kept no mark so far.
+        if isByAddress(known) {
             guard identity == Self.identity(of: address) else {
                 return .stop("it is at another address than the one that was filled: \(mend)")
             }
+            // A mark from an earlier time is older than deliveries that left none.
+            if let mark = found.mark, let words = try neverMade(mark) { return .stop(words) }
             target.identity = found.identity ?? identity
+            target.count = found.mark?.count ?? known.count
             return .proceed(target)
         }
         guard let there = found.identity, there == identity else {
@@ -116,7 +118,7 @@ struct TargetMeeting {
 
     private static let addressPrefix = "address-"
 
-    /// Whether the target has kept no mark so far.
+    /// Whether the target kept no mark when it was last met.
     func isByAddress(_ target: Target) -> Bool { target.identity?.hasPrefix(Self.addressPrefix) == true }
 
     /// The identity of a target that stores no mark: a digest of its address, which does not reveal the server's name.

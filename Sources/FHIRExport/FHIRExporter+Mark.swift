@@ -1,52 +1,67 @@
-import HealthModel
 import Pipeline
 
 extension FHIRExporter {
-    /// Reads the mark of the last delivery. Returns `nil` if the server does not offer what a mark needs: to read and write Devices.
+    /// Reads the mark of the last delivery. Returns `nil` if the server keeps no mark, because it does not offer Devices or refuses them.
     public func found() throws(DeliveryError) -> FoundMark? {
-        guard !refusesMarks, try offersDevices() else { return nil }
+        if keepsMarks == nil { keepsMarks = CapabilityCheck.offersDevices(try server.get("metadata"), ids: settings.ids) }
+        guard keepsMarks == true else { return nil }
         do throws(DeliveryError) {
             let mark = try readMark()
             return FoundMark(identity: mark?.identity, mark: mark)
         } catch {
             guard [.refused, .forbidden, .unfit].contains(error.kind) else { throw error }
+            keepsMarks = false
             return nil
         }
     }
 
-    /// Writes a mark before the first delivery. Returns `false` if the server refuses Devices or does not keep the extension with the
-    /// mark.
+    /// Writes a mark before the first delivery. Returns `false` if the server refuses Devices or drops the extension with the mark.
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
-        do throws(DeliveryError) {
-            var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: [])
-            plan.put(mark, markResource, at: markID)
-            if case .overtaken(let error) = try server.transact(plan.bundle) { throw error }
-            guard let there = try readMark() else {
-                // A search may need a moment to find what was created.
-                if settings.ids == .server, markID == nil {
-                    throw DeliveryError(.unreachable, "the mark that was written is not found by a search yet")
-                }
-                refusesMarks = true
-                return false
+        guard try isAccepted(mark) else { return false }
+        guard let there = try readMark() else {
+            guard settings.ids == .client || markID != nil else {
+                throw DeliveryError(.unreachable, "a search does not find the new mark yet")
             }
-            guard there.holder == mark.holder else {
-                throw DeliveryError(.unreachable, "another store has claimed this server at the same time")
-            }
-            return true
-        } catch {
-            guard [.refused, .forbidden].contains(error.kind) else { throw error }
-            refusesMarks = true
+            keepsMarks = false
             return false
+        }
+        guard there.holder == mark.holder else {
+            throw DeliveryError(.unreachable, "another store has claimed this server at the same time")
+        }
+        return true
+    }
+
+    /// Executes a transaction that contains a mark.
+    ///
+    /// - Throws: ``DeliveryError`` of the kind `unreachable` if the server refused the transaction because of the mark. The engine then
+    ///   tries again, without marks.
+    func transact(_ bundle: TransactionBundle, with mark: TargetMark?) throws(DeliveryError) -> FHIRServer.Outcome {
+        do throws(DeliveryError) {
+            return try server.transact(bundle)
+        } catch {
+            guard let mark, [.refused, .forbidden].contains(error.kind), try !isAccepted(mark) else { throw error }
+            throw DeliveryError(.unreachable, "the server no longer accepts the Device that contains the mark")
         }
     }
 
     var markResource: MarkResource { MarkResource(store: context.store, target: context.name) }
 
-    private func offersDevices() throws(DeliveryError) -> Bool {
-        if let known = hasDevices { return known }
-        let offered = CapabilityCheck.offersDevices(try server.get("metadata"), ids: settings.ids)
-        hasDevices = offered
-        return offered
+    /// Writes a mark alone. Returns `false` if the server refuses it.
+    private func isAccepted(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+        var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: [])
+        plan.put(mark, markResource, at: markID)
+        do throws(DeliveryError) {
+            switch try server.transact(plan.bundle) {
+            case .done: return true
+            case .overtaken(let error): throw DeliveryError(.unreachable, error.reason)
+            }
+        } catch {
+            guard [.refused, .forbidden].contains(error.kind) else { throw error }
+            // A server that forbids everything does not refuse the mark.
+            if error.kind == .forbidden, try !letsUsIn() { throw error }
+            keepsMarks = false
+            return false
+        }
     }
 
     private func readMark() throws(DeliveryError) -> TargetMark? {

@@ -28,10 +28,8 @@ public final class FHIRExporter: ComparableExporter {
     /// Whether the sample has a FHIR code for its type and value, and its person has a patient.
     public func holds(_ sample: Sample) -> Bool { kinds.contains(sample.origin.kind) && encoder.hasPlace(for: sample) }
 
-    /// Whether the server offers to read and write Devices, or `nil` before it was asked.
-    var hasDevices: Bool?
-    /// Whether the server has refused a mark.
-    var refusesMarks = false
+    /// Whether the server keeps a mark, or `nil` before it was asked.
+    var keepsMarks: Bool?
     /// The id of the mark on a server that chooses ids, once it is known.
     var markID: String?
 
@@ -145,7 +143,7 @@ public final class FHIRExporter: ComparableExporter {
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (wanted, leftOut) = try gather(batch)
         var overtaken = DeliveryError(.unreachable, "the server does not come to rest")
-        var mark = refusesMarks ? nil : batch.mark
+        var mark = keepsMarks == true ? batch.mark : nil
         for _ in 0..<Self.rounds {
             var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: devices)
             switch settings.ids {
@@ -154,7 +152,7 @@ public final class FHIRExporter: ComparableExporter {
             }
             if let mark { plan.put(mark, markResource, at: markID) }
             guard plan.bundle.count > 0 else { return leftOut }
-            switch try server.transact(plan.bundle) {
+            switch try transact(plan.bundle, with: mark) {
             case .overtaken(let error): overtaken = error
             case .done:
                 mark = nil

@@ -108,25 +108,13 @@ public final class MQTTExporter: Exporter {
     /// Lines contain their units, and states are always made from current samples.
     public let showsOnlyNow = true
 
-    private struct MarkText: Codable {
-        var count: Int64
-        var anchor: String
-        var holder: String
-        var holderName: String
-        /// Microseconds. `nil` if the holder's clock was not set.
-        var told: Int64?
-    }
-
     private var markTopic: String { "\(topics.marks)/\(context.name)" }
 
     private func markMessage(_ mark: TargetMark) -> MQTTMessage {
-        var object = JSONObject()
-        object.set("count", Int(mark.count))
-        object.set("anchor", mark.anchor)
-        object.set("holder", mark.holder.id)
-        object.set("holderName", mark.holder.name)
-        if let time = mark.time { object.set("told", Int(time.microseconds)) }
-        return MQTTMessage(topic: markTopic, payload: object.closed, isRetained: true)
+        var mark = mark
+        // The broker's address identifies it, and readers of the topic need not know it.
+        mark.identity = ""
+        return MQTTMessage(topic: markTopic, payload: mark.json, isRetained: true)
     }
 
     /// Returns the mark at the broker. It uses a separate connection so that two copies of the store do not replace each other's
@@ -146,11 +134,9 @@ public final class MQTTExporter: Exporter {
             topic: "\(topics.marks)/_\(UUIDText.random())", payload: RetainedMessages.online, isRetained: false)
         let found = try connection.retained(below: ["\(topics.marks)/+"], echo: echo)[markTopic]
         if let found { mark = MQTTMessage(topic: markTopic, payload: found, isRetained: true) }
-        guard let found, let text = try? JSONDecoder().decode(MarkText.self, from: Data(found)) else { return nil }
-        return TargetMark(
-            identity: address, count: text.count, anchor: text.anchor,
-            holder: StoreHolder(id: text.holder, name: text.holderName),
-            time: text.told.map { Instant(microseconds: $0) })
+        guard let found, var mark = TargetMark(json: found) else { return nil }
+        mark.identity = address
+        return mark
     }
 
     /// Writes this store's mark. If two copies of a store start at the same moment, the one whose mark is there a moment later

@@ -89,6 +89,18 @@ extension Exporter {
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool { false }
     public func checkAccess() throws(DeliveryError) { _ = try check() }
     public func create() throws(DeliveryError) -> [Finding] { [] }
+
+    /// Whether the target lets us in, after it has forbidden a request. It may refuse the content of the request without readings.
+    public func letsUsIn() throws(DeliveryError) -> Bool {
+        do throws(DeliveryError) {
+            try checkAccess()
+        } catch {
+            if error.isAboutAccess { return false }
+            guard error.kind == .refused else { throw error }
+        }
+        return true
+    }
+
     public func idle() throws(DeliveryError) -> Duration? { nil }
     public func finish() throws(DeliveryError) {}
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HealthModel
 
 /// The identity of a store's file on one machine. It lets a target distinguish the store from a copy elsewhere.
@@ -30,6 +31,46 @@ public struct TargetMark: Hashable, Sendable {
     /// A mark with its parts.
     public init(identity: String, count: Int64, anchor: String, holder: StoreHolder, time: Instant? = nil) {
         (self.identity, self.count, self.anchor, self.holder, self.time) = (identity, count, anchor, holder, time)
+    }
+}
+
+extension TargetMark: Codable {
+    /// The mark as JSON, for targets that store it as text.
+    public var json: [UInt8] {
+        let encoder = JSONEncoder()
+        // Equal marks have equal bytes.
+        encoder.outputFormatting = .sortedKeys
+        // Numbers and text can always be encoded.
+        return (try? encoder.encode(self)).map(Array.init) ?? []
+    }
+
+    /// Reads a mark from JSON, or returns `nil` if it is none.
+    public init?(json: some Sequence<UInt8>) {
+        guard let mark = try? JSONDecoder().decode(TargetMark.self, from: Data(json)) else { return nil }
+        self = mark
+    }
+
+    private enum Key: String, CodingKey { case identity, count, anchor, holder, holderName, told }
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        self.init(
+            identity: try members.decodeIfPresent(String.self, forKey: .identity) ?? "",
+            count: try members.decode(Int64.self, forKey: .count), anchor: try members.decode(String.self, forKey: .anchor),
+            holder: StoreHolder(
+                id: try members.decode(String.self, forKey: .holder), name: try members.decode(String.self, forKey: .holderName)),
+            time: try members.decodeIfPresent(Int64.self, forKey: .told).map { Instant(microseconds: $0) })
+    }
+
+    /// Writes `told` as microseconds since 1970.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: Key.self)
+        if !identity.isEmpty { try members.encode(identity, forKey: .identity) }
+        try members.encode(count, forKey: .count)
+        try members.encode(anchor, forKey: .anchor)
+        try members.encode(holder.id, forKey: .holder)
+        try members.encode(holder.name, forKey: .holderName)
+        try members.encodeIfPresent(time?.microseconds, forKey: .told)
     }
 }
 

@@ -302,7 +302,11 @@ import Testing
     }
 
     /// A server without Devices keeps no mark, whether it says so or refuses them. Its address identifies it.
-    @Test(arguments: ObservationEncoder.IDs.allCases, [#"{"kinds": ["Observation"]}"#, #"{"forbidden": ["Device"]}"#])
+    @Test(
+        arguments: ObservationEncoder.IDs.allCases,
+        [
+            #"{"kinds": ["Observation"], "forbidden": ["Device"]}"#, #"{"forbidden": ["Device"]}"#,
+        ])
     func aServerWithoutDevices(_ ids: ObservationEncoder.IDs, _ lack: String) throws {
         let server = try FHIRTestServer(ids)
         try server.tell(lack)
@@ -315,6 +319,32 @@ import Testing
         #expect(try server.live().count == 11)
         #expect(next.target.identity?.hasPrefix("address-") == true)
         #expect(try test.store.setAsideSummary(of: "clinic").count == 0)
+    }
+
+    /// A server that refuses Devices after it kept a mark loses no reading. When it accepts them again, it keeps a mark again.
+    @Test(arguments: ObservationEncoder.IDs.allCases) func devicesAreForbiddenLater(_ ids: ObservationEncoder.IDs) throws {
+        let server = try FHIRTestServer(ids)
+        try test.add(try (0..<10).map { try test.sample(60, at: $0) })
+        let first = try test.run(exporter(server.url, ids), settings)
+        try test.finish(first)
+        #expect(first.target.identity?.hasPrefix("address-") == false)
+        try server.tell(#"{"forbidden": ["Device"]}"#)
+        try test.add(try (0..<20).map { try test.sample(61, at: 100 + $0) })
+        try test.finish(first)
+        #expect(first.target.identity?.hasPrefix("address-") == true)
+        try test.add([try test.sample(62, at: 200)])
+        try test.finish(try test.run(exporter(server.url, ids), settings))
+        try expectEqual(server)
+        #expect(try test.store.setAsideSummary(of: "clinic").count == 0)
+        try server.tell(#"{"forbidden": []}"#)
+        try test.add([try test.sample(63, at: 300)])
+        let last = try test.run(exporter(server.url, ids), settings)
+        try test.finish(last)
+        try expectEqual(server)
+        #expect(last.target.identity?.hasPrefix("address-") == false)
+        try server.tell(#"{"forbidden": ["Bundle"]}"#)
+        try test.add([try test.sample(64, at: 400)])
+        #expect(try last.step() == .stopped)
     }
 
     // MARK: Blood pressure

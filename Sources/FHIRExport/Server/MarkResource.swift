@@ -1,5 +1,3 @@
-import Formats
-import FoundationEssentials
 import HealthModel
 import Pipeline
 
@@ -17,25 +15,8 @@ struct MarkResource {
     /// The search for the mark on a server that chooses ids.
     var condition: String { "identifier=\(ObservationCodes.made)%7C\(id)" }
 
-    private struct Text: Codable {
-        var identity: String
-        var count: Int64
-        var anchor: String
-        var holder: String
-        var holderName: String
-        /// Microseconds since 1970, or `nil` if the holder's clock was not set.
-        var told: Int64?
-    }
-
     /// Appends the resource with its id on the server, or without one if the server chooses it.
     func append(_ mark: TargetMark, id: String?, to octets: inout [UInt8]) {
-        var text = JSONObject()
-        text.set("identity", mark.identity)
-        text.set("count", Int(mark.count))
-        text.set("anchor", mark.anchor)
-        text.set("holder", mark.holder.id)
-        text.set("holderName", mark.holder.name)
-        if let time = mark.time { text.set("told", Int(time.microseconds)) }
         octets += "{\"resourceType\":\"Device\",".utf8
         if let id {
             octets += "\"id\":".utf8
@@ -44,18 +25,13 @@ struct MarkResource {
         }
         octets +=
             "\(ObservationCodes.meta(profile: nil)),\"extension\":[{\"url\":\"\(ObservationCodes.mark)\",\"valueString\":".utf8
-        JSONText.append(string: String(decoding: text.closed, as: UTF8.self), to: &octets)
+        JSONText.append(string: String(decoding: mark.json, as: UTF8.self), to: &octets)
         octets += "}],\"identifier\":[{\"system\":\"\(ObservationCodes.made)\",\"value\":\"\(self.id)\"}]".utf8
         octets += ",\"deviceName\":[{\"name\":\"Vitalgate\",\"type\":\"model-name\"}]}".utf8
     }
 
     /// Returns the mark in a Device, or `nil` if it has none that can be read.
     static func mark(in device: FHIRResource) -> TargetMark? {
-        guard let text = device.extension?.first(where: { $0.url == ObservationCodes.mark })?.valueString,
-            let read = try? JSONDecoder().decode(Text.self, from: Data(text.utf8))
-        else { return nil }
-        return TargetMark(
-            identity: read.identity, count: read.count, anchor: read.anchor,
-            holder: StoreHolder(id: read.holder, name: read.holderName), time: read.told.map { Instant(microseconds: $0) })
+        device.extension?.first { $0.url == ObservationCodes.mark }?.valueString.flatMap { TargetMark(json: $0.utf8) }
     }
 }

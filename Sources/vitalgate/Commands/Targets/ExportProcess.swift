@@ -30,11 +30,8 @@ final class ExportProcess {
         (self.context, self.store, name) = (context, store, target.name)
         let (settings, exporter) = try context.assemble(target, store)
         self.exporter = exporter
-        let reader = try SampleStore(path: store.path, access: .read)
-        // Each target has a process of its own, so its memory counts several times.
-        for each in [reader, store] { try each.limitCache(kilobytes: 1000) }
         self.target = try TargetRun(
-            settings, exporter: exporter, reader: reader, store: store,
+            settings, exporter: exporter, reader: try SampleStore(path: store.path, access: .read), store: store,
             now: context.machine.now, isClockSet: { ClockSteps.isSynchronised })
         loop = EventLoop(clock: MachineClock(context.machine))
         // This precedes the first read, so that a commit in between is not missed.
