@@ -173,6 +173,29 @@ import Testing
         }
     }
 
+    /// A follower of a pruning that was interrupted has the samples that the store has, also where several have the same start.
+    @Test(arguments: 1...10) func aFollowerOfAnInterruptedPruning(rows: Int) throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker(.heartRate)
+            let beats = try [0, 10, 10, 10, 20, 30, 30, 40].enumerated().map { try maker("\(60 + $0)", at: Double($1)) }
+            try test.keep(beats)
+            let store = try test.store
+            store.stepRows = rows
+            var steps = 1
+            store.connection.onChange = { () throws(StoreError) in
+                guard steps > 0 else { throw StoreError(.full, "no space left") }
+                steps -= 1
+            }
+            _ = try? prune(test, [.heartRate: Self.at(35)])
+            store.connection.onChange = nil
+            let told = try #require(try announced(store).max())
+            let live = try Set(test.samples().map(\.sample.identity))
+            #expect(Set(beats.map(\.sample).filter { $0.end >= told }.map(\.identity)) == live)
+            _ = try prune(test, [.heartRate: Self.at(35)])
+            #expect(try test.samples().count == 1 && store.check(deep: true) == [])
+        }
+    }
+
     /// The ends up to which the change log reports pruned samples.
     private func announced(_ store: SampleStore) throws -> [Instant] {
         var told: [Instant] = []

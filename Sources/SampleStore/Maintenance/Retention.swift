@@ -131,12 +131,14 @@ extension SampleStore {
         var rows = SampleTable.Rows.live
         /// The start of the last row that was removed.
         var start = Int64.min
+        /// Whether all rows with this start are removed.
+        var isStartDone = false
         var isDone: Bool { index == parts.count }
 
-        /// The start up to which the live rows of a series are removed, or `nil` if all of them are.
+        /// The start before which the live rows of a series are removed, or `nil` if all of them are.
         func reached(_ series: Int64) -> Int64? {
             guard !isDone, rows == .live, parts[index].id == series else { return nil }
-            return start
+            return isStartDone ? start + 1 : start
         }
 
         mutating func advance() {
@@ -173,10 +175,20 @@ extension SampleStore {
                 continue
             }
             // The step may contain both live rows and tombstones of the series.
+            let isLive = Value.integer(walk.rows == .live ? 1 : 0)
             walk.start =
                 try connection.integer(
-                    "SELECT max(start) FROM pruned WHERE series = ? AND live = ?", .integer(series.id),
-                    .integer(walk.rows == .live ? 1 : 0)) ?? walk.start
+                    "SELECT max(start) FROM pruned WHERE series = ? AND live = ?", .integer(series.id), isLive) ?? walk.start
+            // The other rows with the last start are removed in the same step, so that a follower of the changes drops them, too.
+            let others = Ended(
+                walk.rows, of: series.id, from: walk.start, through: walk.start, before: date, untold: untold)
+            let limit = 2 * stepRows
+            let more = try mark(others, isLive: walk.rows == .live, limit: limit)
+            if walk.rows == .live { result.samples += more } else { result.tombstones += more }
+            let together = try connection.integer(
+                "SELECT count(*) FROM pruned WHERE series = ? AND start = ? AND live = ?", .integer(series.id),
+                .integer(walk.start), isLive)
+            walk.isStartDone = Int(together ?? 0) < limit
         }
         guard result.samples + result.tombstones > 0 else { return result }
         try announce(dates, walk, by: ingest)
@@ -190,12 +202,19 @@ extension SampleStore {
         let rows: String
         let bindings: [Value]
 
-        init(_ rows: SampleTable.Rows, of series: Int64, from start: Int64 = .min, before date: Instant, untold: Int64) {
+        init(
+            _ rows: SampleTable.Rows, of series: Int64, from start: Int64 = .min, through last: Int64 = .max - 1,
+            before date: Instant,
+            untold: Int64
+        ) {
             number = rows == .live ? "seq" : "deleted_seq"
             self.rows = """
-                FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?2 AND start + coalesce(duration, 0) < ?2 AND start >= ?4
+                FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?5 AND start + coalesce(duration, 0) < ?2 AND start >= ?4
                 """
-            bindings = [.integer(series), .integer(date.microseconds), .integer(untold), .integer(start)]
+            bindings = [
+                .integer(series), .integer(date.microseconds), .integer(untold), .integer(start),
+                .integer(min(date.microseconds, last + 1)),
+            ]
         }
     }
 
@@ -218,7 +237,7 @@ extension SampleStore {
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
                 start + \(SeriesTable.skew(of: "row.context")), \(ended.number), \(isLive ? 1 : 0),
                 \(isLive ? "1" : "NOT forgotten")
-            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?5
+            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?6
             """)
         defer { statement.reset() }
         try statement.bind(ended.bindings + [.integer(Int64(max(0, limit)))])
