@@ -70,4 +70,17 @@ import Testing
         let found = try weights([row(0, 0, "72.0"), row(1, 0, "158.7"), row(2, 0, "72.1")], isOneFile: false)
         #expect(found.nobodys.isEmpty)
     }
+
+    /// A file that names the person of each row keeps them, also as "me".
+    @Test(arguments: [false, true]) func aFileThatNamesThePerson(isMe: Bool) throws {
+        let person = isMe ? "me" : "7f9c0000-0000-4000-8000-000000000001"
+        let rows = (0..<4).map { row($0, 0, "72.\($0)") } + [row(4, 0, "15.1")]
+        try story.load([FileStoryTests.header + ",subject"] + rows.map { $0 + "," + person })
+        let all = try story.samples(.bodyMass)
+        #expect(all.count == 5 && all.allSatisfy { $0.origin.subject == (isMe ? story.store.subject : person) })
+        // A row without a person is compared with them.
+        try story.load([FileStoryTests.header + ",subject", row(5, 0, "16.1") + ","])
+        let unassigned = try story.samples(.bodyMass).filter { $0.origin.subject == Origin.unassigned }.map(\.value)
+        #expect(unassigned == (isMe ? [16.1] : []))
+    }
 }

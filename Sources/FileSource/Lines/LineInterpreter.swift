@@ -185,14 +185,14 @@ public final class LineInterpreter: FrameInterpreter {
         return type
     }
 
-    /// Returns the person in this store and in the store that wrote the line.
+    /// Returns the person in this store, or `nil` if the line names none, and the person in the store that wrote the line.
     private func subject(_ line: LineObject, _ identity: LineObject?) throws(LineFault) -> (here: String?, there: String) {
         let told = try line.text("subject") ?? "me"
         let there = try identity?.text("subject")
         for name in [told, there ?? "me"] where name != "me" && name != Origin.unassigned && !Self.isUUID(name) {
             throw LineFault("subject: it is neither me, unassigned nor a UUID")
         }
-        guard told != "me" else { return (nil, there ?? registry.subject) }
+        guard told != "me" else { return (line.has("subject") ? registry.subject : nil, there ?? registry.subject) }
         guard (there ?? told) == told else { throw LineFault("subject: the line names two") }
         return (told, told)
     }

@@ -77,13 +77,16 @@ public final class Origin: Hashable, Sendable {
     public let inconspicuous: ClosedRange<Double>
     /// A value that means a missing value, or NaN if there is none.
     public let sentinel: Double
+    /// Whether the source names the person of each reading. Such a reading is this person's, whatever its value.
+    public let namesPerson: Bool
 
     /// The subject of a reading of a shared device that could be anybody's.
     public static let unassigned = "unassigned"
 
     /// Describes a series.
-    public init(subject: String, type: SampleType, source: SourceRevision, device: Device? = nil) {
+    public init(subject: String, type: SampleType, source: SourceRevision, device: Device? = nil, namesPerson: Bool = false) {
         self.subject = subject
+        self.namesPerson = namesPerson
         self.type = type
         self.source = source
         self.device = device
@@ -125,6 +128,8 @@ public final class OriginRegistry {
     /// Maps the key that a device reports to its effective key (`devices merge`, `devices part`), before any identity is computed.
     private let resolve: (String) -> String
     private var origins: Set<Origin> = []
+    /// The origins whose person the source names. They are equal to those of readings without a named person.
+    private var named: Set<Origin> = []
 
     /// Makes an empty registry for one subject's readings.
     public convenience init(subject: String, aliases: [String: String] = [:]) {
@@ -138,13 +143,18 @@ public final class OriginRegistry {
     }
 
     /// The origin of a series, the same object each time.
+    ///
+    /// - Parameter subject: The person that the source names for the reading, or `nil` if it names none.
     public func origin(
         type: SampleType, source: SourceRevision, device: Device? = nil, subject: String? = nil
     ) -> Origin {
         var device = device
         if let key = device?.key { device?.key = resolve(key) }
-        return origins.insert(
-            Origin(subject: subject ?? self.subject, type: type, source: source, device: device)
+        guard let subject else {
+            return origins.insert(Origin(subject: self.subject, type: type, source: source, device: device)).memberAfterInsert
+        }
+        return named.insert(
+            Origin(subject: subject, type: type, source: source, device: device, namesPerson: true)
         ).memberAfterInsert
     }
 }

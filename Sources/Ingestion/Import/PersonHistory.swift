@@ -16,6 +16,8 @@ import SampleStore
 ///   of at least three that is twice as large as the other is the person's, otherwise the heavier one. ``EarlierMistakes`` takes
 ///   earlier weights of the other group from the person.
 ///
+/// A reading whose source names its person (``Origin/namesPerson``) is not compared.
+///
 /// A body does not halve or double its weight within a week, so real changes stay with the person.
 ///
 /// The subject is part of a reading's identity. A reading that is already stored under either subject therefore keeps it, even if
@@ -52,7 +54,7 @@ struct PersonHistory {
     ) throws -> (nobodys: [Int], mistakes: [EarlierMistakes]) {
         let weighings = batch.indices.filter {
             batch[$0].sample.origin.type == .bodyMass && batch[$0].rule == nil
-                && batch[$0].sample.origin.subject != Origin.unassigned
+                && batch[$0].sample.origin.subject != Origin.unassigned && !batch[$0].sample.origin.namesPerson
         }
         guard !weighings.isEmpty else { return ([], []) }
         var history = PersonHistory(store: store)

@@ -102,7 +102,8 @@ final class OriginFinder {
     private func subject(_ row: Cells) throws(BoundTable.Failure) -> String? {
         guard subjectCell >= 0 else { return nil }
         let cell = trimmed(row[subjectCell])
-        if cell.isEmpty || isOne(cell, of: [Array("me".utf8)]) { return nil }
+        if cell.isEmpty { return nil }
+        if isOne(cell, of: [Array("me".utf8)]) { return registry.subject }
         let text = String(decoding: cell.prefix(64), as: UTF8.self).lowercased()
         if text == Origin.unassigned { return text }
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
