@@ -90,7 +90,7 @@ struct Call {
         return form
     }
 
-    // MARK: What it says
+    // MARK: Answers
 
     /// The authenticated client.
     ///

@@ -94,9 +94,9 @@ enum LedgerCommand: Command {
             } else if forget {
                 "the same readings can be imported again"
             } else if became.withdrawn, undone?.kind != .undo {
-                "the same readings are not stored again until 'ledger undo \(ingest)'"
+                "the same readings are not stored again until 'vitalgate ledger undo \(ingest)'"
             } else {
-                "'ledger undo \(ingest)' reverts this"
+                "'vitalgate ledger undo \(ingest)' reverts this"
             }
         context.note(
             "ledger entry \(number) is undone\(again): \(became.text)\(told) (this is ledger entry \(ingest), \(outcome))")
@@ -223,7 +223,7 @@ enum DeleteCommand: Command {
         context.note(
             "\(Readable.count(result.count, "sample")) deleted"
                 + others(objects, goes: context.invocation.flag("--with-objects"), context)
-                + " (this is ledger entry \(result.ingest), 'ledger undo \(result.ingest)' reverts it)"
+                + " (this is ledger entry \(result.ingest), 'vitalgate ledger undo \(result.ingest)' reverts it)"
         )
         return .success
     }

@@ -54,7 +54,7 @@ struct ErasureReport {
         guard try !isUnknown(subject, counts, store) else { return .success }
         let rows: [(String, Int)] = [
             ("samples", counts.samples), ("tombstones", counts.tombstones), ("in quarantine", counts.held),
-            ("told by other paths as well", counts.witnesses), ("characteristics", counts.characteristics),
+            ("duplicates", counts.witnesses), ("characteristics", counts.characteristics),
             ("medications", counts.medications), ("devices", counts.devices), ("grants of clients", counts.grants),
             ("sessions of the page", counts.sessions),
         ]
