@@ -17,7 +17,7 @@ struct ErasureReport {
             command again to continue. Clients that follow changes and could read the data have to start again. Stop the hub first. \
             Backups, captures and imported files are not touched, but those next to the store are listed.
             """,
-        arguments: [Argument(name: "NAME", help: "The person: a name, me or a UUID.")],
+        arguments: [Argument(name: "NAME", help: "Person: a name, me or a UUID.")],
         options: [
             Option(names: ["--yes"], help: "Erase the data instead of only showing it."),
             Option(

@@ -23,7 +23,7 @@ struct DeviceAssignment {
         options: [
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "WHO",
-                help: "The person: a name, me, unassigned or a UUID."
+                help: "Person: a name, me, unassigned or a UUID."
             ),
             Option(
                 names: ["--range"], value: "LOW..HIGH",
