@@ -23,11 +23,12 @@ import page_rows
 import pairs
 import profile_rows
 import stats_rows
+import view_rows
 import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -451,6 +452,7 @@ class Bench:
         add(("feed",), lambda: feed_rows.feed(self))
         add(("profiles",), lambda: profile_rows.profiles(self))
         add(("page",), lambda: page_rows.page(self))
+        add(("views",), lambda: view_rows.views(self))
         add(("api",), lambda: api_rows.api(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
