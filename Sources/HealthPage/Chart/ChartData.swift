@@ -25,7 +25,7 @@ enum ChartData {
     @Sendable private static func series(_ call: PageCall) throws -> HTTPResponse {
         let (frame, reader) = (try Self.frame(call), try call.reader())
         let names = (call.text("types") ?? "").split(separator: ",").map(String.init)
-        let types = names.compactMap { SampleType($0) }.filter { $0.kind == .quantity }
+        let types = names.compactMap { SampleType($0) ?? SampleType.only(named: $0) }.filter { $0.kind == .quantity }
         guard !types.isEmpty, types.count == names.count, types.count <= mostTypes else {
             throw Problem(400, "'types' must be one to \(mostTypes) quantity types.")
         }
