@@ -33,6 +33,12 @@ async function renew() {
     document.querySelector("main").append(...page.querySelectorAll("main > section"));
 }
 
+// Facts besides the value, such as a day's range, need no update each second.
+let later;
+function renewLater() {
+    later ??= setTimeout(() => { later = undefined; renew(); }, 60e3);
+}
+
 function follow() {
     const events = new EventSource("/page/live");
     let wasLost = false;
@@ -50,6 +56,7 @@ function follow() {
         document.dispatchEvent(new CustomEvent("latest", { detail: told }));
         const card = document.querySelector(`[data-type="${CSS.escape(told.type)}"]`);
         if (!card) return document.querySelector("[data-today]") ? renew() : undefined;
+        renewLater();
         const shown = card.querySelector("[data-time] time");
         if (shown && shown.dateTime <= told.start) show(card, told);
     });

@@ -27,6 +27,7 @@ package final class PageSite: Site {
     /// The cookie. Its name depends on the store, so that two hubs on one host do not overwrite each other's.
     let cookie: PageCookie
     let hubWork = HubWork()
+    let suspicions = SuspicionCache()
     /// The queue for slow reads. It is separate from the API, and being serial it always gets a thread.
     private let slowQueue = DispatchQueue(label: "vitalgate.page-looks")
     /// The queue for quick reads, which do not wait for slow ones.
