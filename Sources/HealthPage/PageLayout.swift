@@ -29,6 +29,8 @@ struct PageLayout {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
+            <link rel="manifest" href="\(files.address(of: "manifest.webmanifest"))">
+            <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
             \(scripts)\(again)
             </head>

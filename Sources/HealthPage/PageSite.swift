@@ -42,7 +42,8 @@ package final class PageSite: Site {
     }
 
     static let routes: [PageRoute] = [
-        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, ChartData.routes, ClientsPage.routes,
+        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
+        ClientsPage.routes,
         CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
     ].flatMap { $0 }
 

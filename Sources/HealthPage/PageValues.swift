@@ -166,6 +166,9 @@ struct PageTimes {
     /// A date, such as `2026-11-20`.
     func date(_ instant: Instant) -> String { String(parts(instant).date) }
 
+    /// A time of day, such as `06:31`.
+    func clock(_ instant: Instant) -> String { String(parts(instant).time) }
+
     /// A time in a short form: `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
     func text(_ instant: Instant) -> String {
         let (date, time) = parts(instant)

@@ -39,6 +39,7 @@ enum TodayPage {
             \(cards.isEmpty ? nothing(call) : "")
             \(groups)
             \(section("older", "\(older.map { $0.html(call) })", call))
+            <p><a href="/page/characteristics">\(texts("characteristic.title"))</a></p>
             """
         return .page(PageLayout(call: call, title: texts("today.title"), place: "/page/").whole(body))
     }
