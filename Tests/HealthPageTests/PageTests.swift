@@ -98,8 +98,8 @@ import Testing
         #expect(try get("/page/data/today", mine).text.contains("\"value\":\"62\""))
         let empty = try get("/page/data/today", theirs)
         #expect(empty.text == "{\"cards\":[]}\n")
-        #expect(try !get("/page/type/heartRate?range=years", theirs).text.contains("62"))
-        #expect(try get("/page/type/heartRate?range=years", mine).text.contains("<td>62</td>"))
+        #expect(try !get("/page/type/heartRate?range=all", theirs).text.contains("62"))
+        #expect(try get("/page/type/heartRate?range=all", mine).text.contains("<td>62</td>"))
         #expect(try get("/page/type/nothing", mine).status == 404)
         // Known from another person's data.
         #expect(SampleType(category: "glowing") != nil)
@@ -214,11 +214,10 @@ import Testing
     @Test func theFileOfTextsIsWhole() throws {
         let root = String(Self.folder.dropLast("/WebPage".count))
         var sources = ""
-        for folder in ["", "Care/", "Chart/"].map({ "/Sources/HealthPage/" + $0 }) {
-            for name in try FileManager.default.contentsOfDirectory(atPath: root + folder) where name.hasSuffix(".swift") {
-                let file = FileManager.default.contents(atPath: root + folder + name)
-                sources += String(decoding: try #require(file), as: UTF8.self)
-            }
+        let folder = root + "/Sources/HealthPage/"
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) where name.hasSuffix(".swift") {
+            let file = FileManager.default.contents(atPath: folder + name)
+            sources += String(decoding: try #require(file), as: UTF8.self)
         }
         let texts = try PageFiles(folder: Self.folder).texts(nil)
         let parts = Set(texts.keys.map { String($0.prefix { $0 != "." }) })

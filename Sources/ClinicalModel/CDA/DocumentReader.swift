@@ -68,7 +68,7 @@ struct DocumentReader {
 
     /// Creates a parser without network, DTD and entities, which writes nothing to standard error. Without XML_PARSE_HUGE, nesting and
     /// texts are limited.
-    private static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
+    static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
         let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue)
         guard let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self),
             let reader = xmlReaderForMemory(start, Int32(clamping: octets.count), nil, nil, options)
@@ -114,7 +114,7 @@ struct DocumentReader {
         return nil
     }
 
-    private static func string(_ text: UnsafePointer<xmlChar>?) -> String { text.map { String(cString: $0) } ?? "" }
+    static func string(_ text: UnsafePointer<xmlChar>?) -> String { text.map { String(cString: $0) } ?? "" }
 
     /// The parser's message up to the first name or value.
     private static func form(_ problem: vitalgate_xml_problem) -> String {
