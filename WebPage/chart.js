@@ -161,6 +161,7 @@
             }
             let low = series.sum ? 0 : Math.min(...series.points.map((point) => point[2]));
             let high = Math.max(...series.points.map((point) => point[3]));
+            if (series.goal !== undefined) [low, high] = [Math.min(low, series.goal), Math.max(high, series.goal)];
             if (high - low < Math.abs(high) * 1e-6 + 1e-9) [low, high] = [low - 1, high + 1];
             const pad = series.sum ? 0 : (high - low) * 0.06;
             [low, high] = [low - pad, high + (high - low) * 0.06];
@@ -168,6 +169,9 @@
             for (const level of levels(low, high)) {
                 group.append(element("line", { class: "grid", x1: left, x2: left + this.told.width, y1: y(level), y2: y(level) }));
                 group.append(element("text", { class: "tick", x: left - 4, y: +y(level) + 4, "text-anchor": "end" }, digits.format(level)));
+            }
+            if (series.goal !== undefined) {
+                group.append(element("line", { class: "goal", x1: left, x2: left + this.told.width, y1: y(series.goal), y2: y(series.goal) }));
             }
             if (series.sum) {
                 const path = series.points.map(([from, to, , sum]) => {

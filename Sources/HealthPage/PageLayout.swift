@@ -30,6 +30,7 @@ struct PageLayout {
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
+            <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
             \(scripts)\(again)
             </head>
             <body\(words)>

@@ -34,6 +34,7 @@ enum TodayPage {
         let body: HTML = """
             <h1 data-today>\(texts("today.title"))</h1>
             <p id="live" class="live" role="status" hidden></p>
+            \(try HouseholdBar.html(call))
             \(nothing)
             \(try RingsCard.html(reader, call))
             \(section("recent", recent))

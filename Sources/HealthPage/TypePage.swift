@@ -57,6 +57,8 @@ enum TypePage {
             \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
             \(isSummed ? ranges(range, type, call) : "")
             \(figures)
+            \(try GoalsPage.note(of: type, call))
+            \(EntryPage.link(call, type))\(ReportPage.link(call, type))
             <h2>\(texts("type.latest"))</h2>
             \(try samples(of: type, reader, call))
             """

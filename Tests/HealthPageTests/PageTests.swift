@@ -214,11 +214,10 @@ import Testing
     @Test func theFileOfTextsIsWhole() throws {
         let root = String(Self.folder.dropLast("/WebPage".count))
         var sources = ""
-        for folder in ["", "Care/", "Chart/"].map({ "/Sources/HealthPage/" + $0 }) {
-            for name in try FileManager.default.contentsOfDirectory(atPath: root + folder) where name.hasSuffix(".swift") {
-                let file = FileManager.default.contents(atPath: root + folder + name)
-                sources += String(decoding: try #require(file), as: UTF8.self)
-            }
+        let folder = root + "/Sources/HealthPage/"
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder) where name.hasSuffix(".swift") {
+            let file = FileManager.default.contents(atPath: folder + name)
+            sources += String(decoding: try #require(file), as: UTF8.self)
         }
         let texts = try PageFiles(folder: Self.folder).texts(nil)
         let parts = Set(texts.keys.map { String($0.prefix { $0 != "." }) })

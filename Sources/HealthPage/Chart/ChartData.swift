@@ -57,6 +57,9 @@ enum ChartData {
         object.set("unit", call.values.symbol(unit))
         object.set("sum", chart.isSum)
         object.set("gap", Int(chart.gap))
+        if let goal = try GoalsPage.line(of: type, in: frame, call) {
+            object.set("goal", raw: Array(number(conversion(goal)).utf8))
+        }
         let rows = chart.points.map { point in
             let values = [point.low, point.high, point.middle].map { number(conversion($0)) }
             return "[\(point.start),\(point.end),\(values.joined(separator: ","))]"
@@ -110,6 +113,7 @@ enum ChartData {
                 add(name, sample.start, sample.end)
             }
         }
+        events += try NotesPage.events(frame, call)
         var object = JSONObject()
         object.set("events", events)
         return .data(object.line)
