@@ -32,8 +32,9 @@
             this.series = series;
             const points = series.flatMap((each) => [...each.points, ...(each.previous ?? [])]);
             this.isEmpty = !points.length;
-            let low = series.some((each) => each.kind === "bars") ? 0 : points.reduce((best, point) => Math.min(best, point[2]), Infinity);
-            let high = points.reduce((best, point) => Math.max(best, point[3]), -Infinity);
+            const goals = series.map((each) => each.goal).filter((goal) => goal !== undefined);
+            let low = series.some((each) => each.kind === "bars") ? 0 : Math.min(points.reduce((best, point) => Math.min(best, point[2]), Infinity), ...goals);
+            let high = Math.max(points.reduce((best, point) => Math.max(best, point[3]), -Infinity), ...goals);
             if (this.isEmpty) [low, high] = [0, 1];
             if (high - low < Math.abs(high) * 1e-6 + 1e-9) [low, high] = [low === 0 ? 0 : low - 1, high + 1];
             const pad = (high - low) * 0.06;
@@ -234,6 +235,9 @@
             svg.append(group);
             const y = (value) => axis.y(value, inner).toFixed(1);
             if (series.previous) group.append(element("path", { class: "previous", d: this.steps(series.previous, series, y) }));
+            if (series.goal !== undefined && !axis.isEmpty) {
+                group.append(element("line", { class: "goal", x1: this.left, x2: this.left + this.width, y1: y(series.goal), y2: y(series.goal) }));
+            }
             if (series.kind === "bars") group.append(element("path", { class: "bars", d: this.bars(series.points, y) }));
             else if (series.kind === "range") this.ranges(group, series.points, y);
             else this.line(group, series, y);

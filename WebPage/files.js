@@ -10,8 +10,10 @@
         const end = Math.min(file.size, at + size);
         const asks = new URLSearchParams({ name: file.name, at });
         if (end === file.size) asks.set("whole", "true");
+        const person = document.getElementById("person");
+        if (person) asks.set("person", person.value);
         for (let attempt = 0; ; attempt++) {
-            const answer = await fetch(`/page/data/files/${key}?${asks}`, {
+            const answer = await fetch(`${drop.dataset.to || "/page/data/files"}/${key}?${asks}`, {
                 method: "POST", headers: { "Content-Type": "application/octet-stream" }, body: file.slice(at, end),
             }).catch(() => null);
             if (answer && answer.ok) return end;

@@ -13,7 +13,7 @@ enum FilesPage {
         PageRoute(method: "POST", path: "data/files/*", right: .keeper, body: piece, answer: take),
     ]
 
-    private static let piece = 1 << 20
+    static let piece = 1 << 20
     /// The maximum size of a file in bytes. An export of the Health app has 1 or 2 GB.
     private static let longest = 8 << 30
 
@@ -41,8 +41,15 @@ enum FilesPage {
             PageLayout(call: call, title: texts("nav.files"), place: "/page/files").whole(body, scripts: ["page.js", "files.js"]))
     }
 
-    /// Receives one piece of a file. `at` is its offset, and `whole` marks the last piece.
+    /// Receives one piece of a file for the hub's inbox.
     @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
+        try receive(call) { draft, inbox, name in try place(draft, in: inbox, as: name) }
+    }
+
+    /// Receives one piece of a file. `at` is its offset, and `whole` marks the last piece.
+    ///
+    /// - Parameter finish: Called with the complete draft, the inbox, and the file's name.
+    static func receive(_ call: PageCall, _ finish: (String, String, String) throws -> Void) throws -> HTTPResponse {
         guard let hub = call.site.settings.hub, let inbox = hub.inbox else {
             throw Problem(503, "The hub has no inbox for files.")
         }
@@ -59,7 +66,7 @@ enum FilesPage {
         let draft = "\(inbox)/\(draftPrefix)\(call.variables[0].lowercased())"
         let isWhole = call.text("whole") != nil
         let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
-        if isWhole { try place(draft, in: inbox, as: name) }
+        if isWhole { try finish(draft, inbox, name) }
         var object = JSONObject()
         object.set("have", end)
         return .data(object.line)

@@ -31,17 +31,24 @@ public struct PageFiles: Sendable {
             let octets = try Self.read(folder + "/" + name)
             files[name] = File(type: type, octets: octets, version: Self.version(of: octets))
         }
-        for name in try Self.names(in: folder + "/texts") where name.hasSuffix(".json") {
-            let path = folder + "/texts/" + name
-            guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(try Self.read(path))) else {
-                throw PageFilesError(description: "\(path): expected a JSON object with only texts as values")
-            }
-            languages[String(name.dropLast(5))] = PageTexts(language: String(name.dropLast(5)), texts)
-        }
+        for (language, texts) in try Self.read(texts: folder) { languages[language] = PageTexts(language: language, texts) }
         guard let english = languages["en"] else {
             throw PageFilesError(description: "\(folder)/texts/en.json: cannot be read")
         }
         for (name, texts) in languages { languages[name] = texts.completed(by: english) }
+    }
+
+    /// The texts by language and key, from the files in the subfolder `texts`.
+    static func read(texts folder: String) throws -> [String: [String: String]] {
+        var languages: [String: [String: String]] = [:]
+        for name in try names(in: folder + "/texts") where name.hasSuffix(".json") {
+            let path = folder + "/texts/" + name
+            guard let texts = try? JSONDecoder().decode([String: String].self, from: Data(try read(path))) else {
+                throw PageFilesError(description: "\(path): expected a JSON object with only texts as values")
+            }
+            languages[String(name.dropLast(5))] = texts
+        }
+        return languages
     }
 
     /// The texts of the first available language of the browser (`Accept-Language`), or the English ones.

@@ -32,6 +32,7 @@ struct PageLayout {
             <link rel="manifest" href="\(files.address(of: "manifest.webmanifest"))">
             <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
+            <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
             \(scripts)\(again)
             </head>
             <body\(words)>

@@ -28,6 +28,7 @@ package final class PageSite: Site {
     let cookie: PageCookie
     let hubWork = HubWork()
     let suspicions = SuspicionCache()
+    let uploads = Uploads()
     /// The queue for slow reads. It is separate from the API, and being serial it always gets a thread.
     private let slowQueue = DispatchQueue(label: "vitalgate.page-looks")
     /// The queue for quick reads, which do not wait for slow ones.
@@ -45,6 +46,8 @@ package final class PageSite: Site {
         LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
         ClientsPage.routes,
         CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
+        EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,
+        NotesPage.routes, GoalsPage.routes, AlertsPage.routes, PeoplePage.routes, UploadPage.routes,
     ].flatMap { $0 }
 
     private static let staticFiles = [
@@ -143,7 +146,7 @@ package final class PageSite: Site {
         }
         return try withExtendedLifetime(call) {
             do {
-                return try route.answer(call)
+                return try PageLocale.$language.withValue(call.texts.language) { try route.answer(call) }
             } catch let problem as Problem {
                 return try failed(problem, call)
             }

@@ -90,8 +90,11 @@ final class PageStream: BodyStream {
             }
             anchor = latest
             if isMuch { return "event: much\ndata: {}\n\n" }
-            let events = try newest.values.sorted { $0.origin.type.id < $1.origin.type.id }.map { sample in
-                "event: latest\ndata: " + String(decoding: try TypeCard.json(sample, reader, call).closed, as: UTF8.self) + "\n\n"
+            let events = try PageLocale.$language.withValue(call.texts.language) {
+                try newest.values.sorted { $0.origin.type.id < $1.origin.type.id }.map { sample in
+                    "event: latest\ndata: " + String(decoding: try TypeCard.json(sample, reader, call).closed, as: UTF8.self)
+                        + "\n\n"
+                }
             }
             return events.joined()
         }

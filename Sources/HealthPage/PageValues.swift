@@ -41,7 +41,7 @@ struct PageValues {
         if rest > 0 {
             var digits = String(repeating: "0", count: places - "\(rest)".count) + "\(rest)"
             while digits.hasSuffix("0") { digits.removeLast() }
-            text += "." + digits
+            text += PageLocale.decimal + digits
         }
         return (value < 0 && whole > 0 ? "−" : "") + text
     }
@@ -63,7 +63,7 @@ struct PageValues {
         guard digits.count > 4 else { return String(digits) }
         var text = ""
         for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
+            if index > 0, (digits.count - index) % 3 == 0 { text += PageLocale.group }
             text.append(digit)
         }
         return text

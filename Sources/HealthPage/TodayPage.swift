@@ -36,6 +36,7 @@ enum TodayPage {
         let body: HTML = """
             <h1 data-today>\(texts("today.title"))</h1>
             <p id="live" class="live" role="status" hidden></p>
+            \(try HouseholdBar.html(call))
             \(cards.isEmpty ? nothing(call) : "")
             \(groups)
             \(section("older", "\(older.map { $0.html(call) })", call))

@@ -48,7 +48,7 @@ struct TypeCard {
             <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
             <p class="value"><span data-value>\(value.value)</span> <span class="unit" data-unit>\(value.unit)</span></p>
             <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest))</span></p>
-            \(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(doubt(call))\(drawing)\(night?.html(call) ?? "")
+            \(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\(doubt(call))\(drawing)\(night?.html(call) ?? "")
             </li>
 
             """

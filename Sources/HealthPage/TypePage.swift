@@ -30,6 +30,8 @@ enum TypePage {
             \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
             \(try KindPage.history(of: type, reader, call))
             \(hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : "")
+            \(try GoalsPage.note(of: type, call))
+            \(EntryPage.link(call, type))\(ReportPage.link(call, type))
             <h2>\(texts("type.latest"))</h2>
             \(try samples(of: type, reader, call))
             """

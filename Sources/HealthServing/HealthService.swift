@@ -29,6 +29,9 @@ public struct ServiceSettings: Sendable {
     /// commit in between. The writer can then commit early.
     public var following: @Sendable (Bool) -> Void = { _ in }
 
+    /// Called serially with each alert whose condition is met.
+    public var onAlert: @Sendable (SampleStore.AlertEvent) -> Void = { _ in }
+
     /// Creates the settings of a service for a store.
     public init(
         store: String, server: ServerSettings, zone: TimeZoneRules, zones: @escaping @Sendable (String) -> TimeZoneRules?,
@@ -71,6 +74,7 @@ public final class HealthService {
     /// Ends live streams, gives other answers some time to finish, and stops.
     public func stop() {
         server.stop()
+        core.alerts.stop()
         core.summarizer.stop()
         core.tally.enter()
     }

@@ -9,6 +9,7 @@ package final class ServiceCore: Sendable {
     package let bell: CommitBell
     package let writer: ClientWriter
     let summarizer: Summarizer
+    let alerts: AlertWatch
     let guesses = GuessCounter()
     /// The person that the store belongs to.
     package let keeper: String
@@ -21,6 +22,7 @@ package final class ServiceCore: Sendable {
         writer = ClientWriter(path: settings.store)
         summarizer = Summarizer(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
+        alerts = AlertWatch(path: settings.store, bell: bell, now: settings.now, onEvent: settings.onAlert)
     }
 
     /// Counts an invalid token or code and returns the delay of its answer.

@@ -44,7 +44,8 @@ enum Program {
             (
                 "People and access",
                 [
-                    PeopleCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self, PageCommand.self,
+                    PeopleCommand.self, AlertsCommand.self, CharacteristicsCommand.self, ClientsCommand.self, APICommand.self,
+                    PageCommand.self,
                 ]
             ),
             ("Maintenance", [SetupCommand.self, StoreCommand.self, GenerateCommand.self]),

@@ -105,6 +105,7 @@ enum ChartData {
                 add(name, sample.start, sample.end)
             }
         }
+        events += try NotesPage.events(frame, call)
         var object = JSONObject()
         object.set("events", events)
         return .data(object.line)
@@ -162,6 +163,9 @@ private struct Lines {
         object.set("kind", type.id == BloodPressure.type ? "range" : chart.isSum ? "bars" : "line")
         object.set("axis", isFirst ? 0 : 1)
         object.set("gap", Int(chart.gap))
+        if let goal = try GoalsPage.line(of: type, in: frame, call) {
+            object.set("goal", raw: Array(Self.number(conversion(goal)).utf8))
+        }
         object.set("points", raw: Self.json(chart, conversion))
         if let before { object.set("previous", raw: Self.json(before, conversion)) }
         return object

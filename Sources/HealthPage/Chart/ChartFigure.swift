@@ -20,19 +20,7 @@ struct ChartFigure {
         "Asia/Kolkata", "Asia/Tokyo", "Australia/Sydney",
     ]
 
-    /// Groups of common units for the same dimension.
-    private static let units = [
-        ["kg", "[lb_av]", "[stone_av]"], ["Cel", "[degF]"], ["mg/dL", "mmol/L"], ["kcal", "kJ"], ["m", "km", "[mi_i]", "[ft_i]"],
-        ["cm", "[in_i]"],
-        ["/min", "Hz"], ["ms", "s"], ["mm[Hg]", "kPa"],
-    ]
-
-    private func choices(_ type: SampleType) -> [Unit] {
-        let own = call.values.unit(of: type)
-        let known = Self.units.first { $0.contains(own.code) || $0.contains(type.canonicalUnit.code) } ?? []
-        let others = known.compactMap { try? Unit(ucum: $0) }.filter { $0.code != own.code }
-        return [own] + others.filter { (try? call.values.conversion(of: type, to: $0)) != nil }
-    }
+    private func choices(_ type: SampleType) -> [Unit] { call.values.choices(of: type) }
 
     var html: HTML {
         let texts = call.texts

@@ -52,7 +52,9 @@ struct Erasure {
         // In the series of others, only single tombstones are removed, and summaries do not count those.
         "summary": .ofSeries(["series"]), "summarized": .ofSeries(["series"]),
         "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,
-        "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "granted": .ofSubject, "asked": .ofSubject,
+        "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "annotation": .ofSubject,
+        "goal": .ofSubject,
+        "alert": .ofSubject, "granted": .ofSubject, "asked": .ofSubject,
         "widening": .ofSubject,
         "read_by": .ofSubject, "page_code": .ofSubject, "page_session": .ofSubject, "shared_use": .ofSubject,
         "scale_user": .ofSubject,

@@ -21,6 +21,13 @@ public struct ErasureCounts: Hashable, Sendable {
     /// The number of page sessions.
     public var sessions = 0
 
+    /// The number of notes on days.
+    public var annotations = 0
+    /// The number of goals.
+    public var goals = 0
+    /// The number of alerts.
+    public var alerts = 0
+
     /// Whether there is no data at all.
     public var isEmpty: Bool { self == ErasureCounts() }
 }
@@ -44,7 +51,8 @@ extension SampleStore {
             samples: try count("sample", "series"), tombstones: try count("deleted", "series"),
             held: try count("quarantine", "series"), witnesses: try count("witness_row", "series"),
             characteristics: try count("characteristic"), medications: try count("medication"), devices: try count("device"),
-            grants: try count("granted"), sessions: try count("page_session"))
+            grants: try count("granted"), sessions: try count("page_session"),
+            annotations: try count("annotation"), goals: try count("goal"), alerts: try count("alert"))
     }
 
     /// Deletes all samples of a person in the ordinary way, so that targets and readers of the change log receive the

@@ -10,6 +10,14 @@ public struct Person: Hashable, Sendable {
         self.subject = subject
         self.name = name
     }
+
+    /// Whether a text can be the name of a new person: one line that cannot be mistaken for an option, a UUID, or a reserved word.
+    public static func isName(_ name: String) -> Bool {
+        let isReserved = name == "me" || name == Origin.unassigned || UUIDText.isValid(name)
+        return !name.isEmpty && name.utf8.count <= SampleStore.longestName && !isReserved && !name.hasPrefix("-")
+            && !name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } && name.first?.isWhitespace == false
+            && name.last?.isWhitespace == false
+    }
 }
 
 extension SampleStore {
@@ -87,7 +95,7 @@ extension SampleStore {
     }
 
     /// Returns all samples of the sample's frame.
-    private func together(with sample: Sample) throws -> [Sample] {
+    func together(with sample: Sample) throws -> [Sample] {
         guard let group = sample.group else { return [sample] }
         let query = SampleQuery(
             .and([

@@ -42,6 +42,18 @@ struct DecisionTable {
             [.integer(series), .integer(last?.start ?? low), .blob(last?.hash ?? []), .integer(high), .integer(entry)])
     }
 
+    /// Returns the last 10,000 samples of a person that an entry decided to delete, with the last such entry, newest first.
+    func deletions(ofSubject subject: String) throws(StoreError) -> [(place: SampleKey, entry: Int64)] {
+        try connection.list(
+            """
+            SELECT series, start, hash, max(ingest) FROM decided WHERE series IN \(SeriesTable.ids(ofSubject: "?1")) AND what = ?2
+            GROUP BY series, start, hash ORDER BY max(ingest) DESC, start DESC LIMIT 10000
+            """, [.text(subject), .integer(Kind.deleted.rawValue)]
+        ) { row throws(StoreError) in
+            (place: try SampleKey(row, at: 0), entry: row.integer(3))
+        }
+    }
+
     func add(_ kind: Kind, on place: SampleKey, by ingest: Int64) throws(StoreError) {
         try connection.run(
             "INSERT OR REPLACE INTO decided(series, start, hash, ingest, what) VALUES(?, ?, ?, ?, ?)",

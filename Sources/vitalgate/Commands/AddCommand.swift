@@ -29,9 +29,6 @@ enum AddCommand: Command {
             Example("vitalgate add bodyTemperature 99.5 '[degF]' --person Anna", "Anna's temperature in degrees Fahrenheit."),
         ])
 
-    /// The source of readings by hand. It is part of their identity.
-    private static let source = SourceRevision(id: "vitalgate.hand", name: "Entered by hand", version: nil)
-
     static func run(_ context: CommandContext) throws -> ExitCode {
         let parts = try parts(context)
         let zone = try context.zone()
@@ -44,35 +41,19 @@ enum AddCommand: Command {
         let store = try context.access().openForWriting(creating: true)
         try store.closeAbandoned()
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        let readings = parts.enumerated().map { index, part in
-            Reading(
-                origin: Origin(subject: subject, type: part.type, source: source, device: nil), numeral: part.numeral,
-                unit: part.unit,
-                time: .instants(start: time, end: time, offset: zone.offset(at: time)), group: parts.count > 1 ? .frame : .none,
-                metadata: Metadata([("wasUserEntered", .boolean(true))]), place: Place(.line, index + 1))
-        }
-        let samples = try ReadingPath.samples(of: readings, zone: zone, received: received)
-        let ingest = try store.beginIngest(
-            IngestDescription(
-                kind: .import, name: "add", received: received.microseconds, owner: ProcessIdentity.current()))
-        let outcomes: [SampleOutcome]
-        do {
-            outcomes = try ingest.store(samples)
-        } catch {
-            _ = try? ingest.finish(at: context.machine.now().microseconds, state: "failed")
-            throw error
-        }
-        let account = try ingest.finish(at: context.machine.now().microseconds)
+        let result = try store.add(
+            HandEntry(subject: subject, amounts: parts, time: time, zone: zone), received: received,
+            owner: ProcessIdentity.current())
         try store.checkpoint()
         let times = try context.times()
-        for (sample, outcome) in zip(samples.map(\.sample), outcomes) { report(sample, outcome, account.id, times, context) }
-        return account.refused + account.quarantined > 0 ? .dataError : .success
+        for (sample, outcome) in zip(result.samples, result.outcomes) {
+            report(sample, outcome, result.account.id, times, context)
+        }
+        return result.account.refused + result.account.quarantined > 0 ? .dataError : .success
     }
 
-    private typealias Part = (type: SampleType, numeral: Numeral, unit: HealthModel.Unit)
-
     /// The amounts to store: one, or the two pressures of a blood pressure.
-    private static func parts(_ context: CommandContext) throws -> [Part] {
+    private static func parts(_ context: CommandContext) throws -> [HandEntry.Amount] {
         let invocation = context.invocation
         let text = invocation.argument("VALUE") ?? ""
         let type = try context.type(invocation.argument("TYPE") ?? "")
@@ -94,7 +75,7 @@ enum AddCommand: Command {
         return [try part(of: type, text, context)]
     }
 
-    private static func part(of type: SampleType, _ text: String, _ context: CommandContext) throws -> Part {
+    private static func part(of type: SampleType, _ text: String, _ context: CommandContext) throws -> HandEntry.Amount {
         guard let numeral = try? Numeral(text) else {
             throw context.invocation.invalid("VALUE", value: text, expected: "a number such as 71.5")
         }
@@ -103,7 +84,7 @@ enum AddCommand: Command {
             unit = try HealthModel.Unit(written: code)
             _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
         }
-        return (type, numeral, unit)
+        return HandEntry.Amount(type: type, numeral: numeral, unit: unit)
     }
 
     private static func report(

@@ -94,11 +94,7 @@ enum PeopleCommand: Command {
     /// A valid name, which cannot be mistaken for an option, a UUID or a reserved word.
     private static func name(_ argument: String, _ invocation: Invocation) throws -> String {
         let name = invocation.argument(argument) ?? ""
-        let isReserved = name == "me" || name == Origin.unassigned || UUIDText.isValid(name)
-        guard !name.isEmpty, name.utf8.count <= SampleStore.longestName, !isReserved, !name.hasPrefix("-"),
-            !name.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }),
-            name.first?.isWhitespace == false, name.last?.isWhitespace == false
-        else {
+        guard Person.isName(name) else {
             throw invocation.invalid(
                 argument, value: "…", expected: "a name in one line, other than me, unassigned or a UUID")
         }

@@ -56,7 +56,8 @@ struct ErasureReport {
             ("samples", counts.samples), ("tombstones", counts.tombstones), ("in quarantine", counts.held),
             ("duplicates", counts.witnesses), ("characteristics", counts.characteristics),
             ("medications", counts.medications), ("devices", counts.devices), ("grants of clients", counts.grants),
-            ("sessions of the page", counts.sessions),
+            ("sessions of the page", counts.sessions), ("notes on days", counts.annotations), ("goals", counts.goals),
+            ("alerts", counts.alerts),
         ]
         let shown = rows.filter { $0.1 > 0 }
         if context.format == .ndjson {

@@ -1,0 +1,96 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page for a person's alerts. A raised alert is shown as a banner on Today.
+enum AlertsPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "alerts", answer: page),
+        PageRoute(method: "POST", path: "alerts", body: 4096, answer: change),
+    ]
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse { .page(try whole(FormFields(call: call), call)) }
+
+    private static func whole(_ fields: FormFields, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let alerts = try call.hubReader().store.alerts(of: call.person().subject)
+        let rows: [HTML] = alerts.map { alert in
+            let condition = text(alert, call)
+            let state: HTML =
+                alert.raised.map { "\(texts("alerts.since")) \(call.times.element($0))" } ?? "\(texts("alerts.quiet"))"
+            return """
+                <tr><th scope="row">\(condition)</th><td>\(state)</td>\
+                <td><form method="post" action="/page/alerts">\(FormFields.hidden([("do", "remove"), ("id", "\(alert.id)")]))\
+                <button class="quiet" aria-label="\(texts("goals.removeOf", condition))">\(texts("notes.remove"))</button></form></td></tr>
+                """
+        }
+        let options = try GoalsPage.types(call).map { type, name in
+            let unit = call.values.symbol(call.values.unit(of: type))
+            return (value: type.id, text: unit.isEmpty ? name : "\(name) (\(unit))")
+        }
+        let conditions = Alert.Condition.allCases.map { (value: $0.rawValue, text: texts("alerts.condition." + $0.rawValue)) }
+        let body: HTML = """
+            <h1>\(texts("alerts.title"))</h1>
+            <p>\(texts("alerts.how"))</p>
+            \(HTML.choose(!rows.isEmpty, ClientsPage.table("alerts", texts("alerts.title"), ["alerts.alert", "care.state", "clients.change"].map { texts($0) }, rows)))
+            <h2>\(texts("alerts.add"))</h2>
+            <form class="entry" method="post" action="/page/alerts">\(FormFields.hidden([("do", "add")]))
+            \(fields.select("type", texts("clients.type"), options, chosen: fields.typed("type")))\
+            \(fields.select("condition", texts("alerts.condition"), conditions, chosen: fields.typed("condition")))\
+            \(fields.input("bound", texts("alerts.bound"), value: fields.typed("bound") ?? "", attributes: "inputmode=\"decimal\" autocomplete=\"off\" required"))
+            <button>\(texts("alerts.add"))</button></form>
+            """
+        return PageLayout(call: call, title: texts("alerts.title")).whole(body)
+    }
+
+    /// An alert in words, such as `Blood glucose above 180 mg/dL`.
+    private static func text(_ alert: Alert, _ call: PageCall) -> String {
+        let name = call.values.name(of: alert.type)
+        guard alert.condition != .missing else { return call.texts("alerts.text.missing", name, PageValues.text(alert.bound)) }
+        let (value, unit) = call.values.amount(alert.bound, of: alert.type)
+        return call.texts("alerts.text." + alert.condition.rawValue, name, unit.isEmpty ? value : "\(value) \(unit)")
+    }
+
+    /// The raised alerts of the person.
+    static func banner(_ call: PageCall) throws -> HTML {
+        let raised = try call.hubReader().store.alerts(of: call.person().subject).filter { $0.raised != nil }
+        let lines: [HTML] = raised.map { alert in
+            """
+            <p class="problem" role="alert"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(alert.raised.map { "\(call.texts("alerts.since")) \(call.times.element($0))" as HTML } ?? "")</p>
+            """
+        }
+        return "\(lines)"
+    }
+
+    @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
+        let subject = try call.person().subject
+        switch call.text("do") {
+        case "add":
+            var fields = FormFields(call: call)
+            guard let type = call.text("type").flatMap({ SampleType($0) }), type.kind == .quantity else {
+                throw Problem(400, "Choose a type.")
+            }
+            guard let condition = call.text("condition").flatMap(Alert.Condition.init(rawValue:)) else {
+                throw Problem(400, "'condition' must be above, below, or missing.")
+            }
+            var bound = fields.typed("bound").flatMap(EntryForm.numeral)?.doubleValue
+            if condition == .missing {
+                bound = bound.flatMap { $0 > 0 && $0 <= SampleStore.longestMissing ? $0 : nil }
+            } else if let typed = bound {
+                bound = try call.values.unit(of: type).conversion(to: type.canonicalUnit, molarMass: type.molarMass)(typed)
+            }
+            guard let bound, bound.isFinite else {
+                fields.errors["bound"] = condition == .missing ? "alerts.wrong.hours" : "entry.wrong.value"
+                return .page(try whole(fields, call), status: 422)
+            }
+            try call.doing { try call.writer().addAlert(of: subject, type: type, condition, bound: bound, at: call.now) }
+        case "remove":
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAlert(id, of: subject) else {
+                throw Problem(404, "Alert not found.")
+            }
+        default: throw Problem(400, "'do' must be add or remove.")
+        }
+        return call.see("/page/alerts")
+    }
+}

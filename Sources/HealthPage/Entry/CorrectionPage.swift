@@ -1,0 +1,87 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import Pipeline
+import SampleStore
+
+/// The page that corrects a sample. The old sample is deleted, and the typed one is stored with a link to it.
+enum CorrectionPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "sample/*/correct", answer: page),
+        PageRoute(method: "POST", path: "sample/*/correct", body: 4096, answer: correct),
+        PageRoute(method: "POST", path: "sample/*/uncorrect", answer: undo),
+    ]
+
+    /// The person's own live sample of the path.
+    static func sample(_ call: PageCall) throws -> Sample {
+        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.sample(uuid) else {
+            throw Problem(404, "Sample not found.")
+        }
+        return stored.sample
+    }
+
+    private static func members(_ call: PageCall) throws -> [Sample] {
+        let sample = try sample(call)
+        guard sample.origin.kind == .quantity else { throw Problem(404, "Only a number can be corrected.") }
+        return try call.reader().store.correctable(with: sample)
+    }
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let members = try members(call)
+        return .page(whole(EntryForm(types: members.map(\.origin.type), call), members, call))
+    }
+
+    private static func whole(_ form: EntryForm, _ members: [Sample], _ call: PageCall) -> HTML {
+        let texts = call.texts
+        let unit = call.values.unit(of: members[0].origin.type)
+        let values = members.map { member in
+            if member.unit == unit { return member.numeral.text }
+            return (try? call.values.conversion(of: member.origin.type, to: unit)).map { PageValues.plain($0(member.value)) }
+                ?? ""
+        }
+        let id = call.variables[0]
+        let body: HTML = """
+            <h1>\(texts("correct.of", members.map { call.values.name(of: $0.origin.type) }.joined(separator: ", ")))</h1>
+            <p>\(texts("correct.how"))</p>
+            <form class="entry" method="post" action="/page/sample/\(id)/correct">
+            \(form.html(values: values, unit: unit.code, time: members[0].start))<button>\(texts("correct.save"))</button></form>
+            <p><a href="/page/sample/\(id)">\(texts("entry.cancel"))</a></p>
+            """
+        return PageLayout(call: call, title: texts("correct.title")).whole(body)
+    }
+
+    @Sendable private static func correct(_ call: PageCall) throws -> HTTPResponse {
+        let members = try members(call)
+        var form = EntryForm(types: members.map(\.origin.type), call)
+        guard let entry = form.entry(of: try call.person().subject) else { return .page(whole(form, members, call), status: 422) }
+        do {
+            var new: SampleIdentity?
+            try call.doing {
+                new = try call.writer().correct(members.map(\.identity), with: entry, received: call.now).samples.first?.identity
+            }
+            return call.see("/page/sample/\(new?.description ?? call.variables[0])")
+        } catch let error as CorrectionError {
+            form.fail(
+                "value",
+                error == .duplicate ? "correct.duplicate" : error == .quarantined ? "correct.impossible" : "entry.wrong.refused")
+        } catch is Refusal {
+            form.fail("value", "entry.wrong.refused")
+        }
+        return .page(whole(form, members, call), status: 422)
+    }
+
+    @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
+        let sample = try sample(call)
+        var old: [SampleIdentity] = []
+        try call.doing { old = try call.writer().undoCorrection(sample.identity, received: call.now) }
+        return call.see("/page/sample/\(old.first?.description ?? call.variables[0])")
+    }
+}
+
+extension PageValues {
+    /// A number for a form field, without grouping: `72.5`.
+    static func plain(_ value: Double) -> String {
+        let rounded = (value * 1000).rounded() / 1000
+        return rounded.magnitude < 1e15 && rounded == rounded.rounded() ? "\(Int64(rounded))" : "\(rounded)"
+    }
+}

@@ -1,0 +1,93 @@
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page where the keeper adds people and creates login codes for them. A person logs in with the code in any browser. In this browser,
+/// the code switches to the person.
+enum PeoplePage {
+    static let routes = [
+        PageRoute(method: "GET", path: "people", right: .keeper) { call in .page(try whole(FormFields(call: call), call)) },
+        PageRoute(method: "POST", path: "people", right: .keeper, body: 4096, answer: change),
+    ]
+
+    private static let most = 100
+
+    private static func whole(_ fields: FormFields, _ call: PageCall, code: (name: String, code: String)? = nil) throws -> HTML {
+        let (texts, store) = (call.texts, try call.hubReader().store)
+        let names = try store.personNames().filter { $0.key != Origin.unassigned }.sorted {
+            ($0.value, $0.key) < ($1.value, $1.key)
+        }
+        let rows: [HTML] = names.map { subject, name in
+            let note: HTML = subject == call.core.keeper ? "<td>\(texts("people.owner"))</td>" : "<td></td>"
+            return """
+                <tr><th scope="row">\(name)</th>\(note)<td><form method="post" action="/page/people">\
+                \(FormFields.hidden([("do", "invite"), ("person", subject)]))<button class="quiet" aria-label="\(texts("people.inviteOf", name))">\(texts("people.invite"))</button></form> \(subject == call.session?.subject ? "" : switching(subject, name, call))</td></tr>
+                """
+        }
+        let invitation: HTML =
+            code.map { code in
+                """
+                <div class="card" role="status"><p>\(texts("people.code", code.name))</p><p class="value">\(code.code)</p></div>
+                """
+            } ?? ""
+        let body: HTML = """
+            <h1>\(texts("people.title"))</h1>
+            <p>\(texts("people.how"))</p>
+            \(invitation)
+            \(ClientsPage.table("people", texts("people.title"), ["targets.name", "people.role", "clients.change"].map { texts($0) }, rows))
+            <h2>\(texts("people.add"))</h2>
+            <form class="entry" method="post" action="/page/people">\(FormFields.hidden([("do", "add")]))
+            \(fields.input("name", texts("targets.name"), value: fields.typed("name") ?? "", attributes: "autocomplete=\"off\" required"))
+            <button>\(texts("people.add"))</button></form>
+            <p><a href="/page/devices">\(texts("people.devices"))</a> · <a href="/page/upload">\(texts("upload.title"))</a></p>
+            """
+        return PageLayout(call: call, title: texts("people.title")).whole(body)
+    }
+
+    private static func switching(_ subject: String, _ name: String, _ call: PageCall) -> HTML {
+        """
+        <form method="post" action="/page/people">\(FormFields.hidden([("do", "switch"), ("person", subject)]))\
+        <button class="quiet" aria-label="\(call.texts("people.switchOf", name))">\(call.texts("people.switch"))</button></form>
+        """
+    }
+
+    @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
+        switch call.text("do") {
+        case "add":
+            var fields = FormFields(call: call)
+            guard let name = fields.typed("name"), Person.isName(name) else {
+                fields.errors["name"] = "people.wrong.name"
+                return .page(try whole(fields, call), status: 422)
+            }
+            let store = try call.writer()
+            let people = try store.persons()
+            guard people.count < most else { throw Problem(409, "There can be at most \(most) people.") }
+            guard !people.contains(where: { $0.name == name }) else {
+                fields.errors["name"] = "people.wrong.taken"
+                return .page(try whole(fields, call), status: 422)
+            }
+            try call.doing { try store.save(Person(subject: UUIDText.random(), name: name)) }
+            return call.see("/page/people")
+        case "invite":
+            let store = try call.writer()
+            guard let subject = call.text("person"), subject != Origin.unassigned, let name = try store.personNames()[subject]
+            else {
+                throw Problem(400, "Choose a person.")
+            }
+            let code = try store.makePageCode(for: subject, at: call.now)
+            return .page(try whole(FormFields(call: call), call, code: (name, code)))
+        case "switch":
+            let store = try call.writer()
+            guard let subject = call.text("person"), subject != Origin.unassigned, try store.personNames()[subject] != nil,
+                let (_, token) = try store.openPage(with: store.makePageCode(for: subject, at: call.now), at: call.now)
+            else { throw Problem(400, "Choose a person.") }
+            // This browser's own session is no longer used.
+            if let session = call.session { try store.endPageSessions(session.id) }
+            var response = call.see("/page/")
+            response.headers.append(call.site.cookie.header(token))
+            return response
+        default: throw Problem(400, "'do' must be add, invite, or switch.")
+        }
+    }
+}

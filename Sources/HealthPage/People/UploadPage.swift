@@ -1,0 +1,85 @@
+import Glibc
+import HTTPServerKit
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The page where a person uploads files with their own readings. The keeper can upload for anybody.
+enum UploadPage {
+    static let routes = [
+        PageRoute(method: "GET", path: "upload", answer: page),
+        PageRoute(method: "POST", path: "data/upload/*", body: FilesPage.piece, answer: take),
+    ]
+
+    private static let folder = ".page-upload-"
+
+    @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
+        let texts = call.texts
+        let subject = try call.person().subject
+        var person: HTML = ""
+        if call.isKeeper {
+            let people = try call.hubReader().store.personNames().filter { $0.key != Origin.unassigned }
+                .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+            person = FormFields(call: call).select(
+                "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) }, chosen: subject)
+        }
+        let rows: [HTML] = call.site.uploads.entries(of: subject).map { entry in
+            let text =
+                entry.result.map { result in
+                    result.counts.map { counts in
+                        texts(
+                            "upload.done", "\(counts.stored)", "\(counts.duplicate)", "\(counts.quarantined)", "\(counts.refused)"
+                        )
+                    } ?? texts("upload.failed")
+                } ?? texts("upload.running")
+            return "<tr><th scope=\"row\">\(entry.name)</th><td>\(text)</td></tr>"
+        }
+        let heads = ["targets.name", "upload.result"].map { texts($0) }
+        let drop: HTML =
+            call.site.settings.hub?.inbox == nil
+            ? "<p>\(texts("files.noInbox"))</p>"
+            : """
+            <div class="entry">\(person)</div>
+            <div class="drop" data-drop data-to="/page/data/upload" data-sending="\(texts("files.sending"))" data-sent="\(texts("files.sent"))" data-refused="\(texts("files.refused"))">
+            <label for="file">\(texts("files.drop"))</label> <input type="file" id="file" multiple>
+            <p role="status" data-state></p></div>
+            <noscript><p>\(texts("upload.noScript"))</p></noscript>
+            """
+        let body: HTML = """
+            <h1>\(texts("upload.title"))</h1>
+            <p>\(texts("upload.how"))</p>
+            \(drop)
+            <div data-accounts>\(rows.isEmpty ? "" : ClientsPage.table("uploads", texts("files.read"), heads, rows))</div>
+            """
+        return .page(PageLayout(call: call, title: texts("upload.title")).whole(body, scripts: ["page.js", "files.js"]))
+    }
+
+    @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
+        let own = try call.person().subject
+        let subject = call.text("person") ?? own
+        if subject != own {
+            guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
+            guard subject != Origin.unassigned, try call.hubReader().store.personNames()[subject] != nil else {
+                throw Problem(400, "Choose a person.")
+            }
+        }
+        guard let hub = call.site.settings.hub, call.site.uploads.isFree else {
+            throw Problem(503, "Too many files are waiting. Try again when they are imported.")
+        }
+        return try FilesPage.receive(call) { draft, inbox, name in
+            // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
+            let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
+            let file = "\(hidden)/\(name)"
+            guard mkdir(hidden, 0o700) == 0, rename(draft, file) == 0 else {
+                throw Problem(503, "The hub cannot write to its inbox.")
+            }
+            call.site.uploads.add(name, owner: own) {
+                defer {
+                    unlink(file)
+                    rmdir(hidden)
+                }
+                return hub.run(["import", file, "--person", subject, "--format", "ndjson"])
+            }
+        }
+    }
+}

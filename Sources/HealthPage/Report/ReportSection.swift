@@ -1,0 +1,135 @@
+import HealthAnswers
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The part of a report for one type: a summary, a chart, and a table of the readings or of the days.
+struct ReportSection {
+    let type: SampleType
+    let request: ReportRequest
+    let call: PageCall
+    let reader: Reader
+
+    /// The number of readings up to which the table lists each one.
+    private static let mostReadings = 120
+
+    private var parts: [SampleType] { ReportRequest.parts(of: type) }
+    private var isSum: Bool { type.kind == .quantity && type.aggregation == .cumulative }
+
+    func html() throws -> HTML {
+        let (values, texts) = (call.values, call.texts)
+        let unit = values.unit(of: parts[0])
+        let conversion = try values.conversion(of: parts[0], to: unit)
+        let days = try parts.map { part in
+            try reader.store.statistics(query(part, .day)).map { $0.converted(by: conversion) }
+        }
+        let symbol = values.symbol(unit)
+        let title: HTML = "<h2>\(values.name(of: type))\(symbol.isEmpty ? "" : " (\(symbol))")</h2>"
+        guard days.contains(where: { !$0.isEmpty }) else { return "<section>\(title)<p>\(texts("type.nothing"))</p></section>" }
+        return """
+            <section>\(title)
+            \(summary(days))
+            \(try plot(conversion))
+            \(try table(days, conversion))</section>
+            """
+    }
+
+    private func query(_ part: SampleType, _ interval: CalendarInterval) -> StatisticsQuery {
+        StatisticsQuery(
+            type: part, intervals: CalendarIntervals(interval, zone: call.zone), from: request.from, to: request.to,
+            subject: call.session?.subject, priority: call.core.settings.priority)
+    }
+
+    private func summary(_ days: [[Statistics]]) -> HTML {
+        let texts = call.texts
+        let rows: [HTML] = zip(parts, days).map { part, days in
+            let count = days.reduce(0) { $0 + $1.count }
+            var cells: [String]
+            if isSum {
+                let sum = days.reduce(0) { $0 + $1.sum }
+                cells = [PageValues.text(sum), PageValues.text(sum / Double(max(days.count, 1)))]
+            } else {
+                // Each reading counts the same, as a doctor would average a list of readings.
+                let average = days.reduce(0) { $0 + ($1.average ?? 0) * Double($1.count) } / Double(max(count, 1))
+                cells = [average, days.compactMap(\.minimum).min() ?? .nan, days.compactMap(\.maximum).max() ?? .nan].map(
+                    PageValues.text)
+            }
+            cells += [PageValues.grouped(Int64(count)), PageValues.grouped(Int64(days.count))]
+            let data: [HTML] = cells.map { "<td>\($0)</td>" }
+            return "<tr><th scope=\"row\">\(call.values.name(of: part))</th>\(data)</tr>"
+        }
+        let heads =
+            (isSum ? ["figure.sum", "report.perDay"] : ["figure.average", "figure.lowest", "figure.highest"])
+            + ["report.readings", "report.days"]
+        return ClientsPage.table(
+            "summary-\(type.id)", texts("report.summary"), [texts("clients.type")] + heads.map { texts($0) }, rows)
+    }
+
+    private func plot(_ conversion: UnitConversion) throws -> HTML {
+        guard let frame = ChartFrame(from: request.from.microseconds / 1000, to: request.to.microseconds / 1000, width: 640)
+        else {
+            return ""
+        }
+        let charts = try parts.map { part in
+            let chart = try Chart(
+                part, subject: try call.person().subject, in: frame, of: reader.store, zone: call.zone,
+                priority: call.core.settings.priority)
+            let points = chart.points.map { point in
+                ReportPlot.Point(
+                    start: point.start, end: point.end, low: conversion(point.low), high: conversion(point.high),
+                    middle: conversion(point.middle))
+            }
+            return (points: points, isSum: chart.isSum, gap: chart.gap)
+        }
+        let label = call.texts("report.chart", call.values.name(of: type), request.first, request.last)
+        return ReportPlot(
+            label: label, frame: frame, charts: charts, ticks: ChartTicks(frame, zone: call.zone, texts: call.texts).all
+        ).html
+    }
+
+    private func table(_ days: [[Statistics]], _ conversion: UnitConversion) throws -> HTML {
+        let texts = call.texts
+        let count = days.reduce(0) { $0 + $1.reduce(0) { $0 + $1.count } }
+        guard isSum || count > Self.mostReadings else { return try readings(conversion) }
+        var rows: [HTML] = []
+        for (part, days) in zip(parts, days) {
+            for day in days {
+                let numbers = isSum ? [day.sum] : [day.average, day.minimum, day.maximum].map { $0 ?? .nan }
+                let cells: [HTML] = numbers.map { "<td>\(PageValues.text($0))</td>" }
+                let name: HTML = parts.count > 1 ? "<td>\(call.values.name(of: part))</td>" : ""
+                rows.append("<tr><th scope=\"row\">\(call.times.date(day.start))</th>\(name)\(cells)</tr>")
+            }
+        }
+        let heads =
+            ["clients.day"] + (parts.count > 1 ? ["clients.type"] : [])
+            + (isSum ? ["figure.sum"] : ["figure.average", "figure.lowest", "figure.highest"])
+        return ClientsPage.table("days-\(type.id)", texts("report.daily"), heads.map { texts($0) }, rows)
+    }
+
+    /// Each reading on a row. The pressures of one measurement are a row together.
+    private func readings(_ conversion: UnitConversion) throws -> HTML {
+        var query = SampleQuery(types: [type], from: request.from, to: request.to)
+        query.derivesCorrelations = type.kind == .correlation
+        let cursor = try reader.store.samples(matching: query)
+        defer { cursor.close() }
+        var rows: [HTML] = []
+        while rows.count < Self.mostReadings * 2, let sample = try cursor.next()?.sample {
+            let value =
+                type.kind == .quantity
+                ? PageValues.text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
+            rows.append(
+                """
+                <tr><th scope="row">\(call.times.date(sample.start)) \(call.times.clockTime(sample.start))</th><td>\(value)</td><td>\(TypeCard.source(of: sample))</td></tr>
+                """)
+        }
+        let heads = ["figure.when", "figure.value", "figure.source"].map { call.texts($0) }
+        return ClientsPage.table("readings-\(type.id)", call.texts("report.each"), heads, rows)
+    }
+}
+
+extension PageTimes {
+    /// A time of day, such as `06:31`.
+    func clockTime(_ instant: Instant) -> String {
+        String(instant.wallTime(at: zone.offset(at: instant)).description.dropFirst(11).prefix(5))
+    }
+}

@@ -1,0 +1,114 @@
+import CommandLineKit
+import Formats
+import HealthModel
+import Hub
+import SampleStore
+
+/// `alerts`: conditions on readings that raise an alert.
+enum AlertsCommand: Command {
+    private static let conditions = Alert.Condition.allCases.map(\.rawValue)
+
+    static let specification = CommandSpecification(
+        name: "alerts", summary: "List, add, or remove alerts on readings.",
+        discussion: """
+            An alert is raised when a new reading is above or below a limit, or when there is no reading for some hours. The service of \
+            the page checks alerts after each commit. A crossing gives one alert. It ends with the next reading within the limit. \
+            Readings that are older than a day raise no alert.
+            """,
+        subcommands: [
+            CommandSpecification(
+                name: "list", summary: "List alerts and their states.",
+                options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe]),
+            CommandSpecification(
+                name: "add", summary: "Add an alert and print its number.",
+                arguments: [
+                    Argument(name: "TYPE", help: "Type of the readings.", completion: .command("vitalgate types --ids")),
+                    Argument(
+                        name: "CONDITION", help: "One of \(conditions.joined(separator: ", ")).", completion: .values(conditions)),
+                    Argument(name: "LIMIT", help: "Number, or hours without a reading for missing."),
+                    Argument(name: "UNIT", help: "UCUM code of the unit.", arity: .optional),
+                ],
+                options: [SharedOptions.subject],
+                examples: [
+                    Example("vitalgate alerts add bloodGlucose below 70 mg/dL", "Alert when glucose is low."),
+                    Example("vitalgate alerts add bodyMass missing 48", "Alert after two days without a weight."),
+                ]),
+            CommandSpecification(
+                name: "remove", summary: "Remove an alert.",
+                arguments: [Argument(name: "N", help: "Number of the alert.")]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "add": try add(context)
+        case "remove": try remove(context)
+        default: try list(context)
+        }
+        return .success
+    }
+
+    private static func list(_ context: CommandContext) throws {
+        let (store, times) = (try context.openForReading(), try context.times())
+        let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
+        let (alerts, names) = (try store.alerts(of: subject), try store.personNames())
+        if context.format == .ndjson {
+            for alert in alerts {
+                var object = JSONObject()
+                object.set("alert", Int(alert.id))
+                object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
+                object.set("type", alert.type.id)
+                object.set("condition", alert.condition.rawValue)
+                object.set("limit", alert.bound)
+                object.set("unit", alert.condition == .missing ? "h" : alert.type.canonicalUnit.code)
+                if let raised = alert.raised { object.set("raised", raised.description) }
+                try context.streams.output.write(object.line)
+            }
+            return
+        }
+        let rows = try alerts.map { alert in
+            var (bound, unit) = (alert.bound, "h")
+            if alert.condition != .missing {
+                let shown = try context.configuration().unit(of: alert.type) ?? alert.type.canonicalUnit
+                bound = try alert.type.canonicalUnit.conversion(to: shown, molarMass: alert.type.molarMass)(bound)
+                unit = Readable.unit(shown)
+            }
+            return [
+                "\(alert.id)", names[alert.subject] ?? alert.subject, alert.type.id, alert.condition.rawValue,
+                bound == bound.rounded() ? "\(Int64(bound))" : "\(bound)", unit, alert.raised.map { times.local($0) } ?? "",
+            ]
+        }
+        try TableOutput(context: context).write(
+            header: ["alert", "person", "type", "condition", "limit", "unit", "raised"], rows: rows)
+    }
+
+    private static func add(_ context: CommandContext) throws {
+        let invocation = context.invocation
+        let type = try context.type(invocation.argument("TYPE") ?? "")
+        let word = invocation.argument("CONDITION") ?? ""
+        guard let condition = Alert.Condition(rawValue: word) else {
+            throw invocation.invalid("CONDITION", value: word, expected: "one of \(conditions.joined(separator: ", "))")
+        }
+        let text = invocation.argument("LIMIT") ?? ""
+        guard var bound = (try? Numeral(text))?.doubleValue else {
+            throw invocation.invalid("LIMIT", value: text, expected: "a number such as 70")
+        }
+        if condition != .missing {
+            var unit = try context.configuration().unit(of: type) ?? type.canonicalUnit
+            if let code = invocation.argument("UNIT") { unit = try HealthModel.Unit(written: code) }
+            bound = try unit.conversion(to: type.canonicalUnit, molarMass: type.molarMass)(bound)
+        } else if let code = invocation.argument("UNIT"), code != "h" {
+            throw invocation.invalid("UNIT", value: code, expected: "h for missing readings")
+        }
+        let store = try context.access().openForWriting(creating: true)
+        let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
+        let number = try store.addAlert(of: subject, type: type, condition, bound: bound, at: context.machine.now())
+        try context.streams.output.write("\(number)\n")
+    }
+
+    private static func remove(_ context: CommandContext) throws {
+        let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
+        guard try context.access().openForWriting(creating: false).removeAlert(Int64(number)) else {
+            throw StoreError(.invalid, "there is no alert \(number) (see 'vitalgate alerts list')")
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import HTTPServerTesting
+import HealthModel
+import HealthServingTesting
+import SampleStore
+import Testing
+
+@testable import HealthPage
+
+/// Readings that a person types, corrects, deletes, and restores on the page.
+@Suite struct EntryPageTests {
+    let served: ServedStore
+    let cookie: String
+
+    init() throws {
+        served = try ServedStore(page: { _ in })
+        cookie = try PageTests.cookie(served)
+    }
+
+    private func get(_ target: String, _ cookie: String? = nil) throws -> RawClient.Answer {
+        try #require(try served.client().get(target, cookie ?? self.cookie))
+    }
+
+    private func post(_ target: String, _ body: String, _ cookie: String? = nil) throws -> RawClient.Answer {
+        try PageTests.post(served, target, body, cookie ?? self.cookie)
+    }
+
+    private func samples(of subject: String = ServedStore.person) throws -> [Sample] {
+        let cursor = try served.store.samples(matching: SampleQuery(subject: subject))
+        defer { cursor.close() }
+        var found: [Sample] = []
+        while let next = try cursor.next() { found.append(next.sample) }
+        return found
+    }
+
+    @Test func aReadingIsTyped() throws {
+        let form = try get("/page/add?type=bodyMass").text
+        #expect(form.contains("name=\"value\"") && form.contains("<option value=\"[lb_av]\">lb</option>"))
+        let body = "type=bodyMass&value=71%2C5&unit=kg&at=2026-11-20T07%3A30&zone=%2B01%3A00"
+        #expect(try post("/page/add", body).headers["location"] == "/page/add?type=bodyMass&done=stored")
+        let sample = try #require(try samples().first)
+        #expect(
+            sample.numeral.text == "71.5"
+                && sample.start == Instant(written: "2026-11-20T06:30:00Z", now: ServedStore.now, zone: .init(fixed: .utc)))
+        #expect(sample.zone == ZoneOffset("+01:00") && sample.origin.source.id == "vitalgate.hand")
+        #expect(sample.metadata?["wasUserEntered"] == .boolean(true))
+        // The same reading again is a duplicate of it.
+        #expect(try post("/page/add", body).headers["location"] == "/page/add?type=bodyMass&done=duplicate")
+        #expect(try samples().count == 1)
+        #expect(try get("/page/add?type=bodyMass&done=duplicate").text.contains("Nothing was saved"))
+        #expect(try get("/page/").text.contains("href=\"/page/add\""))
+        #expect(try get("/page/add").text.contains("href=\"/page/add?type=bodyMass\""))
+        #expect(try get("/page/add?type=workout").status == 404)
+    }
+
+    @Test func anImpossibleValueIsQuarantined() throws {
+        let body = "type=heartRate&value=9000&unit=/min&at=2026-11-20T07%3A30&zone=%2B01%3A00"
+        #expect(try post("/page/add", body).headers["location"] == "/page/add?type=heartRate&done=quarantined")
+        #expect(try samples().isEmpty && served.store.quarantined().count == 1)
+    }
+
+    @Test func aBloodPressureIsOneMeasurement() throws {
+        let body = "type=bloodPressure&value=124&value2=79&at=2026-11-20T07%3A30&zone=Z"
+        #expect(try post("/page/add", body).headers["location"] == "/page/add?type=bloodPressure&done=stored")
+        #expect(try get("/page/data/today").text.contains("\"value\":\"124/79\""))
+        let systolic = try #require(try samples().first { $0.origin.type == .bloodPressureSystolic })
+        let id = systolic.identity.description
+        // Both are corrected together.
+        #expect(try get("/page/sample/\(id)/correct").text.contains("name=\"value2\""))
+        #expect(try post("/page/sample/\(id)/correct", "value=134&value2=79&at=2026-11-20T07%3A30&zone=Z").status == 422)
+        #expect(try post("/page/sample/\(id)/correct", "value=134&value2=80&at=2026-11-20T07%3A30&zone=Z").status == 303)
+        #expect(try get("/page/data/today").text.contains("\"value\":\"134/80\""))
+    }
+
+    @Test func anErrorIsBesideItsField() throws {
+        let good = ["value": "71", "unit": "kg", "at": "2026-11-20T07%3A30", "zone": "Z"]
+        for (field, value) in [
+            ("value", "heavy"), ("value", "71,500"), ("value", ""), ("unit", "Cel"), ("at", "noon"), ("at", "2027-11-20T07%3A30"),
+            ("zone", "Mars"),
+        ] {
+            var fields = good
+            fields[field] = value
+            let answer = try post("/page/add", "type=bodyMass&" + fields.map { "\($0.key)=\($0.value)" }.joined(separator: "&"))
+            #expect(answer.status == 422 && answer.text.contains("id=\"\(field)-error\""), "\(field)=\(value)")
+            #expect(answer.text.contains("aria-describedby=\"\(field)-error\""), "\(field)=\(value)")
+            // What was typed is still there.
+            #expect(field == "at" || answer.text.contains("value=\"2026-11-20T07:30\""))
+        }
+        #expect(try samples().isEmpty)
+    }
+
+    @Test func aMemberTypesForThemselvesOnly() throws {
+        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        let body = "type=bodyMass&value=71&unit=kg&at=2026-11-20T07%3A30&zone=Z"
+        #expect(try post("/page/add", body + "&person=\(ServedStore.person)", theirs).status == 403)
+        #expect(try post("/page/add", body, theirs).status == 303)
+        #expect(try samples().isEmpty && samples(of: PageTests.other).count == 1)
+        // The keeper chooses the person.
+        #expect(try get("/page/add?type=bodyMass").text.contains(">Anna</option>"))
+        #expect(try !get("/page/add?type=bodyMass", theirs).text.contains("<select id=\"person\""))
+        #expect(try post("/page/add", body.replacing("71", with: "72") + "&person=\(PageTests.other)").status == 303)
+        #expect(try post("/page/add", body + "&person=unassigned").status == 400)
+        #expect(try samples().isEmpty && samples(of: PageTests.other).count == 2)
+        let foreign = try #require(try samples(of: PageTests.other).first).identity.description
+        for path in ["delete", "correct", "restore", "uncorrect"] {
+            #expect(try post("/page/sample/\(foreign)/\(path)", "value=1&at=2026-11-20T07%3A30&zone=Z").status == 404, "\(path)")
+        }
+        for path in ["delete", "correct"] { #expect(try get("/page/sample/\(foreign)/\(path)").status == 404, "\(path)") }
+    }
+
+    @Test func aReadingIsDeletedAndRestored() throws {
+        let uuid = try #require(try served.add([61, 62]).first)
+        #expect(try get("/page/deleted").text.contains("No readings are deleted."))
+        #expect(try get("/page/sample/\(uuid)").text.contains("/page/sample/\(uuid)/delete"))
+        #expect(try get("/page/sample/\(uuid)/delete").text.contains("Delete this reading?"))
+        #expect(try samples().count == 2)
+        #expect(try post("/page/sample/\(uuid)/delete", "").headers["location"] == "/page/deleted")
+        #expect(try samples().map(\.value) == [62])
+        #expect(try get("/page/deleted").text.contains("/page/sample/\(uuid)/restore"))
+        #expect(try get("/page/sample/\(uuid)").text.contains("This reading is deleted."))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try !get("/page/deleted", theirs).text.contains("\(uuid)"))
+        #expect(try post("/page/sample/\(uuid)/restore", "", theirs).status == 404)
+        #expect(try post("/page/sample/\(uuid)/restore", "").status == 303)
+        #expect(try samples().map(\.value) == [61, 62])
+        #expect(try !get("/page/deleted").text.contains("\(uuid)"))
+    }
+
+    @Test func aCorrectionIsANewReadingAndIsUndone() throws {
+        let old = try #require(try served.add([61]).first)
+        #expect(try get("/page/sample/\(old)/correct").text.contains("value=\"61\""))
+        let impossible = try post("/page/sample/\(old)/correct", "value=9000&at=2026-09-21T13%3A33&zone=Z")
+        #expect(impossible.status == 422 && impossible.text.contains("This value cannot be right."))
+        #expect(try samples().map(\.identity) == [old] && served.store.quarantined().isEmpty)
+        let answer = try post("/page/sample/\(old)/correct", "value=71&at=2026-09-21T13%3A33&zone=Z")
+        let new = try #require(try samples().first)
+        #expect(answer.headers["location"] == "/page/sample/\(new.identity)" && new.value == 71 && new.corrected == old)
+        #expect(try get("/page/sample/\(new.identity)").text.contains("href=\"/page/sample/\(old)\""))
+        #expect(try get("/page/sample/\(old)").text.contains("href=\"/page/sample/\(new.identity)\""))
+        #expect(try get("/page/deleted").text.contains("\(old)"))
+        #expect(try post("/page/sample/\(new.identity)/uncorrect", "").headers["location"] == "/page/sample/\(old)")
+        #expect(try samples().map(\.identity) == [old])
+        #expect(try post("/page/sample/\(old)/uncorrect", "").status == 409)
+    }
+}

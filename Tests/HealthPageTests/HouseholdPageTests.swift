@@ -1,0 +1,198 @@
+import FoundationEssentials
+import HTTPServerTesting
+import HealthModel
+import HealthServingTesting
+import PipelineTesting
+import SampleStore
+import Synchronization
+import Testing
+
+@testable import HealthPage
+
+/// Reports, notes, goals, alerts, people, and uploads on the page.
+@Suite struct HouseholdPageTests {
+    let served: ServedStore
+    let inbox: TemporaryFolder
+    private let ran = Ran()
+    let cookie: String
+
+    private final class Ran: Sendable {
+        let words = Mutex<[[String]]>([])
+    }
+
+    init() throws {
+        let (inbox, ran) = (try TemporaryFolder(), ran)
+        self.inbox = inbox
+        let folder = inbox.path
+        served = try ServedStore(page: { settings in
+            settings.hub = HubDoor(
+                inbox: folder, devices: { (true, []) },
+                run: { words in
+                    ran.words.withLock { $0.append(words) }
+                    let line = #"{"ingest":1,"read":3,"stored":2,"duplicate":1,"quarantined":0,"refused":0}"#
+                    return HubDoor.Outcome(code: 0, output: line + "\n", words: "")
+                }, reload: {})
+        })
+        cookie = try PageTests.cookie(served)
+    }
+
+    private func get(_ target: String, _ cookie: String? = nil) throws -> RawClient.Answer {
+        try #require(try served.client().get(target, cookie ?? self.cookie))
+    }
+
+    private func post(_ target: String, _ body: String, _ cookie: String? = nil) throws -> RawClient.Answer {
+        try PageTests.post(served, target, body, cookie ?? self.cookie)
+    }
+
+    // MARK: Report
+
+    private static let days = "from=2026-09-21&until=2026-09-22"
+
+    @Test func aReportHasASummaryAChartAndTheReadings() throws {
+        try served.add([61, 62, 66])
+        #expect(try get("/page/report").text.contains("value=\"heartRate\""))
+        let report = try get("/page/report?\(Self.days)&type=heartRate").text
+        #expect(report.contains("<td>63</td><td>61</td><td>66</td><td>3</td><td>1</td>"))
+        #expect(report.contains("<svg") && report.contains("class=\"line\""))
+        #expect(
+            report.contains("2026-09-21 14:13") && report.contains("/page/report/readings.csv?\(Self.days)&amp;type=heartRate"))
+        #expect(try get("/page/report?from=2026-09-22&until=2026-09-22&type=heartRate").text.contains("No data in this period."))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try !get("/page/report?\(Self.days)&type=heartRate", theirs).text.contains("<td>61</td>"))
+        for query in ["from=noon", "from=2026-09-22&until=2026-09-21", "from=0001-01-01", "type=nothing", "type=workout"] {
+            #expect(try get("/page/report?\(query)").status == 400, "\(query)")
+        }
+    }
+
+    @Test func aReportOfBloodPressurePairsThePressures() throws {
+        _ = try post("/page/add", "type=bloodPressure&value=124&value2=79&at=2026-09-21T07%3A30&zone=Z")
+        let report = try get("/page/report?\(Self.days)&type=bloodPressure").text
+        #expect(report.contains("<td>124/79</td>") && report.contains("lane1"))
+    }
+
+    /// `vitalgate import` reads the columns of the profile generic-csv.
+    @Test func theTableHasTheColumnsOfTheGenericTable() throws {
+        try served.add([61, 62])
+        _ = try post("/page/add", "type=bodyTemperature&value=98.60&unit=%5BdegF%5D&at=2026-09-21T07%3A30&zone=Z")
+        let answer = try get("/page/report/readings.csv?\(Self.days)&type=heartRate&type=bodyTemperature&zone=%2B02%3A00")
+        #expect(answer.headers["content-type"] == "text/csv; charset=utf-8")
+        #expect(answer.headers["content-disposition"] == "attachment; filename=\"readings-2026-09-21-2026-09-22.csv\"")
+        #expect(
+            answer.text == """
+                time,type,value,unit,end,source,device\r
+                2026-09-21T09:30:00+02:00,bodyTemperature,98.60,[degF],,Entered by hand,\r
+                2026-09-21T16:13:20+02:00,heartRate,61,/min,,Strap,\r
+                2026-09-21T16:14:20+02:00,heartRate,62,/min,,Strap,\r
+
+                """)
+        #expect(try get("/page/report/readings.csv?\(Self.days)").status == 400)
+    }
+
+    // MARK: Notes, goals, alerts
+
+    @Test func aDayIsAnnotated() throws {
+        #expect(try post("/page/notes", "do=add&day=2027-01-15&tags=flu%2C+fever%2Cflu&note=In+bed+%3Call%3E+day").status == 303)
+        let page = try get("/page/notes").text
+        #expect(page.contains("<span class=\"tag\">flu</span> <span class=\"tag\">fever</span> In bed &lt;all&gt; day"))
+        #expect(try get("/page/").text.contains("In bed &lt;all&gt; day"))
+        let from = ServedStore.now.microseconds / 1000 - 86_400_000
+        let events = try get("/page/data/events?types=heartRate&from=\(from)&to=\(from + 2 * 86_400_000)").text
+        #expect(events.contains("\"kind\":\"annotation\",\"name\":\"flu, fever, In bed <all> day\""))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try !get("/page/notes", theirs).text.contains("fever"))
+        #expect(try post("/page/notes", "do=remove&id=1", theirs).status == 404)
+        for (body, field) in [
+            ("day=noon&note=x", "day"), ("day=2027-01-15", "tags"),
+            ("day=2027-01-15&tags=\(String(repeating: "a", count: 60))", "tags"),
+        ] {
+            let answer = try post("/page/notes", "do=add&" + body)
+            #expect(answer.status == 422 && answer.text.contains("id=\"\(field)-error\""), "\(body)")
+        }
+        #expect(try post("/page/notes", "do=remove&id=1").status == 303)
+        #expect(try !get("/page/notes").text.contains("fever"))
+    }
+
+    @Test func aGoalIsShownOnTheCardAndInTheChart() throws {
+        try served.add([500], of: "stepCount")
+        try served.add([72], of: "bodyMass")
+        #expect(try post("/page/goals", "do=set&type=stepCount&value=10000&span=day").status == 303)
+        #expect(try post("/page/goals", "do=set&type=bodyMass&value=70%2C5&span=week").status == 303)
+        #expect(try get("/page/goals").text.contains("10,000 steps a day"))
+        #expect(try get("/page/").text.contains("Goal: 10,000 steps a day"))
+        #expect(try get("/page/type/bodyMass").text.contains("Goal: 70.5 kg a week"))
+        let frame = "from=1789000000000&to=1791592000000&width=360"
+        #expect(try get("/page/data/series?types=bodyMass&\(frame)").text.contains("\"goal\":70.5"))
+        #expect(try get("/page/data/series?types=stepCount&\(frame)").text.contains("\"goal\":10000"))
+        // The bars of a year are not days.
+        #expect(try !get("/page/data/series?types=stepCount&from=1600000000000&to=1791592000000&width=360").text.contains("goal"))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try !get("/page/goals", theirs).text.contains("10,000"))
+        #expect(try post("/page/goals", "do=set&type=stepCount&value=-1&span=day").status == 422)
+        #expect(try post("/page/goals", "do=set&type=workout&value=1&span=day").status == 400)
+        #expect(try post("/page/goals", "do=remove&type=stepCount").status == 303)
+        #expect(try post("/page/goals", "do=remove&type=stepCount").status == 404)
+        #expect(try !get("/page/").text.contains("Goal: 10,000"))
+    }
+
+    @Test func anAlertIsABanner() throws {
+        #expect(try post("/page/alerts", "do=add&type=bloodGlucose&condition=below&bound=70").status == 303)
+        #expect(try post("/page/alerts", "do=add&type=bodyMass&condition=missing&bound=9999").status == 422)
+        #expect(try post("/page/alerts", "do=add&type=workout&condition=above&bound=1").status == 400)
+        #expect(try get("/page/alerts").text.contains("Blood Glucose below 70 mg/dL"))
+        #expect(try !get("/page/").text.contains("role=\"alert\""))
+        try served.add([65], of: "bloodGlucose", from: ServedStore.now.microseconds / 1_000_000)
+        #expect(eventually { (try? get("/page/").text.contains("role=\"alert\"")) ?? false })
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try !get("/page/", theirs).text.contains("role=\"alert\""))
+        #expect(try post("/page/alerts", "do=remove&id=1", theirs).status == 404)
+        try served.add([95], of: "bloodGlucose", from: ServedStore.now.microseconds / 1_000_000 + 60)
+        #expect(eventually { (try? !get("/page/").text.contains("role=\"alert\"")) ?? false })
+        #expect(try post("/page/alerts", "do=remove&id=1").status == 303)
+    }
+
+    // MARK: People and uploads
+
+    @Test func theKeeperAddsAPersonWhoLogsIn() throws {
+        #expect(try post("/page/people", "do=add&name=Anna").status == 303)
+        #expect(try post("/page/people", "do=add&name=Anna").status == 422)
+        #expect(try post("/page/people", "do=add&name=me").status == 422)
+        let anna = try #require(try served.store.persons().first { $0.name == "Anna" })
+        let page = try post("/page/people", "do=invite&person=\(anna.subject)").text
+        let code = try #require(page.firstMatch(of: #/<p class="value">([0-9A-Z-]{19})</p>/#)).output.1
+        let login = try PageTests.post(served, "/page/login", "code=\(code)")
+        #expect(login.status == 303)
+        let theirs = "Cookie: \(try #require(login.headers["set-cookie"]).prefix { $0 != ";" })\r\n"
+        #expect(try get("/page/people", theirs).status == 403)
+        #expect(try post("/page/people", "do=add&name=Ben", theirs).status == 403)
+        #expect(try post("/page/people", "do=invite&person=\(ServedStore.person)", theirs).status == 403)
+        #expect(try post("/page/people", "do=invite&person=unassigned").status == 400)
+        // Switching replaces this browser's session.
+        let switched = try post("/page/people", "do=switch&person=\(anna.subject)")
+        #expect(switched.status == 303 && switched.headers["set-cookie"] != nil)
+        #expect(try get("/page/").status == 401)
+    }
+
+    private func upload(_ cookie: String, person: String? = nil, name: String = "a.csv") throws -> Int {
+        let target = "/page/data/upload/\(PageTests.other)?name=\(name)&at=0&whole=true" + (person.map { "&person=\($0)" } ?? "")
+        let client = try served.client()
+        client.send("POST \(target) HTTP/1.1\r\nHost: localhost\r\n\(cookie)Content-Length: 9\r\n\r\ntime,type")
+        return try #require(client.answer()).status
+    }
+
+    @Test func aPersonUploadsForThemselvesAndTheKeeperForAnybody() throws {
+        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        let theirs = try PageTests.cookie(served, as: PageTests.other)
+        #expect(try upload(theirs, person: ServedStore.person) == 403)
+        #expect(try upload(theirs) == 200)
+        #expect(eventually { (try? get("/page/upload", theirs).text.contains("2 saved, 1 duplicates")) ?? false })
+        let words = try #require(ran.words.withLock { $0.first })
+        #expect(words.count == 6 && words[0] == "import" && words[1].hasSuffix("/a.csv"))
+        #expect(Array(words[2...]) == ["--person", PageTests.other, "--format", "ndjson"])
+        #expect(try !get("/page/upload").text.contains("2 saved"))
+        #expect(try get("/page/upload").text.contains(">Anna</option>"))
+        #expect(try upload(cookie, person: PageTests.other) == 200)
+        #expect(try upload(cookie, person: "unassigned") == 400)
+        #expect(eventually { ran.words.withLock { $0.count } == 2 })
+        #expect(eventually { (try? FileManager.default.contentsOfDirectory(atPath: inbox.path).isEmpty) ?? false })
+    }
+}
