@@ -19,7 +19,6 @@ import Testing
     }
 
     private func add(_ condition: Alert.Condition, _ bound: Double, _ test: TestStore) throws {
-
         try test.store.addAlert(
             of: TestStore.subject, type: .heartRate, condition, bound: bound, at: Instant(seconds: Self.base))
     }
@@ -99,7 +98,7 @@ import Testing
             }
             let counts = try store.erasable(of: anna)
             #expect(counts.annotations == 1 && counts.goals == 1 && counts.alerts == 1 && !counts.isEmpty)
-            try store.erase(anna, at: TestStore.received)
+            _ = try store.erase(anna, at: TestStore.received)
             #expect(try store.erasable(of: anna).isEmpty)
             #expect(
                 try store.annotations(of: TestStore.subject, from: "2026-01-01", through: "2026-01-01").map(\.tags) == [["flu"]])
