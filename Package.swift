@@ -105,7 +105,9 @@ let package = Package(
             ]),
         .target(
             name: "HealthPage",
-            dependencies: ["HealthServing", "HTTPServerKit", "Formats", "HealthAnswers", "HealthModel", "SampleStore"]),
+            dependencies: [
+                "HealthServing", "HTTPServerKit", "Formats", "HealthAnswers", "ClinicalModel", "HealthModel", "SampleStore",
+            ]),
         .target(
             name: "Hub",
             dependencies: [

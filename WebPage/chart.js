@@ -1,11 +1,12 @@
-// Draws a chart of what the server reckoned for each pixel: a band from the lowest to the highest value, a line of averages, bars of sums; behind them
-// what happened meanwhile. Times stand where the server's calendar has them.
+// Draws a chart from the server's figures for each pixel: a line of averages with a band from the lowest to the highest value, bars of
+// sums, or bars from the diastolic to the systolic pressure. The server computes the calendar. The address contains the chart's state.
 "use strict";
 (() => {
     const words = document.body.dataset;
-    const hour = 3600e3;
-    const spans = { hour, day: 24 * hour, week: 168 * hour, month: 31 * 24 * hour, year: 366 * 24 * hour, years: 3660 * 24 * hour };
-    const [left, foot, laneHeight, laneGap] = [48, 24, 150, 14];
+    const [top, foot] = [12, 24];
+    /** The parts of the address that belong to the chart, in the order of their controls. */
+    const keys = ["range", "back", "from", "to", "unit", "with", "zone", "events", "previous", "sources"];
+    const colors = 4;
 
     function element(name, attributes, text) {
         const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -14,94 +15,137 @@
         return made;
     }
 
-    // 1, 2 or 5 times a power of ten, so that some three lines lie between both.
+    /** 1, 2, or 5 times a power of ten, so that at least three levels lie between both. */
     function levels(low, high) {
-        const rough = (high - low) / 3;
-        const power = 10 ** Math.floor(Math.log10(rough));
-        const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough);
+        const power = 10 ** Math.floor(Math.log10((high - low) / 3));
+        const step = [10, 5, 2, 1].map((factor) => factor * power).find((each) => Math.floor(high / each) - Math.ceil(low / each) >= 2) ?? power;
         const all = [];
-        for (let level = Math.ceil(low / step) * step; level <= high + step * 1e-9; level += step) all.push(level);
+        for (let level = Math.ceil(low / step) * step; level <= high + step * 1e-9; level += step) all.push(Math.abs(level) < step / 1e6 ? 0 : level);
         return all;
     }
 
     const digits = new Intl.NumberFormat(document.documentElement.lang, { maximumSignificantDigits: 4 });
+
+    /** The scale of one or more series on one side of the chart. */
+    class Axis {
+        constructor(series) {
+            this.series = series;
+            const points = series.flatMap((each) => [...each.points, ...(each.previous ?? [])]);
+            this.isEmpty = !points.length;
+            const goals = series.map((each) => each.goal).filter((goal) => goal !== undefined);
+            let low = series.some((each) => each.kind === "bars") ? 0 : Math.min(points.reduce((best, point) => Math.min(best, point[2]), Infinity), ...goals);
+            let high = Math.max(points.reduce((best, point) => Math.max(best, point[3]), -Infinity), ...goals);
+            if (this.isEmpty) [low, high] = [0, 1];
+            if (high - low < Math.abs(high) * 1e-6 + 1e-9) [low, high] = [low === 0 ? 0 : low - 1, high + 1];
+            const pad = (high - low) * 0.06;
+            [this.low, this.high] = [low === 0 ? 0 : low - pad, high + pad];
+            this.levels = this.isEmpty ? [] : levels(this.low, this.high);
+            this.room = 14 + 7 * Math.max(1, ...this.levels.map((level) => digits.format(level).length));
+        }
+
+        y(value, height) { return top + (1 - (value - this.low) / (this.high - this.low)) * height; }
+    }
 
     class Chart {
         constructor(section) {
             this.section = section;
             this.plot = section.querySelector("[data-plot]");
             this.reading = section.querySelector("[data-read]");
+            this.legend = section.querySelector("[data-legend]");
             this.how = this.reading.textContent;
-            this.history = [];
             this.asked = 0;
             section.hidden = false;
-            for (const button of section.querySelectorAll("[data-range]")) button.onclick = () => this.range(button.dataset.range);
+            this.restore();
+            for (const link of document.querySelectorAll("[data-range]")) {
+                link.addEventListener("click", (event) => {
+                    event.preventDefault();
+                    this.set({ range: link.dataset.range, back: null, from: null, to: null });
+                });
+            }
             for (const button of section.querySelectorAll("[data-move]")) button.onclick = () => this.move(button.dataset.move);
-            for (const choice of section.querySelectorAll("select, input")) choice.onchange = () => this.load();
+            for (const choice of section.querySelectorAll("[data-key]")) choice.onchange = () => this.set({ [choice.dataset.key]: this.value(choice) });
             this.plot.addEventListener("pointerdown", (event) => this.press(event));
             this.plot.addEventListener("pointermove", (event) => this.point(event));
             this.plot.addEventListener("pointerup", (event) => this.release(event));
             this.plot.addEventListener("pointercancel", () => this.select());
             this.plot.addEventListener("pointerleave", () => { if (!this.pressed) this.read(); });
-            new ResizeObserver(() => { if (this.told && Math.abs(this.width() - this.told.width) > 8) this.load(); }).observe(this.plot);
+            new ResizeObserver(() => { if (this.told && Math.abs(this.plot.clientWidth - this.drawn) > 8) this.load(); }).observe(this.plot);
             document.addEventListener("latest", (event) => this.hear(event.detail));
-            this.range(section.dataset.first || "day");
-        }
-
-        width() { return Math.max(120, Math.floor(this.plot.clientWidth) - left); }
-        types() {
-            const beside = this.section.querySelector("[data-beside]");
-            return [this.section.dataset.chart, ...(beside && beside.value ? [beside.value] : [])];
-        }
-
-        // MARK: Which stretch
-
-        range(name) {
-            this.history.push([this.from, this.to, this.followed]);
-            this.followed = spans[name];
+            addEventListener("popstate", () => { this.restore(); this.load(true); });
             this.load();
         }
 
-        show(from, to) {
-            this.history.push([this.from, this.to, this.followed]);
-            [this.from, this.to, this.followed] = [Math.round(from), Math.round(Math.max(to, from + 10e3)), null];
-            this.load();
+        // MARK: The state, which is the address
+
+        /** Reads the address, and shows it in the controls. */
+        restore() {
+            const address = new URLSearchParams(location.search);
+            this.state = {};
+            for (const key of keys) if (address.has(key)) this.state[key] = address.get(key);
+            if (!this.state.range && !this.state.from) this.state.range = this.section.dataset.first;
+            for (const choice of this.section.querySelectorAll("[data-key]")) {
+                const value = this.state[choice.dataset.key];
+                if (choice.type === "checkbox") choice.checked = value === undefined ? choice.dataset.default === "yes" : value === "yes";
+                else if (value !== undefined) choice.value = value;
+            }
+        }
+
+        value(choice) {
+            if (choice.type !== "checkbox") return choice.value || null;
+            return choice.checked === (choice.dataset.default === "yes") ? null : choice.checked ? "yes" : "no";
+        }
+
+        isOn(key) { return this.section.querySelector(`[data-key=${key}]`)?.checked ?? false; }
+
+        /** The address of a state. */
+        address(path, state = this.state) {
+            const query = new URLSearchParams();
+            for (const key of keys) if (state[key] !== undefined && state[key] !== null) query.set(key, state[key]);
+            return `${path}?${query}`;
+        }
+
+        set(changes) {
+            const state = { ...this.state, ...changes };
+            for (const key of keys) if (state[key] === null) delete state[key];
+            this.state = state;
+            history.pushState(null, "", this.address(location.pathname));
+            this.load(true);
         }
 
         move(where) {
-            const span = this.to - this.from;
-            if (where === "left") this.show(this.from - span / 2, this.to - span / 2);
-            if (where === "right") this.show(this.from + span / 2, this.to + span / 2);
-            if (where === "in") this.show(this.from + span / 4, this.to - span / 4);
-            if (where === "out") this.show(this.from - span / 2, this.to + span / 2);
-            if (where === "back" && this.history.length > 1) {
-                [this.from, this.to, this.followed] = this.history.pop();
-                this.load();
-            }
+            if (where === "back") return history.back();
+            if (!this.told) return;
+            const { from, to } = this.told;
+            const span = to - from;
+            const shown = (start, end) => this.set({ range: null, back: null, from: Math.round(start), to: Math.round(Math.max(end, start + 10e3)) });
+            if (where === "in") return shown(from + span / 4, to - span / 4);
+            if (where === "out") return shown(from - span / 2, to + span / 2);
+            const step = where === "left" ? 1 : -1;
+            if (!this.state.range || this.state.range === "all") return shown(from - step * span / 2, to - step * span / 2);
+            const back = Math.max(0, Number(this.state.back ?? 0) + step);
+            this.set({ back: back || null });
         }
 
-        // A chart that ends now goes on; some two seconds are often enough.
+        /** A chart that ends now goes on. */
         hear(told) {
-            if (!this.followed || !this.types().includes(told.type) || this.waiting) return;
-            this.waiting = setTimeout(() => { this.waiting = null; this.load(); }, this.followed > spans.day ? 30e3 : 1500);
+            if (!this.told || this.waiting || this.told.to < Date.now() || !this.told.series.some((each) => each.type === told.type)) return;
+            this.waiting = setTimeout(() => { this.waiting = null; this.load(); }, this.told.to - this.told.from > 25 * 3600e3 ? 30e3 : 1500);
         }
 
-        async load() {
-            if (this.followed) {
-                this.to = Date.now() + this.followed * 0.01;
-                this.from = this.to - this.followed;
-            }
+        /** Loads the figures, and the table if the state changed. */
+        async load(withTable = false) {
             const number = ++this.asked;
-            const asks = new URLSearchParams({ from: Math.round(this.from), to: Math.round(this.to), width: this.width(), types: this.types().join() });
-            const unit = this.section.querySelector("[data-unit-choice]");
-            if (unit) asks.set("unit." + this.section.dataset.chart, unit.value);
-            asks.set("zone", this.section.querySelector("[data-zone]").value);
-            for (const button of this.section.querySelectorAll("[data-range]")) {
-                button.setAttribute("aria-pressed", String(this.followed === spans[button.dataset.range]));
+            const asks = { types: [this.section.dataset.chart, this.state.with].filter(Boolean).join(), width: Math.max(120, this.plot.clientWidth - 64) };
+            for (const key of ["previous", "sources"]) if (this.isOn(key)) asks[key] = "yes";
+            const zone = this.section.querySelector("[data-key=zone]").value;
+            const query = this.address("", { ...this.state, zone }) + "&" + new URLSearchParams(asks);
+            this.section.querySelector("[data-move=right]").disabled = Boolean(this.state.range && !this.state.back);
+            for (const link of document.querySelectorAll("[data-range]")) {
+                if (link.dataset.range === this.state.range) link.setAttribute("aria-current", "true");
+                else link.removeAttribute("aria-current");
             }
-            this.section.querySelector("[data-move=back]").disabled = this.history.length < 2;
-            const paths = ["/page/data/series?" + asks];
-            if (this.section.querySelector("[data-events]").checked) paths.push("/page/data/events?" + asks);
+            const paths = ["/page/data/series" + query];
+            if (this.isOn("events")) paths.push("/page/data/events" + query);
             try {
                 const [told, happened] = await Promise.all(paths.map(async (path) => {
                     const answer = await fetch(path);
@@ -109,87 +153,134 @@
                     if (!answer.ok) throw new Error(answer.statusText);
                     return answer.json();
                 }));
-                // Whoever asked again meanwhile waits for that answer.
+                // A later request has another answer.
                 if (number !== this.asked) return;
-                this.told = { ...told, width: this.width(), events: happened ? happened.events : [] };
+                this.told = { ...told, events: happened ? happened.events : [] };
                 this.draw();
+                if (withTable) await this.table(number);
             } catch (error) {
                 if (number === this.asked) this.reading.textContent = words.failed;
             }
         }
 
+        async table(number) {
+            const shown = document.querySelector("[data-figures]");
+            if (!shown) return;
+            const answer = await fetch(this.address(location.pathname));
+            if (!answer.ok || number !== this.asked) return;
+            const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+            const next = page.querySelector("[data-figures]");
+            if (next) shown.replaceWith(next);
+        }
+
         // MARK: Drawing
 
-        x(time) { return left + (time - this.told.from) / (this.told.to - this.told.from) * this.told.width; }
-        time(x) { return this.told.from + (x - left) / this.told.width * (this.told.to - this.told.from); }
+        x(time) { return this.left + (time - this.told.from) / (this.told.to - this.told.from) * this.width; }
+        time(x) { return this.told.from + (x - this.left) / this.width * (this.told.to - this.told.from); }
+        clamped(x) { return Math.max(this.left, Math.min(this.left + this.width, x)); }
 
         draw() {
-            const { series, ticks, events, width } = this.told;
-            const height = series.length * (laneHeight + laneGap) + foot;
-            const svg = element("svg", { viewBox: `0 0 ${left + width} ${height}`, width: left + width, height, role: "img", "aria-label": this.words() });
+            const { series, ticks, events } = this.told;
+            const whole = Math.max(200, this.plot.clientWidth);
+            const sides = [0, 1].map((side) => new Axis(series.filter((each) => each.axis === side)));
+            this.drawn = this.plot.clientWidth;
+            this.left = sides[0].room;
+            this.width = whole - this.left - (sides[1].series.length ? sides[1].room : 14);
+            const inner = whole < 560 ? 240 : 320;
+            const height = top + inner + foot;
+            const svg = element("svg", { viewBox: `0 0 ${whole} ${height}`, width: whole, height, role: "img", "aria-label": this.words() });
             for (const event of events) {
-                const from = Math.max(left, this.x(event.from));
-                const until = Math.min(left + width, Math.max(this.x(event.to), from + 2));
-                if (until <= left) continue;
-                const band = element("rect", { class: "event " + event.kind, x: from, y: 0, width: until - from, height: height - foot });
+                const from = Math.max(this.left, this.x(event.from));
+                const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 2));
+                if (until <= this.left) continue;
+                const band = element("rect", { class: "event " + event.kind, x: from, y: top, width: until - from, height: inner });
                 band.append(element("title", {}, event.name));
                 svg.append(band);
-                if (until - from > 50) svg.append(element("text", { class: "said", x: from + 4, y: height - foot - 4 }, event.name));
             }
+            let last = -Infinity;
             for (const tick of ticks) {
                 const x = this.x(tick.at);
-                svg.append(element("line", { class: "grid", x1: x, x2: x, y1: 0, y2: height - foot }));
-                svg.append(element("text", { class: "tick", x, y: height - 6, "text-anchor": x > left + width - 30 ? "end" : x < left + 20 ? "start" : "middle" }, tick.text));
+                svg.append(element("line", { class: "grid", x1: x, x2: x, y1: top, y2: top + inner }));
+                // A label needs room, and is never cut off at the edge.
+                const half = tick.text.length * 3.5;
+                const place = Math.max(half, Math.min(whole - half, x));
+                if (place - half < last + 6) continue;
+                last = place + half;
+                svg.append(element("text", { class: "tick", x: place, y: height - 7, "text-anchor": "middle" }, tick.text));
             }
-            series.forEach((each, index) => this.lane(svg, each, index));
-            this.selection = element("rect", { class: "selection", y: 0, height: height - foot, width: 0 });
-            this.cursor = element("line", { class: "cursor", y1: 0, y2: height - foot, visibility: "hidden" });
+            sides.forEach((axis, side) => this.scale(svg, axis, side, inner));
+            series.forEach((each, index) => this.lane(svg, each, index, sides[each.axis], inner));
+            if (series.every((each) => !each.points.length)) {
+                svg.append(element("text", { class: "tick", x: this.left + this.width / 2, y: top + inner / 2, "text-anchor": "middle" }, words.empty));
+            }
+            this.selection = element("rect", { class: "selection", y: top, height: inner, width: 0 });
+            this.cursor = element("line", { class: "cursor", y1: top, y2: top + inner, visibility: "hidden" });
             svg.append(this.selection, this.cursor);
             this.plot.replaceChildren(svg);
+            this.explain();
             this.read();
         }
 
-        lane(svg, series, index) {
-            const top = index * (laneHeight + laneGap) + 16;
-            const bottom = top + laneHeight - 16;
-            const group = element("g", { class: "lane lane" + index });
+        scale(svg, axis, side, inner) {
+            const [x, anchor] = side ? [this.left + this.width + 6, "start"] : [this.left - 6, "end"];
+            for (const level of axis.levels) {
+                const y = axis.y(level, inner);
+                if (!side) svg.append(element("line", { class: "grid", x1: this.left, x2: this.left + this.width, y1: y, y2: y }));
+                svg.append(element("text", { class: side ? "tick side" : "tick", x, y: y + 4, "text-anchor": anchor }, digits.format(level)));
+            }
+        }
+
+        lane(svg, series, index, axis, inner) {
+            const group = element("g", { class: `lane lane${index % colors}` });
             svg.append(group);
-            group.append(element("text", { class: "name", x: left + 4, y: top - 4 }, series.name + (series.unit ? ", " + series.unit : "")));
-            if (!series.points.length) {
-                group.append(element("text", { class: "tick", x: left + this.told.width / 2, y: (top + bottom) / 2, "text-anchor": "middle" }, words.empty));
-                return;
+            const y = (value) => axis.y(value, inner).toFixed(1);
+            if (series.previous) group.append(element("path", { class: "previous", d: this.steps(series.previous, series, y) }));
+            if (series.goal !== undefined && !axis.isEmpty) {
+                group.append(element("line", { class: "goal", x1: this.left, x2: this.left + this.width, y1: y(series.goal), y2: y(series.goal) }));
             }
-            let low = series.sum ? 0 : Math.min(...series.points.map((point) => point[2]));
-            let high = Math.max(...series.points.map((point) => point[3]));
-            if (series.goal !== undefined) [low, high] = [Math.min(low, series.goal), Math.max(high, series.goal)];
-            if (high - low < Math.abs(high) * 1e-6 + 1e-9) [low, high] = [low - 1, high + 1];
-            const pad = series.sum ? 0 : (high - low) * 0.06;
-            [low, high] = [low - pad, high + (high - low) * 0.06];
-            const y = (value) => (bottom - (value - low) / (high - low) * (bottom - top)).toFixed(1);
-            for (const level of levels(low, high)) {
-                group.append(element("line", { class: "grid", x1: left, x2: left + this.told.width, y1: y(level), y2: y(level) }));
-                group.append(element("text", { class: "tick", x: left - 4, y: +y(level) + 4, "text-anchor": "end" }, digits.format(level)));
-            }
-            if (series.goal !== undefined) {
-                group.append(element("line", { class: "goal", x1: left, x2: left + this.told.width, y1: y(series.goal), y2: y(series.goal) }));
-            }
-            if (series.sum) {
-                const path = series.points.map(([from, to, , sum]) => {
-                    const [x1, x2] = [Math.max(left, this.x(from) + 0.5), Math.min(left + this.told.width, this.x(to) - 0.5)];
-                    return x2 > x1 ? `M${x1.toFixed(1)} ${y(0)}V${y(sum)}H${x2.toFixed(1)}V${y(0)}Z` : "";
-                });
-                group.append(element("path", { class: "bars", d: path.join("") }));
-                return;
-            }
-            // A pause is a gap: each part by itself.
+            if (series.kind === "bars") group.append(element("path", { class: "bars", d: this.bars(series.points, y) }));
+            else if (series.kind === "range") this.ranges(group, series.points, y);
+            else this.line(group, series, y);
+        }
+
+        bars(points, y) {
+            return points.map(([from, to, , sum]) => {
+                const [x1, x2] = [this.clamped(this.x(from) + 0.5), this.clamped(this.x(to) - 0.5)];
+                return x2 > x1 ? `M${x1.toFixed(1)} ${y(0)}V${y(sum)}H${x2.toFixed(1)}V${y(0)}Z` : "";
+            }).join("");
+        }
+
+        /** A bar for each measurement, from the lower to the higher pressure. */
+        ranges(group, points, y) {
+            const path = points.filter((point) => this.x(point[1]) >= this.left && this.x(point[0]) <= this.left + this.width).map((point) => {
+                const x = this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
+                return `M${x} ${y(point[2])}V${y(point[3])}`;
+            }).join("");
+            group.append(element("path", { class: "ranges", d: path }));
+        }
+
+        /** The faint line of the period before. */
+        steps(points, series, y) {
+            return this.parts(points, series.gap).map((part) => "M" + part.map((point) => {
+                const [x1, x2] = [point[0], point[1]].map((time) => this.clamped(this.x(time)).toFixed(1));
+                return series.kind === "bars" ? `${x1} ${y(point[4])}L${x2} ${y(point[4])}` : `${((+x1 + +x2) / 2).toFixed(1)} ${y(point[4])}`;
+            }).join("L")).join("");
+        }
+
+        /** A pause is a gap: each part by itself. */
+        parts(points, gap) {
             const parts = [];
-            series.points.forEach((point, at) => {
-                if (!at || point[0] - series.points[at - 1][0] > series.gap) parts.push([]);
+            points.forEach((point, at) => {
+                if (!at || point[0] - points[at - 1][0] > gap) parts.push([]);
                 parts.at(-1).push(point);
             });
-            const x = (point) => Math.max(left, Math.min(left + this.told.width, this.x((point[0] + point[1]) / 2))).toFixed(1);
+            return parts;
+        }
+
+        line(group, series, y) {
+            const x = (point) => this.clamped(this.x((point[0] + point[1]) / 2)).toFixed(1);
             let [bands, lines, dots] = ["", "", ""];
-            for (const part of parts) {
+            for (const part of this.parts(series.points, series.gap)) {
                 if (part.length === 1) {
                     dots += `M${x(part[0])} ${y(part[0][4])}h0`;
                     bands += `M${x(part[0]) - 1} ${y(part[0][2])}h2V${y(part[0][3])}h-2Z`;
@@ -198,10 +289,22 @@
                 bands += "M" + part.map((point) => x(point) + " " + y(point[3])).join("L") + "L" + part.toReversed().map((point) => x(point) + " " + y(point[2])).join("L") + "Z";
                 lines += "M" + part.map((point) => x(point) + " " + y(point[4])).join("L");
             }
-            if (series.points.length < this.told.width / 12) {
-                dots = series.points.map((point) => `M${x(point)} ${y(point[4])}h0`).join("");
-            }
+            if (series.points.length < this.width / 12) dots = series.points.map((point) => `M${x(point)} ${y(point[4])}h0`).join("");
             group.append(element("path", { class: "band", d: bands }), element("path", { class: "line", d: lines }), element("path", { class: "dots", d: dots }));
+        }
+
+        /** The legend: each series, the period before, and what happened. */
+        explain() {
+            const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit ? ", " + series.unit : "")]);
+            if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
+            const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication };
+            for (const [kind, name] of Object.entries(kinds)) if (this.told.events.some((event) => event.kind === kind)) entries.push(["event " + kind, name]);
+            this.legend.replaceChildren(...entries.map(([kind, name]) => {
+                const entry = document.createElement("span");
+                entry.className = "key " + kind;
+                entry.textContent = name;
+                return entry;
+            }));
         }
 
         words() {
@@ -215,7 +318,7 @@
 
         // MARK: Pointing and dragging
 
-        place(event) { return Math.max(left, Math.min(left + this.told.width, event.clientX - this.plot.getBoundingClientRect().left)); }
+        place(event) { return this.clamped(event.clientX - this.plot.getBoundingClientRect().left); }
 
         press(event) {
             if (!this.told || event.button) return;
@@ -235,7 +338,7 @@
             const [from, to] = [this.pressed, this.place(event)].sort((one, other) => one - other);
             this.pressed = null;
             this.select();
-            if (to - from > 8) this.show(this.time(from), this.time(to));
+            if (to - from > 8) this.set({ range: null, back: null, from: Math.round(this.time(from)), to: Math.round(this.time(to)) });
         }
 
         select(x = 0, width = 0) {
@@ -253,7 +356,7 @@
             this.cursor.setAttribute("x1", x);
             this.cursor.setAttribute("x2", x);
             const time = this.time(x);
-            const style = { dateStyle: "medium", timeStyle: this.to - this.from < 30 * spans.day ? "short" : undefined };
+            const style = { dateStyle: "medium", timeStyle: this.told.to - this.told.from < 30 * 24 * 3600e3 ? "short" : undefined };
             let said;
             try {
                 said = new Intl.DateTimeFormat(document.documentElement.lang, { ...style, timeZone: this.told.zone }).format(time);
@@ -262,9 +365,10 @@
             }
             for (const series of this.told.series) {
                 const near = series.points.reduce((best, point) => (!best || Math.abs(point[0] + point[1] - 2 * time) < Math.abs(best[0] + best[1] - 2 * time) ? point : best), null);
-                if (!near || Math.abs(near[0] - time) > series.gap) continue;
+                if (!near || Math.abs(near[0] - time) > Math.max(series.gap, near[1] - near[0])) continue;
                 const [low, high, middle] = near.slice(2).map((value) => digits.format(value));
-                said += ` · ${series.name} ${middle}${low === high ? "" : ` (${low}–${high})`} ${series.unit}`;
+                const figure = series.kind === "range" ? `${high}/${low}` : low === high ? middle : `${middle} (${low}–${high})`;
+                said += ` · ${series.name} ${figure} ${series.unit}`;
             }
             this.reading.textContent = said;
         }

@@ -1,4 +1,4 @@
-// What is new comes as server-sent events; without this script the page shows what was so when it was opened.
+// Shows new readings as they arrive, by server-sent events. Without this script, the page shows the readings as of its loading.
 "use strict";
 (() => {
 const status = document.getElementById("live");
@@ -23,33 +23,63 @@ function show(card, told) {
     setTimeout(() => card.classList.remove("fresh"), 700);
 }
 
-// All of it again, by whoever has it right: the server.
+// Loads the page's sections again.
 async function renew() {
     if (!document.querySelector("[data-today]")) return;
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
-    if (!answer.ok) return;
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+    if (!answer || !answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const section of document.querySelectorAll("main > section")) section.remove();
     document.querySelector("main").append(...page.querySelectorAll("main > section"));
 }
 
+// Facts besides the value, such as a day's range, need no update each second.
+let later;
+function renewLater() {
+    later ??= setTimeout(() => { later = undefined; renew(); }, 60e3);
+}
+
+// A browser reconnects by itself unless the server refused, as during a restart of the hub. Phones also drop connections silently
+// while the page is hidden.
+let events;
+let wasLost = false;
+let delay = 2e3;
+let waiting;
+
+function reconnect(after) {
+    clearTimeout(waiting);
+    waiting = setTimeout(async () => {
+        const answer = await fetch("/page/data/today").catch(() => null);
+        if (answer && answer.status === 401) return location.assign("/page/");
+        follow();
+    }, after);
+}
+
+function lose() {
+    wasLost = true;
+    say(texts.lost);
+}
+
 function follow() {
-    const events = new EventSource("/page/live");
-    let wasLost = false;
+    events?.close();
+    events = new EventSource("/page/live");
     events.onopen = () => {
         say(texts.connected);
         if (wasLost) renew();
-        wasLost = false;
+        [wasLost, delay] = [false, 2e3];
     };
     events.onerror = () => {
-        wasLost = true;
-        say(texts.lost);
+        lose();
+        if (events.readyState !== EventSource.CLOSED) return;
+        reconnect(delay);
+        delay = Math.min(delay * 2, 60e3);
     };
     events.addEventListener("latest", (event) => {
         const told = JSON.parse(event.data);
         document.dispatchEvent(new CustomEvent("latest", { detail: told }));
         const card = document.querySelector(`[data-type="${CSS.escape(told.type)}"]`);
         if (!card) return document.querySelector("[data-today]") ? renew() : undefined;
+        renewLater();
         const shown = card.querySelector("[data-time] time");
         if (shown && shown.dateTime <= told.start) show(card, told);
     });
@@ -61,5 +91,20 @@ function follow() {
     });
 }
 
-if (status) follow();
+let hidden = 0;
+function look() {
+    if (document.visibilityState === "hidden") hidden = Date.now();
+    else if (wasLost || (hidden && Date.now() - hidden > 60e3)) {
+        lose();
+        reconnect(0);
+    }
+}
+
+if (status) {
+    follow();
+    addEventListener("online", () => reconnect(0));
+    addEventListener("offline", lose);
+    addEventListener("pageshow", (event) => { if (event.persisted) { lose(); reconnect(0); } });
+    document.addEventListener("visibilitychange", look);
+}
 })();

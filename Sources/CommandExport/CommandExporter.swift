@@ -57,7 +57,7 @@ public final class CommandExporter: Exporter {
         let folders = (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin").split(separator: ":")
         let paths = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
         guard paths.contains(where: { access($0, X_OK) == 0 }) else {
-            throw DeliveryError(.unfit, "\(program): no such program, or it may not be run")
+            throw DeliveryError(.unfit, "\(program): the program does not exist or is not executable")
         }
         return [Finding(.good, program, "can be run")]
     }

@@ -10,7 +10,7 @@ public struct CRC32: Sendable {
 
     /// Adds bytes.
     public mutating func add(_ bytes: UnsafeRawBufferPointer) {
-        // libdeflate starts anew if there is no address.
+        // libdeflate starts again if there is no address.
         guard let start = bytes.baseAddress else { return }
         value = libdeflate_crc32(value, start, bytes.count)
     }

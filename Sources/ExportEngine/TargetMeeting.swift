@@ -36,7 +36,7 @@ struct TargetMeeting {
         var target = known
         guard let found else {
             if isByAddress(known), known.identity != Self.identity(of: address) {
-                return .stop("it is at another address than the one that was filled: \(mend)")
+                return .stop("its address differs from that of the target that was filled: \(mend)")
             }
             target.identity = Self.identity(of: address)
             return .proceed(target)
@@ -51,7 +51,7 @@ struct TargetMeeting {
         }
         if isByAddress(known) {
             guard identity == Self.identity(of: address) else {
-                return .stop("it is at another address than the one that was filled: \(mend)")
+                return .stop("its address differs from that of the target that was filled: \(mend)")
             }
             // A mark from an earlier time is older than deliveries that left none.
             if let mark = found.mark, let words = try neverMade(mark) { return .stop(words) }
@@ -61,14 +61,15 @@ struct TargetMeeting {
         }
         guard let there = found.identity, there == identity else {
             if found.mayForget, found.mark == nil, found.identity == nil { return .proceed(target) }
-            return .stop("it is not the target that was filled, but another one under the same name: \(mend)")
+            return .stop("it is not the target that was filled, but another one with the same name: \(mend)")
         }
         guard let mark = found.mark else {
             return found.mayForget || known.count == 0
-                ? .proceed(target) : .stop("it has forgotten what was delivered, as one that was put back from a copy: \(mend)")
+                ? .proceed(target)
+                : .stop("it no longer contains the delivered changes, for example because it was restored from a backup: \(mend)")
         }
         guard mark.count >= known.count else {
-            return .stop("it was put back from a copy that is older than the last delivery: \(mend)")
+            return .stop("it was restored from a backup that is older than the last delivery: \(mend)")
         }
         if mark.count > known.count, let words = try neverMade(mark) { return .stop(words) }
         target.count = mark.count
@@ -79,7 +80,7 @@ struct TargetMeeting {
     private func neverMade(_ mark: TargetMark) throws -> String? {
         guard let anchor = Anchor(mark.anchor), try !hasMade(anchor) else { return nil }
         return
-            "it has changes that this store never made, as where the store was put back from a copy, or a copy of it feeds the target, too: \(mend)"
+            "it has changes that this store never made, because the store was restored from a backup, or a copy of the store also sends to the target: \(mend)"
     }
 
     /// Returns the reason to stop because of another holder's claim, or `nil` if there is no valid claim, such as after its
@@ -92,8 +93,8 @@ struct TargetMeeting {
         }
         let holder = mark.holder
         return
-            "the same store feeds it from \(holder.name), and this is \(settings.holder.name): where one is a copy, 'vitalgate store adopt' gives this one an "
-            + "identity of its own; where it has moved, 'vitalgate store adopt --moved' says so"
+            "the same store sends to it from \(holder.name), and this is \(settings.holder.name): if one is a copy, run 'vitalgate store adopt' to give this one an "
+            + "identity of its own. If the store was moved, run 'vitalgate store adopt --moved'"
     }
 
     private func hasExpired(_ mark: TargetMark) -> Bool {

@@ -100,25 +100,25 @@ public final class TargetRun {
     /// The advice for a target whose contents do not match its cursor.
     private var mend: String {
         exporter is any ComparableExporter
-            ? "'vitalgate targets verify \(settings.name)' fills what is missing and goes on"
-            : "'vitalgate targets restart \(settings.name)' tells it everything again"
+            ? "run 'vitalgate targets verify \(settings.name)' to add the missing samples and continue"
+            : "run 'vitalgate targets restart \(settings.name)' to send everything again"
     }
 
     /// Returns why the target's contents cannot be continued, or `nil`.
     private func hindrance() throws -> String? {
         if target.filter != settings.filterText {
-            return "it was filled by another filter than the configuration has now: \(mend)"
+            return "it was filled with another filter than the configuration has now: \(mend)"
         }
         if let shape = target.shape, shape != settings.shape(exporter) {
             let words =
                 exporter is any ComparableExporter
-                ? "'vitalgate targets verify \(settings.name)' rewrites what differs, 'vitalgate targets restart \(settings.name)' all of it"
+                ? "run 'vitalgate targets verify \(settings.name)' to rewrite the differences, or 'vitalgate targets restart \(settings.name)' to rewrite everything"
                 : mend
-            func shown(_ shape: String) -> String { shape.isEmpty ? "the usual ones" : shape }
+            func shown(_ shape: String) -> String { shape.isEmpty ? "the default ones" : shape }
             return
                 "it was filled with other settings (\(shown(shape))) than the configuration has now (\(shown(settings.shape(exporter)))): \(words)"
         }
-        if let reason = try reader.reasonNotToKnow(target.anchor) { return "how far it has come \(reason): \(mend)" }
+        if let reason = try reader.reasonNotToKnow(target.anchor) { return "its position in the change log \(reason): \(mend)" }
         return nil
     }
 

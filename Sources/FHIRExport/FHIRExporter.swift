@@ -64,7 +64,7 @@ public final class FHIRExporter: ComparableExporter {
     /// Checks that it is a FHIR R4 server with the needed features, and that the patients exist.
     public func check() throws(DeliveryError) -> [Finding] {
         guard let statement = try server.get("metadata"), statement.resourceType == "CapabilityStatement" else {
-            throw DeliveryError(.unfit, "\(settings.url) is no FHIR server: it has no CapabilityStatement")
+            throw DeliveryError(.unfit, "\(settings.url) is not a FHIR server: it has no CapabilityStatement")
         }
         var findings = CapabilityCheck(statement, ids: settings.ids).findings
         for patient in Set([settings.patient] + settings.patients.values).sorted() {
@@ -73,10 +73,10 @@ public final class FHIRExporter: ComparableExporter {
             findings.append(
                 isThere
                     ? Finding(.good, patient, "is there")
-                    : Finding(.broken, patient, "is not there, or this account may not read it"))
+                    : Finding(.broken, patient, "does not exist, or this account cannot read it"))
         }
         if settings.url.hasPrefix("http://"), !FHIRSettings.isHere(settings.url) {
-            findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
+            findings.append(Finding(.warning, settings.url, "readings are sent unencrypted: use https://"))
         }
         return findings
     }
@@ -99,14 +99,14 @@ public final class FHIRExporter: ComparableExporter {
                 page.hasPrefix("https://") == server.base.hasPrefix("https://")
             else {
                 throw DeliveryError(
-                    .unfit, "the server's next page is of another server: it has to know the address it is reached by")
+                    .unfit, "the server's next page has the address of another server: configure the server's own address on it")
             }
-            guard pages.insert(page).inserted else { throw DeliveryError(.unfit, "the server's pages go round in a circle") }
+            guard pages.insert(page).inserted else { throw DeliveryError(.unfit, "the server's pages form a loop") }
             let found = try server.get(url: page)
             // A server need not support DocumentReference.
             if found == nil, type == DocumentResource.type, pages.count == 1 { return }
             guard let bundle = found, bundle.type == "searchset" else {
-                throw DeliveryError(.unfit, "the server does not answer a search as FHIR R4 asks for")
+                throw DeliveryError(.unfit, "the server's response to a search is not valid FHIR R4")
             }
             try body(bundle.held.filter(\.isLive).flatMap(Self.identities).map { HeldSample($0) })
             url = bundle.next
@@ -142,7 +142,7 @@ public final class FHIRExporter: ComparableExporter {
     /// Writes a batch in one transaction. If another client was faster, the batch is planned again from the server's new state.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let (wanted, leftOut) = try gather(batch)
-        var overtaken = DeliveryError(.unreachable, "the server does not come to rest")
+        var overtaken = DeliveryError(.unreachable, "the server keeps changing")
         var mark = keepsMarks == true ? batch.mark : nil
         for _ in 0..<Self.rounds {
             var plan = FHIRPlan(base: server.base, ids: settings.ids, devices: devices)
@@ -160,7 +160,7 @@ public final class FHIRExporter: ComparableExporter {
                 guard !plan.created.isEmpty else { return leftOut }
                 // One more round checks that each resource exists exactly once.
                 for identifier in plan.created { unconfirmed[identifier] = 0 }
-                overtaken = DeliveryError(.unreachable, "what was written does not stay as it was written")
+                overtaken = DeliveryError(.unreachable, "a written resource does not keep its content")
             }
         }
         throw overtaken
@@ -208,7 +208,7 @@ public final class FHIRExporter: ComparableExporter {
         do throws(ContentError) {
             document = try DocumentResource(sample)
         } catch {
-            throw DeliveryError(.refused, "what the store has of its content: \(error)")
+            throw DeliveryError(.refused, "its content in the store: \(error)")
         }
         var fate = ObservationEncoder.Fate.live
         var isGone = false
@@ -232,7 +232,7 @@ public final class FHIRExporter: ComparableExporter {
         let halves = present.filter { BloodPressurePanel.id(of: $0) == id }
         guard Set(halves.map(\.origin.type)).count == halves.count else {
             throw DeliveryError(
-                .refused, "its packet has the same pressure twice, for which a blood pressure of FHIR has no place")
+                .refused, "its packet has the same pressure twice, which a FHIR blood pressure cannot represent")
         }
         let panel = BloodPressurePanel(of: sample, present: halves)
         var replacedBy: String?
@@ -291,7 +291,7 @@ public final class FHIRExporter: ComparableExporter {
         guard let asked = unconfirmed[identifier] else { return }
         unconfirmed[identifier] = isFound || asked >= Self.patience ? nil : asked + 1
         if !isFound, asked < Self.patience {
-            throw DeliveryError(.unreachable, "what was written is not found by a search yet")
+            throw DeliveryError(.unreachable, "a search does not find the written resource yet")
         }
     }
 }

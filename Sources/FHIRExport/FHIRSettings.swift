@@ -51,11 +51,11 @@ public struct FHIRSettings: ExporterSettings {
         user = try members.decodeIfPresent(String.self, forKey: .user)
         password = try members.decodeIfPresent(Secret.self, forKey: .password)
         certificateAuthority = try members.decodeIfPresent(String.self, forKey: .certificateAuthority)
-        guard (user == nil) == (password == nil) else { throw SettingsFault("user", "user and password come together") }
-        guard token == nil || user == nil else { throw SettingsFault("token", "either a token or a user, not both") }
+        guard (user == nil) == (password == nil) else { throw SettingsFault("user", "set both user and password") }
+        guard token == nil || user == nil else { throw SettingsFault("token", "set a token or a user, not both") }
         if let user, user.contains(":") { throw SettingsFault("user", "a name without a colon") }
         if token != nil || user != nil, url.hasPrefix("http://"), !Self.isHere(url) {
-            throw SettingsFault("url", "a secret goes over https:// only, or stays on this machine")
+            throw SettingsFault("url", "a secret needs https://, or a server on this machine")
         }
     }
 

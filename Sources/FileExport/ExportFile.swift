@@ -56,7 +56,7 @@ final class ExportFile {
             // The state is written before the first line, so a file without it is not ours.
             var status = stat()
             guard stat(path, &status) != 0 || status.st_size == 0 else {
-                throw DeliveryError(.unfit, "\(path): it is there already, and nothing says that it is ours: move it away")
+                throw DeliveryError(.unfit, "\(path): the file exists, but this target did not create it: move it away")
             }
             try save(State())
         }
@@ -76,7 +76,7 @@ final class ExportFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.error(path) }
         guard Int(status.st_size) >= state.length else {
-            throw DeliveryError(.unfit, "\(path): it is shorter than what was written into it: somebody has changed it")
+            throw DeliveryError(.unfit, "\(path): it is shorter than Vitalgate wrote it, so another program has changed it")
         }
         guard ftruncate(descriptor, off_t(state.length)) == 0, lseek(descriptor, 0, SEEK_END) >= 0 else { throw Self.error(path) }
     }
@@ -112,7 +112,7 @@ final class ExportFile {
     /// Gives the file its final name and starts the next one.
     func close() throws(DeliveryError) {
         guard access(finalPath, F_OK) != 0, access(finalPath + ".zst", F_OK) != 0 else {
-            throw DeliveryError(.unfit, "\(finalPath): it is there already")
+            throw DeliveryError(.unfit, "\(finalPath): the file already exists")
         }
         guard rename(path, finalPath) == 0 else { throw Self.error(path) }
         Glibc.close(descriptor)
@@ -205,10 +205,10 @@ final class ExportFile {
         let words = String(decoding: octets.prefix(count), as: UTF8.self).split(whereSeparator: \.isWhitespace)
         guard words.count >= 5, let length = Int(words[1]), let day = Int(words[2]), let closed = Int(words[3]), length >= 0
         else {
-            throw DeliveryError(.unfit, "\(statePath): it does not say how far the file is whole")
+            throw DeliveryError(.unfit, "\(statePath): it does not contain the complete length of the file")
         }
         guard words[4] == store else {
-            throw DeliveryError(.unfit, "\(path): another store writes there: give this one a folder of its own")
+            throw DeliveryError(.unfit, "\(path): another store writes to it: use another folder for this store")
         }
         var state = State(anchor: words[0] == "0" ? nil : String(words[0]), length: length, day: day, closed: closed)
         if words.count >= 8, let count = Int64(words[6]) {

@@ -12,7 +12,7 @@ extension FileExporter: ReadableExporter {
     /// Passes on the target's contents as NDJSON lines. Returns the number of samples that cannot be read back, by reason.
     public func lines(_ body: ([UInt8]) throws -> Void) throws -> [String: Int] {
         guard settings.form == .ndjson else {
-            throw DeliveryError(.unfit, "files of the format \(settings.form.rawValue) cannot be read back whole")
+            throw DeliveryError(.unfit, "files in the format \(settings.form.rawValue) cannot be read back completely")
         }
         let paths = try paths()
         var deleted: Set<SampleIdentity> = []
@@ -53,7 +53,8 @@ extension FileExporter: ReadableExporter {
         let own = names.filter { $0.hasPrefix("\(context.name)-") || $0 == "\(context.name).ndjson" }
         if let packed = own.first(where: { $0.hasSuffix(".ndjson.zst") }) {
             throw DeliveryError(
-                .unfit, "\(settings.folder)/\(packed) is packed: 'vitalgate import FILE…' reads packed files, the oldest first")
+                .unfit,
+                "\(settings.folder)/\(packed) is compressed: import the files with 'vitalgate import FILE…', the oldest first")
         }
         let numbered = own.filter { $0.hasSuffix(".ndjson") && $0 != "\(context.name).ndjson" }
         let ordered = numbered.sorted { Self.number(of: $0) < Self.number(of: $1) }
@@ -84,7 +85,9 @@ extension FileExporter: ReadableExporter {
                 start = end + 1
             }
             rest.removeSubrange(..<start)
-            guard rest.count <= longest else { throw DeliveryError(.unfit, "\(path): a line is longer than any of ours") }
+            guard rest.count <= longest else {
+                throw DeliveryError(.unfit, "\(path): a line is longer than any line of Vitalgate")
+            }
         }
     }
 }

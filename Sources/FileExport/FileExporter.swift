@@ -62,7 +62,7 @@ public final class FileExporter: Exporter {
         public init(from decoder: any Decoder) throws {
             let members = try decoder.container(keyedBy: Key.self)
             folder = try members.decode(String.self, forKey: .folder)
-            guard folder.hasPrefix("/") else { throw SettingsFault("folder", "a folder's path begins with /") }
+            guard folder.hasPrefix("/") else { throw SettingsFault("folder", "the folder's path must begin with /") }
             if let name = try members.decodeIfPresent(String.self, forKey: .format) {
                 guard let form = Form(rawValue: name) else {
                     throw SettingsFault("format", "expected \(Form.allCases.map(\.rawValue).joined(separator: ", "))")
@@ -136,9 +136,9 @@ public final class FileExporter: Exporter {
         var status = stat()
         guard stat(settings.folder, &status) == 0 else {
             guard errno == ENOENT else { throw ExportFile.error(settings.folder) }
-            return [Finding(.warning, settings.folder, "is not there yet, and is made with the first delivery")]
+            return [Finding(.warning, settings.folder, "does not exist yet, and the first delivery creates it")]
         }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw DeliveryError(.unfit, "\(settings.folder): it is no folder") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw DeliveryError(.unfit, "\(settings.folder): it is not a folder") }
         guard access(settings.folder, W_OK | X_OK) == 0 else { throw ExportFile.error(settings.folder) }
         return [Finding(.good, settings.folder, "can be written")]
     }
@@ -147,7 +147,8 @@ public final class FileExporter: Exporter {
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         let file = try opened()
         if let mark = batch.mark, file.state.mark?.count != mark.count - 1 || file.state.mark?.identity != mark.identity {
-            throw DeliveryError(.unreachable, "somebody else has delivered into the folder, or it was put back")
+            throw DeliveryError(
+                .unreachable, "another program has delivered to the folder, or the folder was restored from a backup")
         }
         // Changes that were delivered without an acknowledgement reaching the hub.
         let known = file.state.anchor.flatMap { batch.anchors.firstIndex(of: $0) }.map { $0 + 1 } ?? 0

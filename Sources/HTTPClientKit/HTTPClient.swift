@@ -42,7 +42,7 @@ public final class HTTPClient {
     /// - Throws: ``HTTPFailure`` if there is no response. The server may or may not have executed the request.
     public func send(_ request: HTTPRequest, take: (([UInt8]) -> Bool)? = nil) throws(HTTPFailure) -> HTTPResponse {
         guard !request.url.utf8.contains(0), request.url.hasPrefix("http://") || request.url.hasPrefix("https://") else {
-            throw HTTPFailure(.address, "an address begins with http:// or https://")
+            throw HTTPFailure(.address, "the address must begin with http:// or https://")
         }
         curl_easy_reset(handle)
         let collector = Collector(take)

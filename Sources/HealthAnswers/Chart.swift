@@ -68,12 +68,14 @@ public struct Chart: Sendable {
     /// - Parameters:
     ///   - zone: The zone of days and longer intervals.
     ///   - priority: Source and device ids or names in the configured order, the best first.
+    ///   - source: The id of the only source whose samples count, or `nil` for all.
     public init(
-        _ type: SampleType, subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
+        _ type: SampleType, subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String],
+        source: String? = nil
     ) throws(StoreError) {
         let isSum = type.aggregation == .cumulative
         (self.isSum, points) = (isSum, [])
-        if !isSum, frame.span <= Int64(frame.width) * 60_000, let single = try Self.single(type, subject, frame, store) {
+        if !isSum, frame.span <= Int64(frame.width) * 60_000, let single = try Self.single(type, subject, source, frame, store) {
             points = single
             return
         }
@@ -82,6 +84,7 @@ public struct Chart: Sendable {
             type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
             to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
         query.subject = subject
+        if let source { query.predicate = .comparison(.source(.id), .equal, .text(source)) }
         points = try store.statistics(query).compactMap { row in
             let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
             if isSum { return Point(start: start, end: end, low: row.sum, high: row.sum, middle: row.sum) }
@@ -99,10 +102,12 @@ public struct Chart: Sendable {
 
     /// The points for each pixel, or `nil` if there are too many samples.
     private static func single(
-        _ type: SampleType, _ subject: String, _ frame: ChartFrame, _ store: SampleStore
+        _ type: SampleType, _ subject: String, _ source: String?, _ frame: ChartFrame, _ store: SampleStore
     ) throws(StoreError) -> [Point]? {
         let cursor = try store.samples(
-            matching: SampleQuery(types: [type], from: frame.start, to: frame.end, subject: subject, limit: mostSamples + 1))
+            matching: SampleQuery(
+                types: [type], from: frame.start, to: frame.end, subject: subject,
+                where: source.map { .comparison(.source(.id), .equal, .text($0)) }, limit: mostSamples + 1))
         defer { cursor.close() }
         var (points, count, weight, pixel) = ([Point](), 0, 0.0, Int64.min)
         while let sample = try cursor.next()?.sample {
@@ -122,5 +127,43 @@ public struct Chart: Sendable {
             points.append(last)
         }
         return points
+    }
+}
+
+extension Chart {
+    /// The points of blood pressures: the average diastolic pressure of an interval is the lowest value of its point, the systolic one
+    /// the highest.
+    ///
+    /// The parameters are those of ``init(_:subject:in:of:zone:priority:source:)``. An interval is wide enough for a bar.
+    public static func pressures(
+        of subject: String, in frame: ChartFrame, of store: SampleStore, zone: TimeZoneRules, priority: [String]
+    ) throws(StoreError) -> Chart {
+        let intervals = CalendarIntervals(frame.step(isSum: true), zone: zone)
+        func averages(_ type: SampleType) throws(StoreError) -> [Instant: Statistics] {
+            var query = StatisticsQuery(
+                type: type, intervals: intervals, from: intervals.start(of: intervals.index(of: frame.start)),
+                to: intervals.start(of: intervals.index(of: frame.end) + 1), priority: priority)
+            query.subject = subject
+            return Dictionary(try store.statistics(query).map { ($0.start, $0) }) { first, _ in first }
+        }
+        let lower = try averages(.bloodPressureDiastolic)
+        let points = try averages(.bloodPressureSystolic).values.compactMap { row -> Point? in
+            guard let high = row.average, let low = lower[row.start]?.average else { return nil }
+            let (start, end) = (row.start.microseconds / 1000, row.end.microseconds / 1000)
+            return Point(start: start, end: end, low: low, high: high, middle: high)
+        }
+        return Chart(points: points.sorted { $0.start < $1.start })
+    }
+
+    private init(points: [Point]) { (self.points, isSum) = (points, false) }
+
+    /// The same points, some milliseconds later.
+    public func moved(by milliseconds: Int64) -> Chart {
+        var moved = self
+        for index in points.indices {
+            moved.points[index].start += milliseconds
+            moved.points[index].end += milliseconds
+        }
+        return moved
     }
 }

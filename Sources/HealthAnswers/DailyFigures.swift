@@ -5,9 +5,9 @@ import SampleStore
 /// One figure a day of a quantity type: the sum for cumulative types, otherwise the average. Overlapping sources count once, as in
 /// statistics.
 public struct DailyFigures {
-    private let store: SampleStore
-    private let days: CalendarIntervals
-    private let priority: [String]
+    let store: SampleStore
+    let days: CalendarIntervals
+    let priority: [String]
 
     /// - Parameters:
     ///   - zone: The zone whose midnights separate the days.
@@ -23,17 +23,31 @@ public struct DailyFigures {
     public func figures(of type: SampleType, subject: String, count: Int, through instant: Instant) throws(StoreError)
         -> [Double?]
     {
+        try daily(of: type, subject: subject, count: count, through: instant).map { row in
+            row.flatMap { type.aggregation == .cumulative ? $0.sum : $0.average }
+        }
+    }
+
+    /// The statistics of consecutive days, the last day last. Days without data are `nil`. Empty for other kinds than quantities.
+    ///
+    /// - Parameters:
+    ///   - instant: A time on the last day.
+    ///   - ranges: The ranges whose shares are computed.
+    func daily(
+        of type: SampleType, subject: String, count: Int, through instant: Instant, ranges: [ValueRange] = []
+    ) throws(StoreError) -> [Statistics?] {
         guard type.kind == .quantity, count > 0 else { return [] }
         let last = days.index(of: instant)
         var query = StatisticsQuery(
             type: type, intervals: days, from: days.start(of: last - count + 1), to: days.start(of: last + 1), priority: priority)
         query.subject = subject
-        var figures = [Double?](repeating: nil, count: count)
+        query.ranges = ranges
+        var rows = [Statistics?](repeating: nil, count: count)
         for row in try store.statistics(query) {
             let index = days.index(of: row.start) - last + count - 1
-            if figures.indices.contains(index) { figures[index] = type.aggregation == .cumulative ? row.sum : row.average }
+            if rows.indices.contains(index) { rows[index] = row }
         }
-        return figures
+        return rows
     }
 
     /// The total of a type on one day. Overlapping sources count once, and an interval that crosses midnight is split.

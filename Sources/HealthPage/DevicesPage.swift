@@ -38,10 +38,9 @@ enum DevicesPage {
         let running: HTML = work.running.map { "<p role=\"status\">\(texts("devices.running." + $0))</p>" } ?? ""
         let outcome: HTML =
             work.outcome.map { outcome in
-                let words: [HTML] = outcome.words.split(separator: "\n").prefix(20).map {
-                    "<p class=\"\(outcome.code == 0 ? "done" : "problem")\" role=\"status\">\($0)</p>"
-                }
-                return "\(words)"
+                let isDone = outcome.code == 0
+                let text = texts(isDone ? "devices.done." + (work.ended ?? "scan") : failure(outcome.code, work.ended ?? "scan"))
+                return "<p class=\"\(isDone ? "done" : "problem")\" role=\"status\">\(text)</p>"
             } ?? ""
         let body: HTML = """
             <h1>\(texts("nav.devices"))</h1>
@@ -58,6 +57,25 @@ enum DevicesPage {
         return .page(
             PageLayout(call: call, title: texts("nav.devices"), place: "/page/devices", refresh: work.running == nil ? nil : 2)
                 .whole(body))
+    }
+
+    /// The text for the exit code of a command (sysexits.h). The command's own messages are for a terminal.
+    private static func failure(_ code: Int32, _ action: String) -> String {
+        switch code {
+        case 69: "devices.failed.unavailable"
+        case 75: "devices.failed.again"
+        case 77: "devices.failed.permission"
+        default: "devices.failed." + action
+        }
+    }
+
+    /// The names of profiles as words: `sig-heart-rate` becomes `Heart rate`.
+    private static func reads(_ profiles: [String]) -> String {
+        profiles.map { profile in
+            let words = (profile.hasPrefix("sig-") ? profile.dropFirst(4) : profile[...]).split(separator: "-").joined(
+                separator: " ")
+            return words.prefix(1).uppercased() + words.dropFirst()
+        }.joined(separator: ", ")
     }
 
     private static func card(
@@ -85,7 +103,7 @@ enum DevicesPage {
             <li class="card"><h3>\(name)</h3>
             <p>\(state?.state ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>
             \(last)<p class="note">\(facts.joined(separator: " · "))</p>\(silence)\(low)
-            <p class="note">\(device.address) · \(device.profiles.joined(separator: ", "))</p>
+            <p class="note">\(device.address) · \(reads(device.profiles))</p>
             <form method="post" action="/page/devices"><input type="hidden" name="do" value="assign"><input type="hidden" name="address" value="\(device.address)">
             <label>\(texts("devices.whose")) <select name="subject">\(people)</select></label> <button class="quiet" aria-label="\(texts("devices.assignOf", name))">\(texts("devices.assign"))</button></form></li>
             """
@@ -112,7 +130,7 @@ enum DevicesPage {
                 actions = adopt + pair
             }
             return """
-                <tr><th scope="row">\(name)</th><td>\(line.address)</td><td>\(line.strength.map { "\($0) dBm" } ?? "")</td><td>\(line.profiles.joined(separator: ", "))</td><td>\(actions)</td></tr>
+                <tr><th scope="row">\(name)</th><td>\(line.address)</td><td>\(line.strength.map { "\($0) dBm" } ?? "")</td><td>\(reads(line.profiles))</td><td>\(actions)</td></tr>
                 """
         }
         guard !rows.isEmpty else { return lines.isEmpty ? "" : "<p>\(texts("devices.nobody"))</p>" }

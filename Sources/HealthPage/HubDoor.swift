@@ -63,6 +63,8 @@ final class HubWork: Sendable {
     struct State: Sendable {
         var running: String?
         var outcome: HubDoor.Outcome?
+        /// The command that ``outcome`` belongs to.
+        var ended: String?
         /// The nearby devices of the last scan.
         var near: [NearbyLine] = []
     }
@@ -82,7 +84,7 @@ final class HubWork: Sendable {
         detach { [self] in
             let (outcome, near) = body()
             state.withLock { state in
-                (state.running, state.outcome) = (nil, outcome)
+                (state.running, state.outcome, state.ended) = (nil, outcome, name)
                 if let near { state.near = near }
             }
         }

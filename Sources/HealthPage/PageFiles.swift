@@ -17,7 +17,8 @@ public struct PageFiles: Sendable {
     private(set) var languages: [String: PageTexts] = [:]
 
     private static let types = [
-        "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml",
+        "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
+        "webmanifest": "application/manifest+json",
     ]
     private static let longest = 1 << 20
 

@@ -29,6 +29,8 @@ struct PageLayout {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
+            <link rel="manifest" href="\(files.address(of: "manifest.webmanifest"))">
+            <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
             <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
             \(scripts)\(again)
@@ -56,14 +58,21 @@ struct PageLayout {
         guard call.session != nil else { return "<header><span class=\"brand\">Vitalgate</span></header>" }
         let links: [HTML] = Self.places.filter { !$0.isKeepers || call.isKeeper }.map { each in
             let current: HTML = each.path == place ? " aria-current=\"page\"" : ""
-            return "<li><a href=\"\(each.path)\"\(current)>\(texts(each.text))</a></li>"
+            return "<li><a href=\"\(each.path)\"\(current)>\(texts(each.text))\(each.path == "/page/care" ? badge : "")</a></li>"
         }
         return """
             <header>
             <span class="brand">Vitalgate</span>
-            <nav aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
+            <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))</button>
+            <nav id="pages" popover aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
             <form method="post" action="/page/logout"><button class="quiet">\(texts("nav.logout"))</button></form>
             </header>
             """
+    }
+
+    /// The number of readings that need a decision.
+    private var badge: HTML {
+        guard let count = try? call.doubts().all, count > 0 else { return "" }
+        return "<span class=\"badge\">\(count) <span class=\"hidden\">\(call.texts("nav.badge"))</span></span>"
     }
 }

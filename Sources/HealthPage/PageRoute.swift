@@ -135,8 +135,8 @@ private final class CallReaders {
 extension HTTPResponse {
     /// The policy allows only this site's own resources, no inline scripts, and no frames in other sites.
     private static let policy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; \
-        frame-ancestors 'none'
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; \
+        form-action 'self'; base-uri 'none'; frame-ancestors 'none'
         """
 
     static func page(_ html: HTML, status: Int = 200) -> HTTPResponse {

@@ -27,6 +27,7 @@ package final class PageSite: Site {
     /// The cookie. Its name depends on the store, so that two hubs on one host do not overwrite each other's.
     let cookie: PageCookie
     let hubWork = HubWork()
+    let suspicions = SuspicionCache()
     let uploads = Uploads()
     /// The queue for slow reads. It is separate from the API, and being serial it always gets a thread.
     private let slowQueue = DispatchQueue(label: "vitalgate.page-looks")
@@ -42,7 +43,8 @@ package final class PageSite: Site {
     }
 
     static let routes: [PageRoute] = [
-        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, ChartData.routes, ClientsPage.routes,
+        LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
+        ClientsPage.routes,
         CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
         EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,
         NotesPage.routes, GoalsPage.routes, AlertsPage.routes, PeoplePage.routes, UploadPage.routes,

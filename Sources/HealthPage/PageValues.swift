@@ -21,11 +21,19 @@ struct PageValues {
     func symbol(_ unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
 
     /// A number with as many digits as are significant.
-    static func text(_ value: Double) -> String {
+    static func text(_ value: Double) -> String { text(value, places: places(of: value)) }
+
+    /// The number of significant decimals of a number.
+    private static func places(of value: Double) -> Int {
+        let magnitude = abs(value)
+        return magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 || magnitude == 0 ? 2 : 3
+    }
+
+    /// A number with at most this many decimals, up to 3.
+    static func text(_ value: Double, places: Int) -> String {
         guard value.isFinite else { return "–" }
         let magnitude = abs(value)
-        let places = magnitude >= 100 ? 0 : magnitude >= 10 ? 1 : magnitude >= 1 || magnitude == 0 ? 2 : 3
-        let scale = [1.0, 10, 100, 1000][places]
+        let scale = [1.0, 10, 100, 1000][min(max(places, 0), 3)]
         guard magnitude < 1e15 else { return "\(value)" }
         let whole = Int64((magnitude * scale).rounded())
         let (front, rest) = (whole / Int64(scale), whole % Int64(scale))
@@ -36,6 +44,17 @@ struct PageValues {
             text += PageLocale.decimal + digits
         }
         return (value < 0 && whole > 0 ? "−" : "") + text
+    }
+
+    /// The difference of two amounts in the type's unit on the page, with its sign and the digits of the amounts: `−0.6 kg`.
+    func change(from: Double, to: Double, of type: SampleType) -> String {
+        let unit = unit(of: type)
+        guard let conversion = try? conversion(of: type, to: unit) else { return "–" }
+        let (first, last) = (conversion(from), conversion(to))
+        let text = Self.text(last - first, places: min(1, Self.places(of: last)))
+        let signed = text == "0" ? "±0" : text.hasPrefix("−") ? text : "+" + text
+        let symbol = symbol(unit)
+        return symbol.isEmpty ? signed : "\(signed) \(symbol)"
     }
 
     /// A number with thousands separators, such as `4,744`.
@@ -146,6 +165,9 @@ struct PageTimes {
 
     /// A date, such as `2026-11-20`.
     func date(_ instant: Instant) -> String { String(parts(instant).date) }
+
+    /// A time of day, such as `06:31`.
+    func clock(_ instant: Instant) -> String { String(parts(instant).time) }
 
     /// A time in a short form: `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
     func text(_ instant: Instant) -> String {

@@ -35,6 +35,7 @@ enum SamplePage {
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: sample)), \(sample.origin.source.name)</dd>
             <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(sample.numeral.text) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
+            \(try KindPage.object(sample, call.reader(), call))
             \(try SampleActions(sample, call).html())
             \(alone)
             \(try list("sample.first", explanation.first.map { [$0] } ?? []))

@@ -1,10 +1,11 @@
 import Formats
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
 
-/// The Today page: a card for each of the person's types, with live updates.
+/// The Today page: a card for each of the person's types by group, with live updates.
 enum TodayPage {
     static let routes = [
         PageRoute(method: "GET", path: "", answer: page),
@@ -18,29 +19,57 @@ enum TodayPage {
             }),
     ]
 
+    /// A type without newer samples is listed at the end, in microseconds.
+    private static let recent: Int64 = 45 * 86_400_000_000
+
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.reader()
         let cards = try TypeCard.all(reader, call)
         let (texts, now) = (call.texts, call.now)
-        let recent = cards.filter { now.microseconds - $0.latest.start.microseconds < 36 * 3_600_000_000 }
-        let older = cards.filter { now.microseconds - $0.latest.start.microseconds >= 36 * 3_600_000_000 }
-        func section(_ key: String, _ cards: [TypeCard]) -> HTML {
-            guard !cards.isEmpty else { return "" }
-            let items = cards.map { $0.html(call) }
-            return
-                "<section aria-labelledby=\"\(key)\"><h2 id=\"\(key)\">\(texts("today." + key))</h2><ul class=\"cards\">\(items)</ul></section>"
+        let current = cards.filter { now.microseconds - $0.latest.start.microseconds < recent }
+        let older = cards.filter { now.microseconds - $0.latest.start.microseconds >= recent }
+        let rings = try RingsCard.html(reader, call)
+        let groups: [HTML] = HealthGroup.allCases.map { group in
+            let items: [HTML] = current.filter { $0.group == group }.map { $0.html(call, others: others(of: $0, cards, call)) }
+            return section(group.rawValue, (group == .activity ? rings : "") + "\(items)", call)
         }
-        let nothing: HTML = cards.isEmpty ? "<p>\(texts("today.nothing"))</p>" : ""
         let body: HTML = """
             <h1 data-today>\(texts("today.title"))</h1>
             <p id="live" class="live" role="status" hidden></p>
             \(try HouseholdBar.html(call))
-            \(nothing)
-            \(try RingsCard.html(reader, call))
-            \(section("recent", recent))
-            \(section("older", older))
+            \(cards.isEmpty ? nothing(call) : "")
+            \(groups)
+            \(section("older", "\(older.map { $0.html(call) })", call))
+            <p><a href="/page/characteristics">\(texts("characteristic.title"))</a></p>
             """
         return .page(PageLayout(call: call, title: texts("today.title"), place: "/page/").whole(body))
+    }
+
+    private static func section(_ key: String, _ items: HTML, _ call: PageCall) -> HTML {
+        guard !items.text.isEmpty else { return "" }
+        return """
+            <section aria-labelledby="\(key)"><h2 id="\(key)">\(call.texts("group." + key))</h2><ul class="cards">\(items)</ul></section>
+
+            """
+    }
+
+    /// The resting heart rate, which also belongs to the card of the heart rate.
+    private static func others(of card: TypeCard, _ cards: [TypeCard], _ call: PageCall) -> [String] {
+        guard card.type == .heartRate, let resting = cards.first(where: { $0.type.id == "restingHeartRate" }) else { return [] }
+        return [
+            call.texts(
+                "card.resting", CardFacts.joined(resting.value.value, resting.value.unit), call.times.text(resting.latest.start))
+        ]
+    }
+
+    /// What a person can do if there are no readings.
+    private static func nothing(_ call: PageCall) -> HTML {
+        let texts = call.texts
+        guard call.isKeeper else { return "<p>\(texts("today.nothing")) \(texts("today.askOwner"))</p>" }
+        return """
+            <p>\(texts("today.nothing"))</p>
+            <ul><li><a href="/page/devices">\(texts("today.adopt"))</a></li><li><a href="/page/files">\(texts("today.import"))</a></li></ul>
+            """
     }
 
     @Sendable private static func data(_ call: PageCall) throws -> HTTPResponse {

@@ -4,56 +4,29 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The card of a type: its value today and a line for the last seven days.
+/// The card of a type: its value today, facts about it, and a drawing of the last seven days.
 struct TypeCard {
-    let type: SampleType
-    let latest: Sample
-    /// One value a day, with today last: the sum for cumulative types, otherwise the average. Days without data are `nil`.
-    let week: [Double?]
+    let today: TypeToday
+    let doubts: (quarantined: Int, suspicious: Int)
     /// The last night, for sleep.
     let night: SleepNight?
 
     /// The displayed value and unit.
     let value: (value: String, unit: String)
 
-    /// The cards of all the person's types, sorted by name. Two pressures of one measurement are a single card.
+    var type: SampleType { today.type }
+    var latest: Sample { today.latest.sample }
+    var group: HealthGroup { HealthGroup(of: type) }
+
+    /// The cards of all the person's types, in the order of ``HealthGroup``.
     static func all(_ reader: Reader, _ call: PageCall) throws -> [TypeCard] {
-        var latest: [SampleType: StoredSample] = [:]
-        // The rings are drawn above the cards.
-        for stored in try LatestSamples.all(in: reader.store, at: call.now)
-        where stored.sample.origin.kind != .activitySummary { latest[stored.sample.origin.type] = stored }
-        try joinPressures(in: &latest, reader, before: Instant(microseconds: call.now.microseconds + LatestSamples.leeway))
-        let names = latest.keys.map { (type: $0, name: call.values.name(of: $0)) }.sorted {
-            ($0.name, $0.type.id) < ($1.name, $1.type.id)
+        let today = TodayReader(reader.store, zone: call.zone, priority: call.core.settings.priority)
+        let doubts = try call.doubts()
+        return try today.types(of: call.person().subject, at: call.now).map { each in
+            let night = each.night.map(SleepNight.init)
+            let value = try value(of: each.latest.sample, night, each.total, reader, call)
+            return TypeCard(today: each, doubts: doubts.counts(of: each.type), night: night, value: value)
         }
-        return try names.compactMap { type, _ in try latest[type].map { try TypeCard($0.sample, reader, call) } }
-    }
-
-    /// Replaces the systolic and the diastolic pressure by the blood pressure that contains them.
-    private static func joinPressures(in latest: inout [SampleType: StoredSample], _ reader: Reader, before soon: Instant) throws
-    {
-        guard let whole = SampleType(BloodPressure.type) else { return }
-        var query = SampleQuery(types: [whole], to: soon, descending: true, limit: 1)
-        query.derivesCorrelations = true
-        let cursor = try reader.store.samples(matching: query)
-        defer { cursor.close() }
-        guard let newest = try cursor.next() else { return }
-        latest[whole] = newest
-        for part in [SampleType.bloodPressureSystolic, .bloodPressureDiastolic] {
-            if let single = latest[part], single.sample.start <= newest.sample.start { latest[part] = nil }
-        }
-    }
-
-    private init(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws {
-        let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
-        (type, latest) = (sample.origin.type, sample)
-        week = try figures.figures(of: type, subject: call.person().subject, count: 7, through: call.now)
-        night = try Self.night(of: type, reader, call)
-        value = try Self.value(of: sample, night, try figures.total(of: sample, known: week, through: call.now), reader, call)
-    }
-
-    private static func night(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> SleepNight? {
-        type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
     }
 
     /// The value of a card: the last night for sleep, for cumulative types the sum of the latest sample's day, and otherwise the latest
@@ -66,17 +39,31 @@ struct TypeCard {
         return try call.values.shown(sample, in: reader.store)
     }
 
-    func html(_ call: PageCall) -> HTML {
+    /// - Parameter others: The facts of other types that belong to this card.
+    func html(_ call: PageCall, others: [String] = []) -> HTML {
         let isTotal = type.kind == .quantity && type.aggregation == .cumulative
+        let facts: [HTML] = (CardFacts(today, call).all + others).map { "<li>\($0)</li>" }
         return """
             <li class="card" data-type="\(type.id)">
             <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
             <p class="value"><span data-value>\(value.value)</span> <span class="unit" data-unit>\(value.unit)</span></p>
             <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest))</span></p>
-            \(GoalsPage.cardNote(of: type, call))\(Self.line(week))\(night?.html(call) ?? "")
+            \(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\(doubt(call))\(drawing)\(night?.html(call) ?? "")
             </li>
 
             """
+    }
+
+    /// The mark of readings that need a decision.
+    private func doubt(_ call: PageCall) -> HTML {
+        var words: [String] = []
+        if doubts.quarantined > 0 { words.append(call.texts("card.quarantined", "\(doubts.quarantined)")) }
+        if doubts.suspicious > 0 { words.append(call.texts("card.suspicious")) }
+        return words.isEmpty ? "" : "<p class=\"doubt\"><a href=\"/page/care\">\(words.joined(separator: " "))</a></p>"
+    }
+
+    private var drawing: HTML {
+        today.diastolicWeek.isEmpty ? Self.line(today.week) : Self.bars(from: today.diastolicWeek, to: today.week)
     }
 
     /// The name of the measuring device, or else of the source.
@@ -107,17 +94,33 @@ struct TypeCard {
         return "<svg class=\"week\" viewBox=\"0 0 104 30\" aria-hidden=\"true\" focusable=\"false\">\(lines)</svg>"
     }
 
+    /// A bar for each day of a week, from one figure to another. There is no bar for a day without data.
+    private static func bars(from lower: [Double?], to upper: [Double?]) -> HTML {
+        let days = zip(lower, upper).map { low, high in low.flatMap { low in high.map { (low, $0) } } }
+        let known = days.compactMap { $0 }
+        guard let low = known.map(\.0).min(), let high = known.map(\.1).max(), known.count > 1 else { return "" }
+        let span = high > low ? high - low : 1
+        let lines: [HTML] = days.enumerated().compactMap { index, day in
+            guard let day else { return nil }
+            let ends = [day.0, day.1].map { Coordinate.pixels(26 - ($0 - low) / span * 22) }
+            return "<polyline points=\"\(4 + index * 16),\(ends[0]) \(4 + index * 16),\(ends[1])\"/>"
+        }
+        return "<svg class=\"week bars\" viewBox=\"0 0 104 30\" aria-hidden=\"true\" focusable=\"false\">\(lines)</svg>"
+    }
+
     func json(_ call: PageCall) -> JSONObject {
         var object = Self.json(latest, value, call)
-        let week = self.week.map { value in value.map { $0.isFinite ? "\($0)" : "null" } ?? "null" }
+        let week = today.week.map { value in value.map { $0.isFinite ? "\($0)" : "null" } ?? "null" }
         object.set("week", raw: Array("[\(week.joined(separator: ","))]".utf8))
+        object.set("group", group.rawValue)
+        object.set("facts", CardFacts(today, call).all)
         return object
     }
 
     /// The contents of a card after a new sample.
     static func json(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> JSONObject {
         let figures = DailyFigures(reader.store, zone: call.zone, priority: call.core.settings.priority)
-        let night = try night(of: sample.origin.type, reader, call)
+        let night = sample.origin.type.id == "sleepAnalysis" ? try SleepNight(reader, call) : nil
         return json(sample, try value(of: sample, night, try figures.total(of: sample), reader, call), call)
     }
 

@@ -14,10 +14,10 @@ public enum HealthStoreError: Error, Hashable, Sendable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .openedForReading: "the store was opened for reading; open it with the access .write to change something"
-        case .refused(let object, let reason): "object \(object): \(reason); nothing was saved"
+        case .openedForReading: "the store was opened for reading: open it with the access .write to change it"
+        case .refused(let object, let reason): "object \(object): \(reason) (nothing was saved)"
         case .unknownAnchor(let reason):
-            "the anchor \(reason); query again without an anchor, forget what that does not tell, and go on from its last anchor"
+            "the anchor \(reason): query again without an anchor, forget the samples that are not in the result, and continue from its last anchor"
         case .unsuitable(let reason): reason
         case .noSuchObject: "there is no such object in the store"
         }

@@ -32,7 +32,7 @@ extension QueryAnchor: Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let anchor = QueryAnchor(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is no anchor of a store")
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "the text is not an anchor of a store")
         }
         self = anchor
     }

@@ -15,7 +15,7 @@ public enum ConfigurationBlock {
         if text.allSatisfy(\.isWhitespace) { return "{\n\(block)}\n" }
         guard let brace = outermostBrace(of: text) else { return nil }
         let rest = text[text.index(after: brace)...]
-        // The rest of the brace's line stays behind the block.
+        // The rest of the brace's line stays after the block.
         let isAlone = rest.first == "\n"
         return text[...brace] + "\n" + block + (isAlone ? rest.dropFirst() : rest)
     }

@@ -40,7 +40,7 @@ public struct StoreAccess: Sendable {
 
     /// Opens a demo store, or makes one: the only kind of store that takes simulated readings.
     ///
-    /// - Throws: ``StoreError`` of the kind `invalid` where the store that is there is somebody's own.
+    /// - Throws: ``StoreError`` of the kind `invalid` if the existing store is not a demo store.
     public func openDemo() throws(StoreError) -> SampleStore {
         let store = try openForWriting(creating: true, asDemo: true, takesStreams: true)
         guard store.isDemo else {

@@ -56,7 +56,7 @@ extension InfluxExporter {
         guard case .database(let database, _) = settings.place else { return true }
         try put(mark)
         guard try readMark(in: database, try policy(in: database)) == mark else {
-            throw DeliveryError(.unfit, "it takes points, and does not return what was written: it is no InfluxDB of version 1")
+            throw DeliveryError(.unfit, "it accepts points but does not return them: it is not InfluxDB 1")
         }
         return true
     }
@@ -67,7 +67,8 @@ extension InfluxExporter {
         let there = try readMark(in: database, try policy(in: database))
         guard let there, there.count == mark.count - 1, mark.holder.id.isEmpty || there.holder.id == mark.holder.id else {
             throw DeliveryError(
-                .unreachable, "somebody else has delivered under this target's name, or the database was put back")
+                .unreachable, "another program has delivered under this target's name, or the database was restored from a backup"
+            )
         }
     }
 
@@ -152,11 +153,11 @@ extension InfluxExporter {
         let place = "\(Self.name(measurement)) WHERE store = \(Self.text(context.store))"
         let there = try rows("SELECT \"uuid\" FROM \(place)", in: database)
         guard there.contains(where: { $0["uuid"]?.text == "check" }) else {
-            throw DeliveryError(.unfit, "it takes points, and does not return what was written: it is no InfluxDB of version 1")
+            throw DeliveryError(.unfit, "it accepts points but does not return them: it is not InfluxDB 1")
         }
         try query("DELETE FROM \(place)", in: database)
         guard try rows("SELECT \"uuid\" FROM \(place)", in: database).isEmpty else {
-            throw DeliveryError(.unauthorised, "it does not delete what is to go")
+            throw DeliveryError(.unauthorised, "it does not delete points")
         }
     }
 }

@@ -36,7 +36,7 @@ public final class InfluxExporter: ComparableExporter {
         if case .database(let name, _) = settings.place { try rehearse(in: name) }
         findings.append(Finding(.good, placeName, "takes points"))
         if settings.url.hasPrefix("http://") {
-            findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
+            findings.append(Finding(.warning, settings.url, "readings are sent unencrypted: use https://"))
         }
         return findings
     }
@@ -169,7 +169,7 @@ public final class InfluxExporter: ComparableExporter {
         }
         guard (1...written.count).contains(count) else { throw error }
         let oldest = written.sorted { $0.time < $1.time }.prefix(count).map(\.place).sorted()
-        return DeliveryError(.refusedSome(oldest), "it does not keep readings as old as this one (\(Self.beyondRetention))")
+        return DeliveryError(.refusedSome(oldest), "its retention period is too short for this reading (\(Self.beyondRetention))")
     }
 
     private func delete(_ points: [Point]) throws(DeliveryError) {

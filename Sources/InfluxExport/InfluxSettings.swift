@@ -49,14 +49,14 @@ public struct InfluxSettings: ExporterSettings {
         func text(_ key: Key) throws -> String? { try members.decodeIfPresent(String.self, forKey: key) }
         var url = try members.decode(String.self, forKey: .url)
         guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.utf8.contains(where: { $0 <= 0x20 }) else {
-            throw SettingsFault("url", "an address begins with http:// or https://")
+            throw SettingsFault("url", "the address must begin with http:// or https://")
         }
         while url.hasSuffix("/") { url.removeLast() }
         let place: Place
         switch (try text(.database), try text(.bucket)) {
         case (let database?, nil): place = .database(database, retentionPolicy: try text(.retentionPolicy))
         case (nil, let bucket?):
-            guard let org = try text(.org) else { throw SettingsFault("org", "a bucket is of an organisation") }
+            guard let org = try text(.org) else { throw SettingsFault("org", "a bucket needs 'org'") }
             place = .bucket(bucket, org: org)
         case (nil, nil): throw SettingsFault("database", "expected a database (version 1), or bucket and org (version 2)")
         case (_?, _?): throw SettingsFault("bucket", "a server has databases (version 1) or buckets (version 2)")
@@ -65,7 +65,7 @@ public struct InfluxSettings: ExporterSettings {
         if let token = try members.decodeIfPresent(Secret.self, forKey: .token) { entry = .token(token) }
         if let user = try text(.user) {
             guard let password = try members.decodeIfPresent(Secret.self, forKey: .password) else {
-                throw SettingsFault("password", "expected beside 'user'")
+                throw SettingsFault("password", "expected together with 'user'")
             }
             entry = .user(user, password)
         }

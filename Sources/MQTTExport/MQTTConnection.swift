@@ -86,7 +86,7 @@ final class MQTTConnection {
         let code = mosquitto_connect_bind_v5(handle, settings.host, Int32(settings.port), 60, nil, properties)
         try demand(code, code == MOSQ_ERR_TLS.rawValue ? .unfit : .unreachable)
         try demand(mosquitto_loop_start(handle), .unreachable)
-        try wait("let us in") { $0.answer != nil || !$0.complaint.isEmpty }
+        try wait("accept the connection") { $0.answer != nil || !$0.complaint.isEmpty }
         guard let answer = events.locked(\.answer) else { throw DeliveryError(.unfit, events.locked(\.complaint)) }
         if answer != 0 { throw MQTTReason.refusal(answer) }
         if let birth = options.birth { try subscribe(birth) }
@@ -141,9 +141,9 @@ final class MQTTConnection {
         switch code {
         case MOSQ_ERR_SUCCESS.rawValue: return id
         case MOSQ_ERR_OVERSIZE_PACKET.rawValue, MOSQ_ERR_PAYLOAD_SIZE.rawValue:
-            throw DeliveryError(.refused, "a message of \(length) octets is too large for the broker")
+            throw DeliveryError(.refused, "a message of \(length) bytes is too large for the broker")
         case MOSQ_ERR_QOS_NOT_SUPPORTED.rawValue, MOSQ_ERR_RETAIN_NOT_SUPPORTED.rawValue:
-            throw DeliveryError(.unfit, "the broker acknowledges or retains no messages")
+            throw DeliveryError(.unfit, "the broker does not acknowledge or retain messages")
         default: throw events.error(code, .unreachable)
         }
     }
@@ -158,7 +158,7 @@ final class MQTTConnection {
         }
         for topic in topics { try subscribe(topic) }
         try publish([echo])
-        try wait("tell what it has retained") { $0.echo.hasCome }
+        try wait("send its retained messages") { $0.echo.hasCome }
         for topic in topics {
             var id: Int32 = 0
             try demand(mosquitto_unsubscribe(handle, &id, topic), .unreachable)

@@ -46,12 +46,12 @@ public final class MQTTExporter: Exporter {
     public func check() throws(DeliveryError) -> [Finding] {
         _ = try retainedMessages()
         _ = try MQTTConnection(.init(settings: settings, id: id + "-check", will: nil, birth: birth))
-        var findings = [Finding(.good, settings.url, "lets us in, with MQTT 5")]
+        var findings = [Finding(.good, settings.url, "accepts the connection, with MQTT 5")]
         if !settings.isEncrypted, !["localhost", "127.0.0.1", "::1"].contains(settings.host) {
-            findings.append(Finding(.warning, settings.url, "readings go there in the open; mqtts:// hides them"))
+            findings.append(Finding(.warning, settings.url, "readings are sent unencrypted: use mqtts://"))
         }
         if settings.user == nil {
-            findings.append(Finding(.warning, settings.url, "whoever reaches it reads what is told there (key 'user')"))
+            findings.append(Finding(.warning, settings.url, "anyone who can reach the broker can read the readings (key 'user')"))
         }
         return findings
     }
@@ -146,7 +146,7 @@ public final class MQTTExporter: Exporter {
         try connection.publish([markMessage(mark)], carefully: false)
         if !mark.holder.id.isEmpty { usleep(300_000) }
         guard try readMark(connection)?.holder.id == mark.holder.id else {
-            throw DeliveryError(.unreachable, "somebody else has begun to tell this broker at the same time")
+            throw DeliveryError(.unreachable, "another program began to send to this broker at the same time")
         }
         return true
     }

@@ -80,7 +80,7 @@ public struct MQTTSettings: ExporterSettings {
             }
             guard version.isSupported else {
                 throw SettingsFault(
-                    "homeAssistant", "Home Assistant has to be 2024.12 or newer: an older one makes no sensors of what it is told"
+                    "homeAssistant", "Home Assistant must be 2024.12 or newer: older versions do not support device discovery"
                 )
             }
             homeAssistant = version
@@ -90,15 +90,15 @@ public struct MQTTSettings: ExporterSettings {
         }
         guard discovery.isEmpty || discovery.split(separator: "/", omittingEmptySubsequences: false).allSatisfy(Self.isLevel)
         else {
-            throw SettingsFault("discovery", "expected letters, digits, - and _, parted by /, or nothing")
+            throw SettingsFault("discovery", "expected letters, digits, - and _, separated by /, or nothing")
         }
         guard staleAfter.values.allSatisfy({ (1...315_576_000).contains($0) }) else {
             throw SettingsFault("staleAfter", "expected seconds, from 1 to ten years")
         }
         guard certificateAuthority == nil || isEncrypted else {
-            throw SettingsFault("certificateAuthority", "nothing is verified with mqtt://; mqtts:// is")
+            throw SettingsFault("certificateAuthority", "mqtt:// does not verify the broker: use mqtts://")
         }
-        guard user != nil || password == nil else { throw SettingsFault("password", "there is no user to it") }
+        guard user != nil || password == nil else { throw SettingsFault("password", "a password needs 'user'") }
     }
 
     private static func address(_ url: String) throws(SettingsFault) -> (host: String, port: Int?, isEncrypted: Bool) {
@@ -116,7 +116,7 @@ public struct MQTTSettings: ExporterSettings {
             else { break }
             return (String(rest), port, isEncrypted)
         }
-        throw SettingsFault("url", "expected mqtt://HOST:PORT or mqtts://HOST:PORT; who we are there stands in 'user'")
+        throw SettingsFault("url", "expected mqtt://HOST:PORT or mqtts://HOST:PORT (set the name of the user in 'user')")
     }
 
     private static func isLevel(_ text: some StringProtocol) -> Bool {

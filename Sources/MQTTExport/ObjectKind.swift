@@ -24,7 +24,7 @@ enum ObjectKind: String {
     var platform: String { self == .asleep ? "binary_sensor" : "sensor" }
     var name: String { self == .asleep ? "Asleep" : "Last workout" }
     var icon: String { self == .asleep ? "mdi:sleep" : "mdi:run" }
-    /// Whether an old sample says nothing about the present, such as a night long ago. The last workout stays valid.
+    /// Whether an old sample is not shown as the present state, such as a night long ago. The last workout stays valid.
     var becomesStale: Bool { self == .asleep }
 
     /// The names of the Home Assistant attributes beside the state.

@@ -167,10 +167,10 @@ struct MQTTTopics {
     /// Whether a topic of discovery is of one of our devices.
     func isOurs(_ topic: String) -> Bool { topic.hasPrefix("\(settings.discovery)/device/\(prefix)") }
 
-    /// Where it is told which machine feeds the broker, and how far that has come; below it nothing is shown.
+    /// The topic with the machine that feeds the broker and its position. Nothing below it is shown.
     var marks: String { "\(root)/mark" }
 
-    /// Whether a device tells of itself, and several persons measure with it: then that is shown once.
+    /// Whether a device reports its own state and several people use it, so that the state is shown once.
     func isShared(_ origin: Origin, by users: [String: Set<String>]) -> Bool {
         guard origin.type == .batteryLevel, let key = origin.device?.key, let subjects = users[key] else { return false }
         return subjects.count > 1

@@ -11,7 +11,7 @@ extension DeliveryError {
         if (300..<400).contains(status), let location {
             // The query may contain a secret.
             let shown = location.prefix { $0 != "?" && $0 != "#" }.prefix(300)
-            reason += ": it has moved to \(shown); put that address into the configuration"
+            reason += ": it has moved to \(shown): use that address in the configuration"
         }
         let kind: Kind =
             switch status {

@@ -113,8 +113,8 @@ public final class Normaliser {
             } else {
                 output.refusals.append(
                     Refusal(
-                        "this local time occurs twice in \(zone.identifier) and the order of the file does not tell which is meant; "
-                            + "a fixed offset such as --time-zone +01:00 does",
+                        "this local time occurs twice in \(zone.identifier), and the order of the file does not show which one is meant: "
+                            + "use a fixed offset such as --time-zone +01:00",
                         at: frame[0].place, readings: frame.count))
             }
             index = end

@@ -29,10 +29,10 @@ public enum Secret: Hashable, Sendable {
             defer { close(file) }
             var status = stat()
             guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                throw DeliveryError(.unfit, "\(path): it is no file")
+                throw DeliveryError(.unfit, "\(path): it is not a file")
             }
             guard status.st_mode & 0o007 == 0 else {
-                throw DeliveryError(.unfit, "\(path): everybody on this machine may read it ('chmod o= \(path)')")
+                throw DeliveryError(.unfit, "\(path): every user of this machine can read it: run 'chmod o= \(path)'")
             }
             var octets = [UInt8](repeating: 0, count: Self.longest)
             let count = Glibc.read(file, &octets, octets.count)
@@ -54,7 +54,7 @@ extension Secret: Decodable {
         let members = try decoder.container(keyedBy: Key.self)
         let key = decoder.codingPath.last?.stringValue ?? ""
         if let path = try members.decodeIfPresent(String.self, forKey: .file) {
-            guard path.hasPrefix("/") else { throw SettingsFault(key, "a secret's file has a path that begins with /") }
+            guard path.hasPrefix("/") else { throw SettingsFault(key, "the path of a secret's file must begin with /") }
             self = .file(path)
         } else if let name = try members.decodeIfPresent(String.self, forKey: .environment), !name.isEmpty {
             self = .environment(name)

@@ -8,9 +8,9 @@ public struct TimeBounds: Sendable {
     public static func latest(received: Instant) -> Instant { Instant(microseconds: received.microseconds &+ Calendar.day) }
 
     /// The reason to refuse a time before ``earliest``.
-    public static let tooEarly = "the time lies before 1971: the clock it comes from was not set"
+    public static let tooEarly = "the time is before 1971: the clock was not set"
     /// The reason to refuse a time after ``latest(received:)``.
-    public static let tooLate = "the time lies in the future"
+    public static let tooLate = "the time is in the future"
 
     private let latest: Int64
 

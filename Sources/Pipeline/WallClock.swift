@@ -51,7 +51,7 @@ struct WallClock {
         switch offsets.count {
         case 0:
             return .refused(
-                "this local time does not exist in \(zone.identifier): clocks went forward over it; --time-zone names the zone of the file"
+                "this local time does not exist in \(zone.identifier), because clocks went forward: use --time-zone with the zone of the file"
             )
         case 1:
             remember(offsets[0], at: wall)

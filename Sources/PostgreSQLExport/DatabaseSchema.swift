@@ -125,7 +125,7 @@ struct DatabaseSchema {
     func obstacle(_ connection: PostgreSQLConnection) throws(DeliveryError) -> String? {
         let encoding = try connection.run("SELECT current_setting('server_encoding')")[0][0] ?? ""
         guard encoding == "UTF8" else {
-            return "the database is in \(encoding), which has no place for most names: it has to be in UTF8"
+            return "the database has the encoding \(encoding), which cannot represent most names: use UTF8"
         }
         let demanded = try connection.run(
             """
@@ -137,7 +137,7 @@ struct DatabaseSchema {
             guard let table = row[0], let column = row[1], let ours = Self.written[table], !ours.contains(column) else {
                 continue
             }
-            return "the column '\(column)' of \(name).\(table) wants a value and has no default: give it one, or allow NULL"
+            return "the column '\(column)' of \(name).\(table) requires a value and has no default: add a default, or allow NULL"
         }
         return nil
     }

@@ -38,7 +38,8 @@ struct DatabaseViews {
         }
         let name = DatabaseSchema.snake(type.id)
         let unit =
-            type.kind == .quantity ? " Values are in \(type.canonicalUnit.code) where the target asks for no other unit." : ""
+            type.kind == .quantity
+            ? " Values are in \(type.canonicalUnit.code), unless the target is configured for another unit." : ""
         let loinc = type.loinc.map { " LOINC \($0)." } ?? ""
         let comment = "\(type.displayName): samples of the type \(type.id).\(unit)\(loinc)"
         if type.id == "bloodPressure" { return View(name: name, statement: bloodPressure, comment: comment) }
@@ -86,7 +87,7 @@ struct DatabaseViews {
                 GROUP BY 1, 2, 3, 4, 5, held.unit
                 """,
             comment:
-                "Sums by day of the types that add up, each source and device for itself. A reading belongs to the day on which it began, in its own zone (UTC where it has none)."
+                "Sums by day of the types that add up, each source and device for itself. A reading belongs to the day on which it began, in its own zone (UTC if it has none)."
         )
     }
 

@@ -51,7 +51,7 @@ final class ObjectRows {
         do throws(ContentError) {
             try appendContent(of: sample, to: &octets)
         } catch {
-            throw DeliveryError(.refused, "what the store has of its content: \(error)")
+            throw DeliveryError(.refused, "its content in the store: \(error)")
         }
         text.appendTail(of: sample, to: &octets)
         octets.append(UInt8(ascii: "\n"))

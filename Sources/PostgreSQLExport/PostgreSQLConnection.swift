@@ -197,7 +197,7 @@ final class PostgreSQLConnection {
         // The text of a trigger's error (P0) may contain anything.
         case "22", "23", "44", "P0":
             let column = field(Int32(UInt8(ascii: "c"))).map { " of column '\($0)'" } ?? ""
-            return DeliveryError(.refused, "PostgreSQL does not take a value\(column) (SQLSTATE \(state))")
+            return DeliveryError(.refused, "PostgreSQL does not accept a value\(column) (SQLSTATE \(state))")
         case "28": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
         case "42", "3D", "3F", "0A", "25": return DeliveryError(.unfit, "\(text) (SQLSTATE \(state))")
         case "08", "40", "53", "55", "57", "58": return DeliveryError(.unreachable, "\(text) (SQLSTATE \(state))")

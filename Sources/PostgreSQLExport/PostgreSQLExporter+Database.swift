@@ -7,16 +7,16 @@ extension PostgreSQLExporter {
     public func check() throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings)
         let server = try connection.run("SELECT current_setting('server_version'), pg_is_in_recovery()")[0]
-        guard server[1] == "f" else { throw DeliveryError(.unfit, "it is a standby server, which takes no changes") }
+        guard server[1] == "f" else { throw DeliveryError(.unfit, "it is a standby server, which does not accept changes") }
         var findings = [
             Finding(.good, "PostgreSQL", "version \(server[0] ?? "?"), connected to '\(settings.database)' as '\(settings.user)'")
         ]
         try checkVersion(try schema.found(connection))
         try checkRights(connection)
         if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
-        findings.append(Finding(.good, "schema \(settings.schema)", "our tables, version \(schema.version)"))
+        findings.append(Finding(.good, "schema \(settings.schema)", "Vitalgate's tables, version \(schema.version)"))
         try rehearse(connection)
-        findings.append(Finding(.good, "schema \(settings.schema)", "takes what a delivery writes (it was taken back)"))
+        findings.append(Finding(.good, "schema \(settings.schema)", "accepts a delivery (a test reading was rolled back)"))
         return findings
     }
 
@@ -30,7 +30,7 @@ extension PostgreSQLExporter {
                 let answer = try connection.run(
                     "SELECT has_table_privilege($1, $2)", ["\(settings.schema).\(table)", String(right)])
                 guard answer[0][0] == "t" else {
-                    throw DeliveryError(.unauthorised, "'\(settings.user)' has no \(right) on \(settings.schema).\(table)")
+                    throw DeliveryError(.unauthorised, "'\(settings.user)' lacks \(right) on \(settings.schema).\(table)")
                 }
             }
         }
@@ -59,7 +59,7 @@ extension PostgreSQLExporter {
             let there = try connection.run(
                 "SELECT source_name FROM \(schema.name).sample WHERE uuid = $1", [probe.identity.description])
             guard there == [[probe.origin.source.name]] else {
-                throw DeliveryError(.unfit, "what is written does not come back as it was written")
+                throw DeliveryError(.unfit, "a written reading is returned with other content")
             }
             batch.changes = [.deleted(StoredDeletion(sample: probe, replacedBy: nil, ingest: 0, seq: 0))]
             try write(batch, connection, hub)
@@ -69,7 +69,7 @@ extension PostgreSQLExporter {
                 ON CONFLICT(hub, target) DO UPDATE SET count = 1
                 """)
         } catch {
-            throw DeliveryError(error.kind == .refused ? .unfit : error.kind, "a reading would not be taken: \(error.reason)")
+            throw DeliveryError(error.kind == .refused ? .unfit : error.kind, "a reading would not be accepted: \(error.reason)")
         }
     }
 
@@ -89,18 +89,18 @@ extension PostgreSQLExporter {
         } catch {
             throw DeliveryError(.unreachable, "\(error)")
         }
-        throw DeliveryError(.unreachable, "no reading could be made")
+        throw DeliveryError(.unreachable, "no test reading could be created")
     }
 
     private func checkVersion(_ found: Int) throws(DeliveryError) {
         if found < schema.version {
             throw DeliveryError(
                 .unfit,
-                "the schema '\(settings.schema)' \(found == 0 ? "has not our tables" : "has tables of an older version"): "
-                    + "'vitalgate targets check \(context.name) --create' makes them")
+                "the schema '\(settings.schema)' \(found == 0 ? "has no Vitalgate tables" : "has tables of an older version"): "
+                    + "run 'vitalgate targets check \(context.name) --create' to create them")
         }
         guard found == schema.version else {
-            throw DeliveryError(.unfit, "the schema '\(settings.schema)' is of a newer Vitalgate: update this one")
+            throw DeliveryError(.unfit, "the schema '\(settings.schema)' was created by a newer Vitalgate: update this one")
         }
     }
 
@@ -111,13 +111,13 @@ extension PostgreSQLExporter {
         var findings = [
             Finding(
                 .good, "schema \(settings.schema)",
-                found == schema.version ? "is as it has to be" : "made, with a view for each type")
+                found == schema.version ? "is complete" : "created, with a view for each type")
         ]
         guard settings.isHypertable else { return findings }
         let isThere = try !connection.run("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'").isEmpty
         guard isThere else {
             findings.append(
-                Finding(.warning, "TimescaleDB", "the database has not the extension; the table stays a plain one"))
+                Finding(.warning, "TimescaleDB", "the database does not have the extension, so the table stays a plain one"))
             return findings
         }
         try connection.run(
@@ -147,7 +147,7 @@ extension PostgreSQLExporter {
         let name = schema.name
         try connection.run("INSERT INTO \(name).hub(store) VALUES($1) ON CONFLICT DO NOTHING", [context.store])
         let hub = try connection.run("SELECT id FROM \(name).hub WHERE store = $1", [context.store])[0][0].flatMap { Int($0) }
-        guard let hub else { throw DeliveryError(.unfit, "the table \(name).hub gives no number") }
+        guard let hub else { throw DeliveryError(.unfit, "the table \(name).hub did not return a number") }
         return hub
     }
 

@@ -73,7 +73,7 @@ public struct PostgreSQLSettings: ExporterSettings {
             certificateAuthority: try members.decodeIfPresent(String.self, forKey: .certificateAuthority),
             isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false)
         guard certificateAuthority == nil || self.tls == .verifyFull else {
-            throw SettingsFault("certificateAuthority", "nothing is verified with tls \"\(self.tls.rawValue)\"")
+            throw SettingsFault("certificateAuthority", "tls \"\(self.tls.rawValue)\" does not verify the server")
         }
         guard (1...65_535).contains(port) else { throw SettingsFault("port", "expected a whole number from 1 to 65535") }
         guard (1...63).contains(schema.utf8.count),

@@ -107,11 +107,11 @@ final class SerialSession {
             return
         case .taken:
             enter(.busy)
-            if isNew { tell(.warning, "another program has this port; waiting until it lets go") }
+            if isNew { tell(.warning, "another program uses this port: waiting until it is free") }
         case .denied:
             enter(.waiting)
             if isNew {
-                tell(.action, "opening it is not allowed: `sudo usermod -a -G dialout USER` for the user that the hub runs as")
+                tell(.action, "no permission to open it: run `sudo usermod -a -G dialout USER` for the user of the hub")
             }
         case .broken, .noPort, .unsupported:
             enter(.waiting)
@@ -155,7 +155,7 @@ final class SerialSession {
             for piece in pieces where port != nil { take(piece) }
         case .ended:
             close()
-            tell(.information, "it was pulled out")
+            tell(.information, "it was unplugged")
             enter(.unplugged)
             // A line that breaks but stays plugged in causes no event when it works again.
             failures += 1
@@ -243,13 +243,13 @@ final class SerialSession {
         let generation = generation
         source.delegate?.collected(path) { [weak self] in
             guard let self, self.generation == generation, port != nil else { return }
-            tell(.information, "its memory is read, and kept")
+            tell(.information, "its memory was read and is kept on the device")
             rest(Self.meterRest)
         }
     }
 
     private func fail(_ failure: MeterFailure) {
-        if failure != .silent { tell(.warning, "nothing of it was taken: \(failure.text)") }
+        if failure != .silent { tell(.warning, "nothing was imported: \(failure.text)") }
         rest(failure == .silent ? Self.silenceRest : Self.meterRest)
     }
 

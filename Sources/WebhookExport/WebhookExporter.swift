@@ -50,7 +50,7 @@ public final class WebhookExporter: Exporter {
             }
             self.form = form
             guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.utf8.contains(where: { $0 <= 0x20 }) else {
-                throw SettingsFault("url", "an address begins with http:// or https://")
+                throw SettingsFault("url", "the address must begin with http:// or https://")
             }
         }
     }
@@ -90,10 +90,12 @@ public final class WebhookExporter: Exporter {
         var findings = [Finding(.good, settings.url, "answers")]
         if settings.secret == nil {
             findings.append(
-                Finding(.warning, settings.url, "nothing is signed: whoever knows the address can post there (key 'secret')"))
+                Finding(
+                    .warning, settings.url,
+                    "requests are not signed, and anyone who knows the address can post to it (key 'secret')"))
         }
         if settings.url.hasPrefix("http://") {
-            findings.append(Finding(.warning, settings.url, "readings go there in the open; https:// hides them"))
+            findings.append(Finding(.warning, settings.url, "readings are sent unencrypted: use https://"))
         }
         return findings
     }

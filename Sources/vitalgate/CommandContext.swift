@@ -41,9 +41,15 @@ struct CommandContext {
         return kind
     }
 
-    /// A type by its id or HealthKit's identifier.
+    /// A type by its id, HealthKit's identifier, display name or short name.
     func type(_ name: String) throws -> SampleType {
         if let type = SampleType(name) { return type }
+        let named = SampleType.named(name)
+        if named.count == 1 { return named[0] }
+        if named.count > 1 {
+            let candidates = named.map { "\($0.id) (\($0.displayName))" }.joined(separator: ", ")
+            throw invocation.invalid("TYPE", value: name, expected: "one of \(candidates)")
+        }
         throw invocation.invalid(
             "TYPE", value: name,
             expected: "a type of samples (see 'vitalgate types')"
@@ -52,8 +58,10 @@ struct CommandContext {
 
     /// Several types, separated by commas. The error names all unknown ones.
     func types(_ names: String) throws -> [SampleType] {
+        // A display name may contain a comma.
+        if SampleType.named(names).count == 1 { return [try type(names)] }
         let words = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        let unknown = words.filter { SampleType($0) == nil }
+        let unknown = words.filter { SampleType($0) == nil && SampleType.named($0).isEmpty }
         if unknown.count > 1 {
             let meant = unknown.map { word in
                 TypeSuggestion.nearest(to: word).map { "\($0) instead of '\(word)'" } ?? "another type instead of '\(word)'"
@@ -111,7 +119,8 @@ struct CommandContext {
     func condition(for types: Set<SampleType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
         guard let text = invocation.string("--where") else { return nil }
         let condition = try SamplePredicate(
-            text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) })
+            text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) },
+            type: { SampleType($0) ?? SampleType.only(named: $0) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }

@@ -27,7 +27,8 @@ enum Program {
             (
                 "Data",
                 [
-                    AddCommand.self, DeleteCommand.self, RestoreCommand.self, ChangesCommand.self, RingsCommand.self,
+                    AddCommand.self, DeleteCommand.self, DeletedCommand.self, RestoreCommand.self, ChangesCommand.self,
+                    RingsCommand.self,
                     MedicationsCommand.self,
                     TypesCommand.self, UnitCommand.self,
                 ]

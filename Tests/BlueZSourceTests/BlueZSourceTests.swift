@@ -284,7 +284,7 @@ import Testing
         #expect(bench.bluez.count("Connect") == 0)
     }
 
-    /// A device that puts readings in place of a company number: BlueZ keeps the old entries, and only new ones are arrivals.
+    /// A device that sends readings instead of a company number: BlueZ keeps the old entries, and only new ones are arrivals.
     @Test func advertisementsUnderAnyCompany() throws {
         let bench = try Bench()
         let path = ScriptedBlueZ.path("A4:C1:38:00:00:01")

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BlueZSource
 
-/// What is received from a device that was not adopted, through a bluetoothd on a private bus.
+/// Data received from a device that was not adopted, through a bluetoothd on a private bus.
 @Suite(.serialized) struct SurveyTests {
     static let scale = "C0:01:02:03:04:09"
 

@@ -4,61 +4,61 @@ import Testing
 @Suite struct RefusalTests {
     /// A part of the immunization, its replacement, and the reason.
     static let structure: [(String, String, String)] = [
-        (#""vaccineCode":"#, #""vaccinecode":"#, "Immunization.vaccinecode: is no element of it, as R4 has it"),
-        (#""status":"completed","#, "", "Immunization.status: is missing, as R4 has it"),
-        (#""completed""#, #""done""#, "Immunization.status: is no code of its list, as R4 has it"),
-        (#""completed""#, "1", "Immunization.status: is not a text, as R4 has it"),
+        (#""vaccineCode":"#, #""vaccinecode":"#, "Immunization.vaccinecode: is not an element of it (R4)"),
+        (#""status":"completed","#, "", "Immunization.status: is missing (R4)"),
+        (#""completed""#, #""done""#, "Immunization.status: is not a code of its list (R4)"),
+        (#""completed""#, "1", "Immunization.status: is not a text (R4)"),
         (
             #""2012-05-15""#, #""2012-02-30""#,
-            "Immunization.occurrenceDateTime: is not a date, or a time with a zone, as R4 has it"
+            "Immunization.occurrenceDateTime: is not a date, or a time with a zone (R4)"
         ),
         (
             #""2012-05-15""#, #""2012-05-15T08:00:00""#,
-            "Immunization.occurrenceDateTime: is not a date, or a time with a zone, as R4 has it"
+            "Immunization.occurrenceDateTime: is not a date, or a time with a zone (R4)"
         ),
         (
             #""Patient/1""#, #""Peter""#,
-            "Immunization.patient.reference: is not a reference (Type/id, #id or a URI), as R4 has it"
+            "Immunization.patient.reference: is not a reference (Type/id, #id or a URI) (R4)"
         ),
-        (#""Patient/1""#, #""Device/1""#, "Immunization.patient.reference: refers to a resource of another type, as R4 has it"),
+        (#""Patient/1""#, #""Device/1""#, "Immunization.patient.reference: refers to a resource of another type (R4)"),
         (
             #""Patient/1""#, ##""#p""##,
-            "Immunization.patient.reference: refers to a contained resource that is not there, as R4 has it"
+            "Immunization.patient.reference: refers to a contained resource that is not there (R4)"
         ),
-        (#"{"reference":"Patient/1"}"#, "[]", "Immunization.patient: is not an object, as R4 has it"),
-        (#"{"reference":"Patient/1"}"#, "{}", "Immunization.patient: is empty, as R4 has it"),
-        (#""code":"94""#, #""code":"""#, "Immunization.vaccineCode.coding[0].code: is empty, as R4 has it"),
-        (#""code":"94""#, #""code":" 94""#, "Immunization.vaccineCode.coding[0].code: is not a code, as R4 has it"),
+        (#"{"reference":"Patient/1"}"#, "[]", "Immunization.patient: is not an object (R4)"),
+        (#"{"reference":"Patient/1"}"#, "{}", "Immunization.patient: is empty (R4)"),
+        (#""code":"94""#, #""code":"""#, "Immunization.vaccineCode.coding[0].code: is empty (R4)"),
+        (#""code":"94""#, #""code":" 94""#, "Immunization.vaccineCode.coding[0].code: is not a code (R4)"),
         (
             #""code":"94""#, #""userSelected":"yes""#,
-            "Immunization.vaccineCode.coding[0].userSelected: is not true or false, as R4 has it"
+            "Immunization.vaccineCode.coding[0].userSelected: is not true or false (R4)"
         ),
         (
             #""id":"imm-1""#, #""id":"imm-1","extension":[{"url":"http://a.b/c"}]"#,
-            "Immunization.extension[0]: has neither a value nor extensions, as R4 has it"
+            "Immunization.extension[0]: has neither a value nor extensions (R4)"
         ),
         (
             #""id":"imm-1""#, #""id":"imm-1","extension":[{"valueString":"a"}]"#,
-            "Immunization.extension[0].url: is missing, as R4 has it"
+            "Immunization.extension[0].url: is missing (R4)"
         ),
         (
             #""id":"imm-1""#, #""id":"imm-1","occurrenceString":"in May""#,
-            "Immunization.occurrence[x]: stands there in two types, as R4 has it"
+            "Immunization.occurrence[x]: is present in two types (R4)"
         ),
         (
             #""id":"imm-1""#, #""id":"imm-1","contained":[{"resourceType":"Nothing","id":"a"}]"#,
-            "Immunization.contained[0].resourceType: is no resource type of FHIR, as R4 has it"
+            "Immunization.contained[0].resourceType: is not a resource type of FHIR (R4)"
         ),
-        (#""id":"imm-1""#, #""id":"imm 1""#, "Immunization.id: is not an id of letters, digits, - and ., as R4 has it"),
+        (#""id":"imm-1""#, #""id":"imm 1""#, "Immunization.id: is not an id of letters, digits, - and . (R4)"),
         (
             #""id":"imm-1""#, #""id":"1","meta":{"lastUpdated":"2020-01-01"}"#,
-            "Immunization.meta.lastUpdated: is not an instant (YYYY-MM-DDThh:mm:ss with a zone), as R4 has it"
+            "Immunization.meta.lastUpdated: is not an instant (YYYY-MM-DDThh:mm:ss with a zone) (R4)"
         ),
         (
             #""id":"imm-1""#, #""id":"1","meta":{"lastUpdated":"2030-01-01T00:00:00Z"}"#,
-            "Immunization.meta.lastUpdated: lies in the future"
+            "Immunization.meta.lastUpdated: is in the future"
         ),
-        (#""Immunization""#, #""Imunization""#, "resourceType: is no resource type of FHIR"),
+        (#""Immunization""#, #""Imunization""#, "resourceType: is not a resource type of FHIR"),
         (#""resourceType":"Immunization","#, "", "resourceType: is missing"),
     ]
 
@@ -69,26 +69,26 @@ import Testing
 
     /// The same for invalid JSON, and for JSON that is not a resource.
     static let json: [(String, String, String)] = [
-        ("6.30", "6.", "Observation.valueQuantity.value: a number has no digit behind its point (octet +2)"),
-        ("6.30", "NaN", "Observation.valueQuantity.value: it is not JSON (octet +0)"),
-        ("6.30", "Infinity", "Observation.valueQuantity.value: it is not JSON (octet +0)"),
-        ("6.30", "06.3", "Observation.valueQuantity.value: it is not JSON (octet +0)"),
-        ("6.30", "+6", "Observation.valueQuantity.value: it is not JSON (octet +0)"),
-        ("6.30", "1e", "Observation.valueQuantity.value: a number has no digit in its exponent (octet +2)"),
+        ("6.30", "6.", "Observation.valueQuantity.value: a number has no digit after its point (byte +2)"),
+        ("6.30", "NaN", "Observation.valueQuantity.value: it is not JSON (byte +0)"),
+        ("6.30", "Infinity", "Observation.valueQuantity.value: it is not JSON (byte +0)"),
+        ("6.30", "06.3", "Observation.valueQuantity.value: it is not JSON (byte +0)"),
+        ("6.30", "+6", "Observation.valueQuantity.value: it is not JSON (byte +0)"),
+        ("6.30", "1e", "Observation.valueQuantity.value: a number has no digit in its exponent (byte +2)"),
         (
             "6.30", "1" + String(repeating: "0", count: 200),
-            "Observation.valueQuantity.value: has more than 128 digits, as R4 has it"
+            "Observation.valueQuantity.value: has more than 128 digits (R4)"
         ),
-        ("6.30", "6.3,\"value\":6.3", "Observation.valueQuantity.value: stands twice in one object (octet +11)"),
-        ("6.30", "6.3,\"v\\u0061lue\":6.3", "Observation.valueQuantity: a name is written with an escape (octet +16)"),
-        ("6.30", "\"6.30\"", "Observation.valueQuantity.value: is not a number, as R4 has it"),
-        ("Potassium", "Potas\u{1}sium", "Observation.code.coding[0].display: a control character stands in a text (octet +5)"),
-        ("Potassium", "\\ud800", "Observation.code.coding[0].display: a text has half a character (octet +0)"),
-        ("Potassium", "\\x", "Observation.code.coding[0].display: a text has an escape that JSON does not know (octet +0)"),
+        ("6.30", "6.3,\"value\":6.3", "Observation.valueQuantity.value: occurs twice in one object (byte +11)"),
+        ("6.30", "6.3,\"v\\u0061lue\":6.3", "Observation.valueQuantity: a name is written with an escape (byte +16)"),
+        ("6.30", "\"6.30\"", "Observation.valueQuantity.value: is not a number (R4)"),
+        ("Potassium", "Potas\u{1}sium", "Observation.code.coding[0].display: a text contains a control character (byte +5)"),
+        ("Potassium", "\\ud800", "Observation.code.coding[0].display: a text has half a character (byte +0)"),
+        ("Potassium", "\\x", "Observation.code.coding[0].display: a text has an escape that JSON does not know (byte +0)"),
         (
             "6.30", String(repeating: "[", count: 10_000) + String(repeating: "]", count: 10_000),
             "Observation.valueQuantity.value" + String(repeating: "[0]", count: 62)
-                + ": it is nested more than 64 levels deep (octet +62)"
+                + ": it is nested more than 64 levels deep (byte +62)"
         ),
     ]
 
@@ -98,7 +98,7 @@ import Testing
         let text = Resources.observation
         let start = text.utf8.distance(from: text.startIndex, to: try #require(text.firstRange(of: old)).lowerBound)
         var expected = reason
-        for offset in 0...100 where reason.contains("(octet +\(offset))") {
+        for offset in 0...100 where reason.contains("(byte +\(offset))") {
             expected = reason.replacing("+\(offset)", with: "\(start + offset)")
         }
         #expect(outcome.text == "refused \(expected)")
@@ -111,7 +111,7 @@ import Testing
             var changed = octets
             changed[place] = wrong
             let outcome = try Outcome(changed)
-            #expect(outcome.readings.isEmpty && outcome.refusals.map(\.reason) == ["it is not UTF-8 (octet \(place))"])
+            #expect(outcome.readings.isEmpty && outcome.refusals.map(\.reason) == ["it is not UTF-8 (byte \(place))"])
         }
     }
 
@@ -119,7 +119,7 @@ import Testing
         let names = (0..<200).map { "\"n\($0)\":1" } + ["\"n7\":2"]
         let outcome = try Outcome("{\"resourceType\":\"Patient\",\"a\":{\(names.joined(separator: ","))}}")
         #expect(outcome.readings.isEmpty && outcome.refusals.count == 1)
-        #expect(outcome.refusals.first?.reason.contains("a name stands twice in one object") == true)
+        #expect(outcome.refusals.first?.reason.contains("an object has the same name twice") == true)
     }
 
     @Test func tooManyValuesAreRefused() throws {

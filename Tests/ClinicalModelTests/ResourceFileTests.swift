@@ -17,7 +17,7 @@ import Testing
         #expect(outcome.refusals.map(\.place) == [2, 5, 6, 7].map { Place(.line, $0) })
         #expect(
             outcome.refusals.map(\.reason) == [
-                "it ends early", "it is no JSON object", "it is not JSON", "resourceType: is missing",
+                "it ends early", "it is not a JSON object", "it is not JSON", "resourceType: is missing",
             ])
         #expect(outcome.failure == nil)
     }

@@ -43,7 +43,7 @@ import Testing
         target.meddle { $0.removeAll() }
         (target.identity, target.mark) = ("another", nil)
         let run = try test.run(target)
-        try expectStopped(run, "another one under the same name")
+        try expectStopped(run, "another one with the same name")
         // The user confirms the change.
         #expect(try comparison().repair().differences == TargetDifferences(missing: 30))
         try test.add([try test.sample(99, at: 500)])
@@ -73,7 +73,7 @@ import Testing
         try test.finish(run)
         target.meddle { $0 = samples }
         target.mark = wholly ? nil : mark
-        try expectStopped(try test.run(target), wholly ? "it has forgotten" : "put back from a copy")
+        try expectStopped(try test.run(target), wholly ? "it no longer contains" : "restored from a backup")
         #expect(try comparison().repair().differences == TargetDifferences(equal: 30, missing: 1))
         try test.finish(try test.run(target))
         #expect(try target.samples == test.contents())
@@ -90,7 +90,7 @@ import Testing
         target.mark = mark
         try test.add([try test.sample(98, at: 501)])
         guard case .wait = try run.step() else { return #expect(Bool(false), "it went on") }
-        try expectStopped(run, "put back from a copy")
+        try expectStopped(run, "restored from a backup")
     }
 
     /// A store that was put back, and a copy with the same fingerprint: the target has changes that it never made.
@@ -129,7 +129,7 @@ import Testing
     @Test func aCopyOfTheStore() throws {
         try test.finish(try test.run(target, settings("one")))
         let run = try test.run(target, settings("two"))
-        try expectStopped(run, "the same store feeds it from 'one', and this is 'two'")
+        try expectStopped(run, "the same store sends to it from 'one', and this is 'two'")
         #expect(throws: DeliveryError.self) { try comparison(settings("two")).repair() }
         // The first one continues.
         try test.add([try test.sample(99, at: 500)])
@@ -158,21 +158,22 @@ import Testing
     /// A hub that is gone does not block its successor. If it returns, it is refused.
     @Test func aClaimExpires() throws {
         try test.finish(try run("one", day: 0))
-        try expectStopped(try run("two", day: 30), "the same store feeds it from 'one', and this is 'two'")
+        try expectStopped(try run("two", day: 30), "the same store sends to it from 'one', and this is 'two'")
         try test.add([try test.sample(99, at: 500)])
         try test.finish(try run("two", day: 31))
         #expect(try target.samples == test.contents())
-        try expectStopped(try run("one", day: 32), "the same store feeds it from 'two', and this is 'one'")
+        try expectStopped(try run("one", day: 32), "the same store sends to it from 'two', and this is 'one'")
     }
 
     /// A clock that is not set, such as one that starts in 1970 or runs ahead, neither ends a claim nor dates one.
     @Test func aClockThatIsNotSetEndsNoClaim() throws {
         try test.finish(try run("one", day: 0))
-        try expectStopped(try run("two", day: 3000, isClockSet: false), "the same store feeds it from 'one', and this is 'two'")
+        try expectStopped(
+            try run("two", day: 3000, isClockSet: false), "the same store sends to it from 'one', and this is 'two'")
         try test.add([try test.sample(99, at: 500)])
         try test.finish(try run("one", day: -20_000, isClockSet: false))
         #expect(target.mark?.time == nil)
-        try expectStopped(try run("two", day: 400), "the same store feeds it from 'one', and this is 'two'")
+        try expectStopped(try run("two", day: 400), "the same store sends to it from 'one', and this is 'two'")
         // Once it is set, the claim is dated, and expires.
         try test.add([try test.sample(98, at: 600)])
         try test.finish(try run("one", day: 2))
@@ -191,7 +192,7 @@ import Testing
         #expect(target.mark == mark)
         clock.day = 20
         #expect(try first.step() == .upToDate(again: .seconds(86_400)))
-        try expectStopped(try run("two", day: 40), "the same store feeds it from 'one', and this is 'two'")
+        try expectStopped(try run("two", day: 40), "the same store sends to it from 'one', and this is 'two'")
     }
 
     /// A target that was known by its address and now reports an identity is the same target.

@@ -71,7 +71,7 @@ import Testing
         var forged = try bytes("household.btsnoop")
         forged[15] = 0xEB
         let error = #expect(throws: SourceError.self) { try events(forged) }
-        #expect(error?.reason.hasSuffix("its packets are of kind 1003; 1001, 1002 and 2001 are read") == true)
+        #expect(error?.reason.hasSuffix("its packets are of kind 1003, but only 1001, 1002 and 2001 are supported") == true)
         forged = try bytes("household.btsnoop")
         // No packet is of 4 GB, and nothing is set aside for one.
         for index in 16..<24 { forged[index] = 0xFF }

@@ -46,6 +46,16 @@ import Testing
         #expect(try values("/v1/samples?subject=22222222-2222-4333-8444-555555555555") == [])
     }
 
+    /// The names of types are those of the command line.
+    @Test func typesByDisplayName() throws {
+        #expect(try values("/v1/samples?types=Heart%20Rate") == [60, 70, 80, 90])
+        #expect(try values("/v1/samples?types=pulse,steps").count == 6)
+        #expect(try values("/v1/samples?where=type+=+steps") == [20, 30])
+        let ambiguous = try served.get("/v1/samples?types=energy")
+        #expect(ambiguous.status == 400 && ambiguous.text.contains("activeEnergyBurned, basalEnergyBurned"))
+        #expect(try served.get("/v1/samples?types=nosuch").status == 400)
+    }
+
     @Test func theFormsSayTheSame() throws {
         struct Samples: Codable { var samples: [Row] }
         let json = try served.get("/v1/samples?types=heartRate")

@@ -100,7 +100,7 @@ import Testing
 
     @Test func whatIsNoStretchOfTimeIsRefused() throws {
         for query in [
-            "types=heartRate", "types=heartRate&from=5&to=4", "types=nothing&from=1&to=2", "types=workout&from=1&to=2",
+            "types=heartRate&from=5", "types=heartRate&from=5&to=4", "types=nothing&from=1&to=2", "types=workout&from=1&to=2",
             "types=heartRate&from=1&to=9000000000000000000", "types=heartRate&from=-9223372036854775808&to=9223372036854775807",
             "types=heartRate&from=-9223372036854775808&to=-9223372036854775807", "types=a,b,c,d,e&from=1&to=2", "from=1&to=2",
         ] {

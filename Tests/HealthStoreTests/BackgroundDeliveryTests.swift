@@ -217,7 +217,7 @@ import Testing
         #expect(await BackgroundDelivery.Receiver.command(["true"]).take([10], within: .seconds(5)) == nil)
     }
 
-    /// A receiver is told to begin again if the store was restored from a backup.
+    /// A receiver must begin again if the store was restored from a backup.
     @Test func aRestoredStoreIsToldOf() async throws {
         let delivery = try BackgroundDelivery(name: "restored", receiver: listener)
         try await store.save(TestHealth.steps(1, 60))

@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [
         ("{ hub: { readingsPerSecond: 0 } }", "'hub.readingsPerSecond': expected a whole number from 1 to 1000"),
         ("{ hub: { readingsPerSecond: 'a' } }", "'hub.readingsPerSecond': expected a number"),
-        ("{ hub: { inbox: 'x' } }", "'hub.inbox': a folder's path begins with / or ~/"),
+        ("{ hub: { inbox: 'x' } }", "'hub.inbox': the folder's path must begin with / or ~/"),
         (
             "{ hub: { foo: 1 } }",
             "'hub.foo': unknown key, expected one of inbox, sources, readingsPerSecond, commitEvery, heartbeats"

@@ -54,7 +54,7 @@ import Testing
         return found.sorted()
     }
 
-    /// - Parameter grows: whether the format does not tell a shorter recording from a cut one, so that the longer one replaces it.
+    /// - Parameter grows: whether a shorter recording cannot be distinguished from a cut one, so that the longer one replaces it.
     private func checkCuts(_ octets: [UInt8], _ name: String, every step: Int = 1, grows: Bool = false) throws {
         let alone = try store("alone.db")
         try #require(try add(octets, as: name, to: alone) != nil)

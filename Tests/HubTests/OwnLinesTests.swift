@@ -226,18 +226,18 @@ import Testing
         ("{\"type\":\"heartRate\",\"start\":\"2026-11-20T08:00:00Z\",\"value\":60}", "unit: it is missing"),
         (
             "{\"type\":\"heartRate\",\"start\":\"2026-11-20T08:00:00Z\",\"value\":\"60\",\"unit\":\"/min\"}",
-            "value: it is no number"
+            "value: it is not a number"
         ),
         (
             "{\"type\":\"heartRate\",\"start\":\"2026-11-20T08:00:00Z\",\"value\":60,\"unit\":\"/min\",\"original\":{\"value\":\"61\",\"unit\":\"/min\"}}",
-            "value: it is not what"
+            "value: it differs from"
         ),
         ("{\"type\":\"stateOfMind\",\"start\":\"2026-11-20T08:00:00Z\",\"valence\":0}", "stateOfMindKind"),
         (
             "{\"type\":\"stateOfMind\",\"start\":\"2026-11-20T08:00:00Z\",\"valence\":0,\"stateOfMindKind\":\"dailyMood\",\"labels\":[\"blue\"]}",
             "labels"
         ),
-        ("{\"type\":\"gad7\",\"start\":\"2026-11-20T08:00:00Z\",\"answers\":[0,1]}", "answers: there have to be 7"),
+        ("{\"type\":\"gad7\",\"start\":\"2026-11-20T08:00:00Z\",\"answers\":[0,1]}", "answers: there must be 7"),
         ("{\"type\":\"workoutRoute\",\"start\":\"2026-11-20T08:00:00Z\"}", "body: it is missing"),
         ("{\"type\":\"heartRate\",\"start\":\"2026-11-20T08:00:00Z\",\"end\":\"2026-11-20T07:00:00Z\"}", "end:"),
         (

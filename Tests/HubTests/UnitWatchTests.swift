@@ -6,7 +6,7 @@ import Testing
 @testable import Hub
 @testable import SampleStore
 
-/// What a hub notices while readings arrive.
+/// Warnings of a hub about units while readings arrive.
 @Suite struct UnitWatchTests {
     /// A Temperature Measurement of 2A1C without a time, in tenths. The first bit of the flags means °F.
     private func temperature(_ tenths: UInt16, isFahrenheit: Bool) -> [UInt8] {

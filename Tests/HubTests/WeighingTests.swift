@@ -25,7 +25,7 @@ import Testing
         #expect(account.stored == 70_000)
         let nobodys = try story.samples(.bodyMass).filter { $0.origin.subject == Origin.unassigned }
         #expect(nobodys.map(\.value) == [15.2, 15.2, 15.2])
-        #expect(account.notes.contains { $0.hasPrefix("3 weighings are nobody's") && $0.contains("devices assign") })
+        #expect(account.notes.contains { $0.hasPrefix("3 weighings are unassigned") && $0.contains("devices assign") })
         let again = try story.load([FileStoryTests.header] + rows)
         #expect((again.stored, again.duplicate) == (0, 70_000))
         #expect(!again.notes.contains { $0.contains("nobody's") })

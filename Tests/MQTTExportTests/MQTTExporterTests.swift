@@ -305,12 +305,12 @@ import Testing
         }
         var run = try test.run(entered(), settings)
         #expect(try run.step() == .stopped)
-        #expect(run.target.words == "the broker says: Not authorized")
+        #expect(run.target.words == "the broker reports: Not authorized")
         try Data("right\n".utf8).write(to: URL(filePath: secret))
         // In, but Home Assistant's topics are not ours to write.
         run = try test.run(entered(), settings)
         #expect(try run.step() == .stopped)
-        #expect(run.target.words == "the broker says: Not authorized")
+        #expect(run.target.words == "the broker reports: Not authorized")
         try Data("user hub\ntopic readwrite #\n".utf8).write(to: URL(filePath: broker.folder + "/acl"))
         broker.crash()
         try broker.start()

@@ -82,7 +82,7 @@ import Testing
         #expect(output.samples.isEmpty)
         #expect(output.refusals.map(\.reason) == ["it ends before it starts"])
         let future = Self.normalise([[try Self.reading(Self.at("2026-11-20T06:00:00Z", until: "2027-11-20T06:00:00Z"))]])
-        #expect(future.refusals.map(\.reason) == ["the time lies in the future"])
+        #expect(future.refusals.map(\.reason) == ["the time is in the future"])
     }
 
     /// A frame is taken whole or not at all: the good readings of a bad frame are not kept.

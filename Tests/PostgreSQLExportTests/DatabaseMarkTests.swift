@@ -61,7 +61,7 @@ import Testing
         _ = try exporter(other).create()
         let run = try test.run(exporter(other))
         #expect(try run.step() == .stopped)
-        #expect(run.target.words?.contains("another one under the same name") == true)
+        #expect(run.target.words?.contains("another one with the same name") == true)
         #expect(try held(other).isEmpty)
         #expect(try comparison(exporter(other)).repair().differences.missing == 50)
         try test.finish(run)
@@ -100,7 +100,7 @@ import Testing
         try test.add([try test.sample(99, at: 70)])
         let run = try test.run(exporter())
         #expect(try run.step() == .stopped)
-        #expect(run.target.words?.contains("put back from a copy") == true)
+        #expect(run.target.words?.contains("restored from a backup") == true)
         #expect(try comparison(exporter()).repair().differences == TargetDifferences(equal: 49, missing: 11, surplus: 1))
         try test.finish(run)
         #expect(try held() == test.contents())
@@ -393,12 +393,12 @@ import Testing
             ])
     }
 
-    /// Runs the statements of docs/how-to/export-postgresql.md as written.
+    /// Runs the statements of docs/how-to/export-databases.md as written.
     @Test func partitions() throws {
         _ = try exporter().create()
         try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
         try test.finish(try test.run(exporter()))
-        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/how-to/export-postgresql.md")
+        let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/how-to/export-databases.md")
         let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
         let recipe = try #require(text.split(separator: "```").first { $0.contains("PARTITION BY RANGE") })
         try sql(String(recipe.dropFirst(3)).replacing("vitalgate.", with: "\(schema)."))

@@ -50,7 +50,7 @@ import Testing
         let exporter = try exporter()
         #expect(throws: DeliveryError.self) { try exporter.check() }
         #expect(try exporter.create().count == 1)
-        #expect(try exporter.create().first?.text == "is as it has to be")
+        #expect(try exporter.create().first?.text == "is complete")
         #expect(try exporter.check().allSatisfy { $0.weight == .good })
         let samples = try (0..<50).map { try test.sample(60 + $0 % 3, at: $0) }
         try test.add(samples)
@@ -117,7 +117,7 @@ import Testing
         #expect(try held() == test.contents().filter { $0.value != 63 })
         let aside = try test.store.setAside(by: "other")
         #expect(aside.count == 16)
-        #expect(Set(aside.map(\.words)) == ["PostgreSQL does not take a value (SQLSTATE 23514)"])
+        #expect(Set(aside.map(\.words)) == ["PostgreSQL does not accept a value (SQLSTATE 23514)"])
         _ = try sql("ALTER TABLE \(schema).sample DROP CONSTRAINT sample_value_check")
         _ = try test.store.retry([], of: "other")
         try test.finish(run)

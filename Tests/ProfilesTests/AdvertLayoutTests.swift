@@ -183,10 +183,10 @@ import Wire
     @Test(arguments: [
         (#"{ name: "a", type: "u8", unit: "kg", scale: "1/3" }"#, "a scale is"),
         (#"{ name: "a", type: "u8", unit: "kg", scale: "1/0", digits: 2 }"#, "a scale is"),
-        (#"{ name: "a", type: "u8", unit: "kg", add: "x" }"#, "what is added"),
+        (#"{ name: "a", type: "u8", unit: "kg", add: "x" }"#, "the added number"),
         (#"{ name: "a", type: "f32", unit: "kg" }, { name: "b", of: "a", divide: 10 }"#, "whole number"),
         (#"{ name: "a", type: "u8" }, { name: "b", of: "a", divide: 1 }"#, "must be from 2"),
-        (#"{ left: {} }"#, "at least one field"), (#"{ left: { "300": "x" } }, { name: "a", type: "u8" }"#, "255 at most"),
+        (#"{ left: {} }"#, "at least one field"), (#"{ left: { "300": "x" } }, { name: "a", type: "u8" }"#, "at most 255"),
         (#"{ is: "A" }, { name: "a", type: "u8" }"#, "two hexadecimal digits"),
         (#"{ masked: "" }, { name: "a", type: "u8" }"#, "two hexadecimal digits"),
         (#"{ sealed: "rot13" }, { name: "a", type: "u8" }"#, "must be one of"),

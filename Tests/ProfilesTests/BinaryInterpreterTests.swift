@@ -59,7 +59,7 @@ struct FixedGenerator: RandomNumberGenerator {
             _ = try Self.interpret(interpreter, "02780050005D00E9070101003C00")
             Issue.record("taken")
         } catch let refusal as Refusal {
-            #expect(refusal.reason == "timestamp is no date and time (at octet 7)")
+            #expect(refusal.reason == "timestamp is not a date and time (at byte 7)")
             #expect(refusal.place == Place(.record, 7))
         }
     }

@@ -74,7 +74,7 @@ import Wire
         let channels = (0..<257).map { "{channel:'gatt:\($0)'}" }.joined(separator: ",")
         let text = "{id:'test',name:'Test',version:'1',channels:[\(channels)]}"
         let error = #expect(throws: ProfileErrors.self) { try Profile(json5: Array(text.utf8), file: "test.json5") }
-        #expect(error?.problems.contains { $0.message == "a profile has 256 channels at most" } == true)
+        #expect(error?.problems.contains { $0.message == "a profile has at most 256 channels" } == true)
     }
 
     /// A pipe without a writer, a folder, and an endless file are not profiles, and the program does not wait for them.
@@ -86,7 +86,8 @@ import Wire
         try #require(symlink("/dev/zero", folder.path + "/zero.json5") == 0)
         try Data(repeating: UInt8(ascii: " "), count: 2 << 20).write(to: URL(filePath: folder.path + "/large.json5"))
         for (name, words) in [
-            ("pipe", "no plain file"), ("folder", "no plain file"), ("zero", "no plain file"), ("large", "longer than"),
+            ("pipe", "not a regular file"), ("folder", "not a regular file"), ("zero", "not a regular file"),
+            ("large", "longer than"),
         ] {
             let error = #expect(throws: ProfileErrors.self) {
                 try ProfileLibrary.check(file: folder.path + "/\(name).json5")

@@ -64,7 +64,7 @@ struct Account {
         #expect(account.samples.count == 1)
         #expect(account.refused[2]?.contains("1971") == true)
         #expect(account.refused[3]?.contains("future") == true)
-        #expect(account.refused[4]?.contains("Time is no date and time") == true)
+        #expect(account.refused[4]?.contains("Time is not a date and time") == true)
     }
 
     @Test func localTimesInGapAndOverlap() throws {
@@ -136,11 +136,13 @@ struct Account {
             readings: "{ column: \"value\", type: \"bodyMass\", unit: { assume: \"kg\", instead: \"[lb_av]\" } }")
         let text = "Time,Weight\n2026-01-01T08:00:00,145\n"
         #expect(
-            try Account(assuming, text).notes == ["Weight is read as kg: the file does not say; --unit Weight=[lb_av] changes it"]
+            try Account(assuming, text).notes == [
+                "Weight is read as kg, because the file has no unit: use --unit Weight=[lb_av] to change it"
+            ]
         )
         let pounds = try Account(assuming, text, options: InterpreterOptions(units: ["WEIGHT": Unit(ucum: "[lb_av]")]))
         #expect(pounds.samples.first?.sample.unit.code == "[lb_av]")
-        #expect(pounds.notes == ["Weight is read as [lb_av], as --unit says"])
+        #expect(pounds.notes == ["Weight is read as [lb_av] (--unit)"])
         for (name, code, part) in [("Height", "cm", "no such column"), ("Weight", "Cel", "cannot be converted")] {
             do {
                 _ = try Account(assuming, text, options: InterpreterOptions(units: [name: Unit(ucum: code)]))

@@ -99,11 +99,11 @@ import Wire
         for (path, part) in [
             ("channels[0].layout[0].bits", "'b' lies outside"), ("channels[0].layout[0].show", "no bit 'c'"),
             ("channels[0].layout[1].type", "a type is"), ("channels[0].layout[2].when", "'z'"),
-            ("channels[0].layout[3].scale", "a scale is"), ("channels[0].layout[4]", "says what the field is"),
-            ("channels[0].layout[5].wibble", "no such key"), ("channels[0].layout[6].of", "no field 'q'"),
+            ("channels[0].layout[3].scale", "a scale is"), ("channels[0].layout[4]", "a field needs one of"),
+            ("channels[0].layout[5].wibble", "unknown key"), ("channels[0].layout[6].of", "no field 'q'"),
             ("channels[0].layout[7]", "name is missing"), ("channels[0].layout[8].either", "last alternative"),
             ("channels[0].readings[0].field", "no field 'q'"), ("channels[0].readings[1]", "heartRate"),
-            ("channels[0].readings[2].type", "no quantity type"), ("channels[0].readings[3]", "no unit of UCUM"),
+            ("channels[0].readings[2].type", "a quantity type"), ("channels[0].readings[3]", "no UCUM unit"),
             ("channels[0].time.field", "no field 't'"), ("channels[0].metadata.k.field", "a map needs an enumeration"),
             ("channels[0].skip[0]", "when or as"),
         ] {

@@ -66,10 +66,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"cases: { deep: "asleepDeep""#, #"cases: { deep: "asleepDeeep""#, "'asleepDeeep' is no case of sleepAnalysis"),
+        (#"cases: { deep: "asleepDeep""#, #"cases: { deep: "asleepDeeep""#, "'asleepDeeep' is not a case of sleepAnalysis"),
         (#"type: "sleepAnalysis""#, #"type: "sleepAnalysis", unit: "kg""#, "sleepAnalysis has none"),
         (#", cases: { deep: "asleepDeep", awake: "awake" }"#, "", "cases is missing"),
-        (#"type: "sleepAnalysis""#, #"type: "bloodPressure""#, "a row makes quantities, categories and workouts"),
+        (#"type: "sleepAnalysis""#, #"type: "bloodPressure""#, "a row can contain quantities, categories and workouts"),
         (#"type: "sleepAnalysis""#, #"type: "bodyMass", unit: "kg""#, "a quantity has none"),
         (#"awake: "awake" }"#, #"awake: "awake" }, figures: [{}]"#, "only a workout has figures"),
     ]) func saysWhatIsWrong(_ part: String, _ instead: String, _ reason: String) throws {

@@ -38,9 +38,9 @@ func profile(
                 more: "wibble: 1")
         }
         for (path, part) in [
-            ("channels[0].wibble", "no such key"), ("channels[0].times[0].zon", "no such key"),
+            ("channels[0].wibble", "unknown key"), ("channels[0].times[0].zon", "unknown key"),
             ("channels[0].times[0].columns", "no column 'tim'"),
-            ("channels[0].times[0].patterns", "a date alone is no time"), ("channels[0].readings[0].type", "no quantity type"),
+            ("channels[0].times[0].patterns", "a date alone is not a time"), ("channels[0].readings[0].type", "a quantity type"),
             ("channels[0].readings[1].unit", "bodyMass"),
         ] {
             #expect(found.contains { $0.hasPrefix(path) && $0.contains(part) }, "\(path): \(found)")
@@ -49,7 +49,7 @@ func profile(
 
     @Test(arguments: [
         ("", "not JSON5"), ("{", "not JSON5"), ("[]", "an object is expected"), ("{}", "id is missing"),
-        (#"{id: "A b", name: "", version: "", channels: []}"#, "small letters"),
+        (#"{id: "A b", name: "", version: "", channels: []}"#, "lower-case letters"),
         (#"{id: 7, name: "", version: "", channels: []}"#, "a text is expected"),
         (#"{id: "a", name: "", version: "", channels: [7]}"#, "a channel is an object"),
     ])
@@ -85,7 +85,7 @@ func profile(
         let library = ProfileLibrary([try profile()])
         for (text, seen) in [
             ("When;Mass\n2026-01-01;81\n", "2 columns between ';': When, Mass"),
-            ("2026-01-01,81.25\n", "2 columns between ',', and its first line is no header"),
+            ("2026-01-01,81.25\n", "2 columns between ',', and its first line is not a header"),
             ("hello\n", "its first line has no"), ("[{\"a\": 1}]", "it is JSON"), ("<a/>", "it is XML"),
         ] {
             do {

@@ -88,7 +88,7 @@ import Wire
         #expect(readings.map(\.ordinal) == [0, 1])
     }
 
-    /// Random bytes in place of a line are refused or read and never crash, and the place is in the line.
+    /// Random bytes instead of a line are refused or read and never crash, and the place is in the line.
     @Test func damagedLinesAreRefused() throws {
         var generator = SeededGenerator(seed: 11)
         for channel in shippedLibrary.binaryChannels where channel.hasPrefix("serial:") {

@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    /// A replaced version was not deleted by a user: it returns only in place of its successor.
+    /// A replaced version was not deleted by a user: it returns only instead of its successor.
     @Test func aReplacedVersionIsNotRestoredBesideItsSuccessor() throws {
         try TestStore.with { test in
             let versions = try (1...2).map { try Self.record("\(70 + $0)", $0) }

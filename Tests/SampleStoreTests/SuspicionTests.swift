@@ -1,5 +1,6 @@
 import HealthModel
 import Pipeline
+import PipelineTesting
 import Testing
 
 @testable import SampleStore
@@ -84,5 +85,47 @@ import Testing
             #expect(found.map(\.stretch.count) == [50])
             #expect(found.map(\.explanations) == [[.unit]])
         }
+    }
+
+    /// Known suspicions that are brought up to date after changes anywhere equal those of a search of everything.
+    @Test(arguments: 1...12) func knownSuspicionsFollowChanges(seed: UInt64) throws {
+        try TestStore.with { test in
+            var random = SeededGenerator(seed: seed)
+            let makers = try ["own", "other"].map { try SampleMaker(.bodyTemperature, source: $0) }
+            let weights = try SampleMaker(.bodyMass, source: "scale")
+            var (known, kept, end) = (KnownSuspicions(), [GatedSample](), 0)
+            for _ in 0..<25 {
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0..<6:
+                    // Mostly at the end. The grid is coarse, so that starts are equal.
+                    let start = Bool.random(using: &random) ? end : Int.random(in: 0...end, using: &random)
+                    let (isWrong, maker) = (Bool.random(using: &random), makers.randomElement(using: &random) ?? weights)
+                    let count = Int.random(in: 1...25, using: &random)
+                    let batch = try (start..<start + count).map {
+                        try maker(isWrong ? "98.\($0 % 7)" : "36.\($0 % 9)", at: Double($0) * 86_400)
+                    }
+                    try test.keep(batch)
+                    kept += batch
+                    end = max(end, start + count)
+                case 6: try test.keep([try weights("7\(end % 10)", at: Double(end) * 86_400)])
+                case 7: try test.reopen()
+                default:
+                    let live = Set(try test.identities())
+                    let chosen = kept.filter { live.contains($0.sample.identity) }.randomElement(using: &random)
+                    if let chosen { _ = try test.delete(chosen) }
+                }
+                try test.store.update(&known, of: TestStore.subject, window: 20)
+                let all = try test.store.suspicions(window: 20)
+                #expect(known.all.map(Self.text) == all.map(Self.text))
+            }
+        }
+    }
+
+    private static func text(_ suspicion: Suspicion) -> String {
+        let stretch = suspicion.stretch
+        return """
+            \(suspicion.series.id) \(stretch.from) \(stretch.to) \(stretch.count) \(stretch.taken.code) \(stretch.fits.code) \
+            \(suspicion.explanations) \(suspicion.condition ?? "")
+            """
     }
 }

@@ -96,7 +96,7 @@ import Testing
         }
         bench.turn(until: { bench.source.state(of: meter.pty.path) == "resting" }, meanwhile: { meter.serve() })
         #expect(bench.frames.isEmpty && bench.collections == 0 && meter.commands.count == 3)
-        #expect(bench.notices.last?.text == "nothing of it was taken: the sum of its memory is wrong")
+        #expect(bench.notices.last?.text == "nothing was imported: the sum of its memory is wrong")
         bench.source.stop()
     }
 

@@ -56,7 +56,7 @@ import Wire
             try bench.source.start()
         }
         #expect(second.source.state(of: pty.path) == "busy")
-        #expect(second.notices.map(\.text) == ["another program has this port; waiting until it lets go"])
+        #expect(second.notices.map(\.text) == ["another program uses this port: waiting until it is free"])
         pty.write("one\n")
         first.turn(until: { first.frames == ["one"] })
         #expect(second.frames.isEmpty)

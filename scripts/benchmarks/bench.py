@@ -23,11 +23,12 @@ import page_rows
 import pairs
 import profile_rows
 import stats_rows
+import view_rows
 import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -170,12 +171,12 @@ class Bench:
         ratio, ratio_again, size = rate / rate_peer, rate_again / rate, statistics.median(sizes)
         results = [
             Result(
-                "csv", f"CSV of {thousands(self.rows)} rows: parse to durable, deduplicated", "1x sqlite3 .import", "0.5x",
+                "csv", f"CSV of {thousands(self.rows)} rows: parse to durable, deduplicated", "1.2x sqlite3 .import", "0.8x",
                 f"{thousands(rate)} rows/s", f"{thousands(rate_peer)} rows/s", ratio,
-                work_of(peer) / work_of(first), verdict(ratio >= 1, ratio >= 0.5), times(first, peer)),
+                work_of(peer) / work_of(first), verdict(ratio >= 1.2, ratio >= 0.8), times(first, peer)),
             Result(
-                "again", "the same file again: all duplicates", "1.3x the first time", "", f"{thousands(rate_again)} rows/s",
-                f"{thousands(rate)} rows/s", ratio_again, work_of(first) / work_of(again), verdict(ratio_again >= 1.3),
+                "again", "the same file again: all duplicates", "2x the first time", "", f"{thousands(rate_again)} rows/s",
+                f"{thousands(rate)} rows/s", ratio_again, work_of(first) / work_of(again), verdict(ratio_again >= 2),
                 times(again)),
             Result(
                 "size", "bytes on disk a sample", "<= 45", "", f"{size:.1f}", verdict=verdict(size <= 45),
@@ -334,9 +335,9 @@ class Bench:
         ratio = seconds_peer / seconds
         return [
             Result(
-                "stats", f"daily statistics of a year, {thousands(self.samples)} samples", "< 1 s, 1x plain SQL", "",
+                "stats", f"daily statistics of a year, {thousands(self.samples)} samples", "4x plain SQL", "",
                 f"{seconds:.3f} s", f"{seconds_peer:.3f} s", ratio, work_of(peer) / work_of(ours),
-                verdict(seconds < 1 and ratio >= 1), times(ours, peer))
+                verdict(ratio >= 4), times(ours, peer))
         ]
 
     def same_days(self, ours, peer):
@@ -451,6 +452,7 @@ class Bench:
         add(("feed",), lambda: feed_rows.feed(self))
         add(("profiles",), lambda: profile_rows.profiles(self))
         add(("page",), lambda: page_rows.page(self))
+        add(("views",), lambda: view_rows.views(self))
         add(("api",), lambda: api_rows.api(self))
         for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))

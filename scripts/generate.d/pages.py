@@ -94,7 +94,7 @@ Units are codes of [UCUM](https://ucum.org): `kg`, `[lb_av]` (pounds), `Cel` and
 ## Quantities
 
 A quantity is a number with a unit. *Cumulative* values add up, such as steps. The others have an average: *arithmetic* counts each sample once,
-*temporally weighted* counts by time, and *equivalent continuous level* is the mean power of a sound ([statistics](../how-to/statistics.md#figures)).
+*temporally weighted* counts by time, and *equivalent continuous level* is the mean power of a sound ([statistics](../how-to/query.md#figures)).
 
 | type | name | unit | aggregation | LOINC | |
 |---|---|---|---|---|---|

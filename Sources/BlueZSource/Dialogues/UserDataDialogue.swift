@@ -4,7 +4,7 @@
 ///     request to 2A9F               answer, indicated by 2A9F
 ///     02 <user> <code u16>          20 02 01     consent is given · 05 the code is another · 02 03 04 not possible
 ///     read 2A85 2A8C 2A8E FFF3,     (date of birth, sex, height, activity): written back as they are, after which
-///     write them, 2A99 01 00 00 00  scales of Beurer's tell a body composition that is not all zeros
+///     write them, 2A99 01 00 00 00  scales of Beurer send a body composition that is not all zeros
 ///
 /// A user's data is durable before the next user consents. With several users there are three rounds, so that a person who is weighed
 /// during another user's turn is included. After that the dialogue rests, so that the link does not stay up forever. No user is ever

@@ -47,7 +47,7 @@ public final class DocumentInterpreter: FrameInterpreter {
         do throws(DocumentReader.Problem) {
             read = try DocumentReader.read(octets)
             guard read.root == DocumentReader.root else {
-                throw DocumentReader.Problem(line: 1, reason: "its root element is no ClinicalDocument of HL7's CDA")
+                throw DocumentReader.Problem(line: 1, reason: "its root element is not a ClinicalDocument of HL7's CDA")
             }
             problem = try validate(octets)
         } catch {
@@ -67,7 +67,7 @@ public final class DocumentInterpreter: FrameInterpreter {
     private func validate(_ octets: UnsafeRawBufferPointer) throws(DocumentReader.Problem) -> DocumentReader.Problem? {
         guard let extended = schema.schema(.extended) else {
             throw DocumentReader.Problem(
-                line: 1, reason: "HL7's schema is not here: the folder CDASchema belongs beside the device profiles")
+                line: 1, reason: "HL7's schema is missing: put the folder CDASchema next to the device profiles")
         }
         guard let problem = try DocumentReader.validate(octets, extended) else { return nil }
         guard let normative = schema.schema(.normative), try DocumentReader.validate(octets, normative) == nil else {
@@ -92,7 +92,7 @@ public final class DocumentInterpreter: FrameInterpreter {
         do {
             body = try SampleBody(encoding: document, content: PackedContent(octets))
         } catch {
-            throw Refusal("the document cannot be kept: \(error)", at: frame.place)
+            throw Refusal("the document cannot be stored: \(error)", at: frame.place)
         }
         // The custodian of a document is its source.
         let name = source.isEmpty ? header.custodian : source

@@ -26,13 +26,13 @@ enum DocumentProlog {
                 guard let end = find("-->", rest.dropFirst(4)) else { return "it ends in the middle" }
                 index = end
             } else if rest.starts(with: "<!".utf8) {
-                return "it has a document type declaration, which no clinical document has; entities are never read"
+                return "it has a document type declaration, which clinical documents do not have (entities are never read)"
             } else {
-                return rest[index] == UInt8(ascii: "<") ? nil : "it is no XML"
+                return rest[index] == UInt8(ascii: "<") ? nil : "it is not XML"
             }
         }
         return octets.count > maximumLength && !isWide
-            ? "more than \(maximumLength >> 10) KiB stand before its root element" : "it is empty"
+            ? "more than \(maximumLength >> 10) KiB precede its root element" : "it is empty"
     }
 
     /// The maximum length of the prolog in bytes, longer than comments of real systems.
@@ -55,7 +55,7 @@ enum DocumentProlog {
         let isKnown =
             ["utf-8", "utf8", "us-ascii", "ascii"].contains(name) || name.hasPrefix("iso-8859-") || name.hasPrefix("windows-125")
         guard isKnown || isWide && name.hasPrefix("utf-16") else {
-            return "its encoding is not read: UTF-8, UTF-16, ISO 8859 and Windows' code pages are"
+            return "its encoding is not supported: use UTF-8, UTF-16, ISO 8859 or a Windows code page"
         }
         return nil
     }

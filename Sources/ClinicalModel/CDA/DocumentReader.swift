@@ -50,7 +50,7 @@ struct DocumentReader {
     static func validate(_ octets: UnsafeRawBufferPointer, _ schema: OpaquePointer) throws(Problem) -> Problem? {
         let reader = try parser(octets)
         defer { xmlFreeTextReader(reader) }
-        guard let context = xmlSchemaNewValidCtxt(schema) else { throw Problem(line: 1, reason: "there is no more memory") }
+        guard let context = xmlSchemaNewValidCtxt(schema) else { throw Problem(line: 1, reason: "out of memory") }
         defer { xmlSchemaFreeValidCtxt(context) }
         let problem = ProblemBox()
         vitalgate_xml_listen_validity(context, problem.first)
@@ -68,7 +68,7 @@ struct DocumentReader {
 
     /// Creates a parser without network, DTD and entities, which writes nothing to standard error. Without XML_PARSE_HUGE, nesting and
     /// texts are limited.
-    private static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
+    static func parser(_ octets: UnsafeRawBufferPointer) throws(Problem) -> xmlTextReaderPtr {
         let options = Int32(XML_PARSE_NONET.rawValue | XML_PARSE_NOERROR.rawValue | XML_PARSE_NOWARNING.rawValue)
         guard let start = octets.baseAddress?.assumingMemoryBound(to: CChar.self),
             let reader = xmlReaderForMemory(start, Int32(clamping: octets.count), nil, nil, options)
@@ -114,7 +114,7 @@ struct DocumentReader {
         return nil
     }
 
-    private static func string(_ text: UnsafePointer<xmlChar>?) -> String { text.map { String(cString: $0) } ?? "" }
+    static func string(_ text: UnsafePointer<xmlChar>?) -> String { text.map { String(cString: $0) } ?? "" }
 
     /// The parser's message up to the first name or value.
     private static func form(_ problem: vitalgate_xml_problem) -> String {
@@ -124,10 +124,10 @@ struct DocumentReader {
         return String(text.prefix { $0 != ":" && $0 != "'" && $0 != "\"" && $0 != "`" }.prefix(120)).trimmingBlanks
     }
 
-    /// The schema's message. It names elements, but of values it only says that their form is wrong.
+    /// The schema's message. It names elements, but it contains no values.
     private static func validity(_ problem: vitalgate_xml_problem) -> String {
         let text = message(problem).replacing("{\(namespace)}", with: "").replacing("{urn:hl7-org:sdtc}", with: "sdtc:")
-        guard let colon = text.firstRange(of: ": ") else { return "it is not as the schema demands" }
+        guard let colon = text.firstRange(of: ": ") else { return "it violates the schema" }
         let place = text[..<colon.lowerBound]
         let isOfElements = [
             XML_SCHEMAV_ELEMENT_CONTENT, XML_SCHEMAV_CVC_ELT_1, XML_SCHEMAV_CVC_COMPLEX_TYPE_3_2_1,
@@ -136,7 +136,8 @@ struct DocumentReader {
             Int32($0.rawValue) == problem.code
         }
         let reason =
-            isOfElements ? String(text[colon.upperBound...].prefix(240)) : "The value is not of the type that the schema demands."
+            isOfElements
+            ? String(text[colon.upperBound...].prefix(240)) : "The value does not have the type that the schema requires."
         return "\(place): \(reason)".trimmingBlanks
     }
 

@@ -56,11 +56,11 @@ public final class ClinicalInterpreter: FrameInterpreter {
             room = []
             let tape = try JSONTape(octets, reusing: used)
             defer { room = tape.nodes.count <= Self.keptRoom ? tape.nodes : [] }
-            guard tape.nodes[0].kind == .object else { throw ResourceFault("", "is no resource: not a JSON object") }
+            guard tape.nodes[0].kind == .object else { throw ResourceFault("", "is not a resource: not a JSON object") }
             guard let type = tape.text("resourceType", of: 0) else {
                 throw ResourceFault("resourceType", tape.member("resourceType", of: 0) == nil ? "is missing" : "is not a text")
             }
-            guard ResourceTypes.all.contains(type) else { throw ResourceFault("resourceType", "is no resource type of FHIR") }
+            guard ResourceTypes.all.contains(type) else { throw ResourceFault("resourceType", "is not a resource type of FHIR") }
             switch ClinicalKind(type, tape) {
             case .none(let kind):
                 // Some observations are stored, so an invalid one is rejected instead of skipped.
@@ -102,7 +102,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
                 throw ResourceFault("\(type).meta.lastUpdated", "lies before 1971")
             }
             guard instant.microseconds <= frame.received.microseconds + Calendar.day else {
-                throw ResourceFault("\(type).meta.lastUpdated", "lies in the future")
+                throw ResourceFault("\(type).meta.lastUpdated", "is in the future")
             }
             nominal = instant
         }
@@ -110,7 +110,7 @@ public final class ClinicalInterpreter: FrameInterpreter {
         do throws(ContentError) {
             content = try PackedContent(tape.octets)
         } catch {
-            throw ResourceFault(type, "cannot be kept: \(error)")
+            throw ResourceFault(type, "cannot be stored: \(error)")
         }
         return Reading(
             origin: origin(sampleType, source), numeral: Numeral(coefficient: 0), unit: .one,

@@ -55,7 +55,7 @@ struct JSONTape {
             skipBlanks()
             try value(depth: 0)
             skipBlanks()
-            guard index == octets.count else { throw fault("text stands behind the resource") }
+            guard index == octets.count else { throw fault("there is text after the resource") }
         } catch {
             throw ResourceFault(root + error.path, error.reason, octet: error.octet)
         }
@@ -132,9 +132,9 @@ struct JSONTape {
             let hash = StableHash.hash(UnsafeRawBufferPointer(rebasing: octets[name]))
             do throws(ResourceFault) {
                 names.append(hash)
-                if isTwice(from: first) { throw fault("stands twice in one object") }
+                if isTwice(from: first) { throw fault("occurs twice in one object") }
                 skipBlanks()
-                guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing behind a name") }
+                guard take(UInt8(ascii: ":")) else { throw fault("a colon is missing after a name") }
                 skipBlanks()
                 try value(depth: depth + 1, name: name, hash: hash)
             } catch {
@@ -179,7 +179,7 @@ struct JSONTape {
 
     private func haveNoneTwice(from first: Int) throws(ResourceFault) {
         guard names.count - first > Self.fewNames, Set(names[first...]).count < names.count - first else { return }
-        throw fault("a name stands twice in one object")
+        throw fault("an object has the same name twice")
     }
 
     private mutating func take(_ octet: UInt8) -> Bool {
@@ -210,7 +210,7 @@ struct JSONTape {
             case UInt8(ascii: "\\"):
                 isEscaped = true
                 try escape()
-            case 0..<0x20: throw fault("a control character stands in a text")
+            case 0..<0x20: throw fault("a text contains a control character")
             default: index += 1
             }
         }
@@ -259,7 +259,7 @@ struct JSONTape {
         }
         if index < octets.count, octets[index] == UInt8(ascii: ".") {
             index += 1
-            guard skipDigits() > 0 else { throw fault("a number has no digit behind its point") }
+            guard skipDigits() > 0 else { throw fault("a number has no digit after its point") }
         }
         if index < octets.count, octets[index] | 0x20 == UInt8(ascii: "e") {
             index += 1

@@ -58,7 +58,7 @@ struct ReleaseChoice {
     }
 
     private static func fault(_ fault: ResourceFault, _ release: FHIRRelease) -> ResourceFault {
-        ResourceFault(fault.path, fault.reason + ", as \(release.rawValue) has it")
+        ResourceFault(fault.path, fault.reason + " (\(release.rawValue))")
     }
 
     /// Returns the release of a resource.
@@ -83,7 +83,7 @@ struct ReleaseChoice {
         if other.hasForeign { return note(release, of: source) }
         guard let before = shown[source] else {
             throw ResourceFault(
-                type, "may be of DSTU2 or of R4, and nothing tells which; --profile fhir-dstu2 or fhir-r4 does")
+                type, "can be of DSTU2 or R4: choose one with --profile fhir-dstu2 or --profile fhir-r4")
         }
         if before != release, let fault = other.fault { throw Self.fault(fault, before) }
         return before

@@ -16,7 +16,7 @@ public struct ResourceFault: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public var description: String {
-        let place = octet.map { " (octet \($0))" } ?? ""
+        let place = octet.map { " (byte \($0))" } ?? ""
         return (path.isEmpty ? "" : path + ": ") + reason + place
     }
 }

@@ -29,7 +29,7 @@ struct StructureValidator {
         root = name
         guard let number = structure.number(of: name) else {
             (count, hasForeign) = (1, true)
-            fault = ResourceFault(name, "is no type of this release that health records have")
+            fault = ResourceFault(name, "is not a type of this release that health records use")
             return
         }
         for resource in tape.list(tape.member("contained", of: 0)) {
@@ -73,13 +73,13 @@ struct StructureValidator {
             if isResource, plain.isEqual(to: "resourceType"), !isCompanion { continue }
             let hash = isCompanion ? StableHash.hash(plain) : tape.nodes[child].hash
             guard let index = structure.types[number].element(plain, hash: hash) else {
-                report("is no element of it", tape, name: NameText.shown(name))
+                report("is not an element of it", tape, name: NameText.shown(name))
                 continue
             }
             let slot = structure.types[number].elements[index].slot
             if structure.types[number].slots[slot].utf8.last == UInt8(ascii: "]") {
                 if chosen.slots >> UInt64(slot) & 1 != 0, !chosen.names.contains(where: { $0 == (slot, index) }) {
-                    report("stands there in two types", tape, name: structure.types[number].slots[slot])
+                    report("is present in two types", tape, name: structure.types[number].slots[slot])
                 }
                 chosen.slots |= 1 << UInt64(slot)
                 chosen.names.append((slot, index))
@@ -149,7 +149,7 @@ struct StructureValidator {
             if let reason = Primitive.code.fault(of: value, in: tape) { return report(reason, tape) }
             let octets = tape.octets(of: value)
             if octets.count > 64 || !structure.codeLists[list].contains(Array(octets)) {
-                report("is no code of its list", tape)
+                report("is not a code of its list", tape)
             }
         case .type(let number):
             targets = element.targets
@@ -163,7 +163,7 @@ struct StructureValidator {
         path.append((value, -1))
         defer { path.removeLast() }
         guard element.isPrimitive, let number = structure.number(of: "Element") else {
-            return report("stands beside what is no primitive value", tape)
+            return report("is next to a value that is not primitive", tape)
         }
         guard element.isList else { return check(value, number, isResource: false, tape) }
         guard tape.nodes[value].kind == .array else { return report("is not a list", tape) }
@@ -176,9 +176,11 @@ struct StructureValidator {
     private mutating func checkContained(_ value: Int, _ tape: borrowing JSONTape) {
         guard tape.nodes[value].kind == .object else { return report("is not an object", tape) }
         guard let type = tape.text("resourceType", of: value) else { return report(Self.missing, tape, name: "resourceType") }
-        guard ResourceTypes.all.contains(type) else { return report("is no resource type of FHIR", tape, name: "resourceType") }
+        guard ResourceTypes.all.contains(type) else {
+            return report("is not a resource type of FHIR", tape, name: "resourceType")
+        }
         guard !isContained, tape.member("contained", of: value) == nil else {
-            return report("holds a resource in turn", tape)
+            return report("contains another resource", tape)
         }
         isContained = true
         defer { isContained = false }

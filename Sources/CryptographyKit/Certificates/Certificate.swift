@@ -13,7 +13,7 @@ public final class Certificate {
     /// Reads the first certificate in a PEM text.
     public convenience init(pem: String) throws(CertificateError) {
         guard let handle = reading(pem, { PEM_read_bio_X509($0, nil, nil, nil) }) else {
-            throw CertificateError("it is no certificate in PEM")
+            throw CertificateError("it is not a certificate in PEM format")
         }
         self.init(owning: handle)
     }

@@ -65,11 +65,11 @@ public final class CertificateAuthority {
     public convenience init(_ identity: Identity) throws(CertificateError) {
         let certificate = try Certificate(pem: identity.certificate)
         guard let key = reading(identity.key, { PEM_read_bio_PrivateKey($0, nil, nil, nil) }) else {
-            throw CertificateError("its key is no key in PEM")
+            throw CertificateError("its key is not in PEM format")
         }
         guard X509_check_private_key(certificate.handle, key) == 1 else {
             EVP_PKEY_free(key)
-            throw CertificateError("its key is not that of its certificate")
+            throw CertificateError("its key does not match its certificate")
         }
         self.init(certificate, key)
     }
@@ -87,9 +87,11 @@ public final class CertificateAuthority {
     /// - Throws: ``CertificateError`` if the authority does not permit the names, or expires before the certificate.
     public func certify(_ names: Set<HostName>, at now: Int64) throws(CertificateError) -> Identity {
         let sorted = names.map(\.alternativeName).sorted()
-        guard let first = names.map(\.description).sorted().first else { throw CertificateError("it is for no name") }
+        guard let first = names.map(\.description).sorted().first else { throw CertificateError("it contains no name") }
         let end = now + Self.days * 86_400
-        guard end <= certificate.expires else { throw CertificateError("the authority ends before it would") }
+        guard end <= certificate.expires else {
+            throw CertificateError("the authority expires earlier than the certificate would")
+        }
         let key = try Self.makeKey()
         defer { EVP_PKEY_free(key) }
         // The common name holds 64 characters. Clients read names from the extension (RFC 6125).
@@ -132,7 +134,7 @@ public final class CertificateAuthority {
     ].map { "permitted;IP:\($0)" }
 
     private static func makeKey() throws(CertificateError) -> OpaquePointer {
-        guard let key = vitalgate_certificate_key() else { throw CertificateError("a key cannot be made") }
+        guard let key = vitalgate_certificate_key() else { throw CertificateError("a key cannot be created") }
         return key
     }
 
@@ -155,7 +157,7 @@ public final class CertificateAuthority {
             ASN1_TIME_set(X509_getm_notAfter(handle), time_t(end)) != nil, X509_set_pubkey(handle, key) == 1,
             X509_NAME_add_entry_by_txt(
                 X509_get_subject_name(handle), "CN", MBSTRING_UTF8, name, Int32(clamping: name.utf8.count), -1, 0) == 1
-        else { throw CertificateError("it cannot be made") }
+        else { throw CertificateError("it cannot be created") }
         return certificate
     }
 
@@ -166,10 +168,10 @@ public final class CertificateAuthority {
         X509V3_set_ctx(&context, issuer.handle, certificate.handle, nil, nil, 0)
         for (id, value) in extensions {
             guard let made = X509V3_EXT_nconf_nid(nil, &context, id, value) else {
-                throw CertificateError("its extension '\(value)' cannot be made")
+                throw CertificateError("its extension '\(value)' cannot be created")
             }
             defer { X509_EXTENSION_free(made) }
-            guard X509_add_ext(certificate.handle, made, -1) == 1 else { throw CertificateError("it cannot be made") }
+            guard X509_add_ext(certificate.handle, made, -1) == 1 else { throw CertificateError("it cannot be created") }
         }
     }
 }

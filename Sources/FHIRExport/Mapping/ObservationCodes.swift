@@ -28,7 +28,7 @@ enum ObservationCodes {
         "height": "bodyheight", "bodyMass": "bodyweight", "bodyMassIndex": "bmi",
     ]
 
-    /// Codes that say more than every reading of the type does, so that they are not sent.
+    /// Codes that are more specific than some readings of the type, so they are not sent.
     ///
     /// - `restingHeartRate`: a validator takes 40443-4 for a heart rate and asks for 8867-4, which it is not.
     /// - `heartRate`: 147842 is the rate of an electrocardiogram; a cuff and an oximeter have others.
@@ -38,7 +38,7 @@ enum ObservationCodes {
 
     static func profile(of type: SampleType) -> String? { profiles[type.id] }
 
-    /// Whether the type says something about a person.
+    /// Whether the type describes a person.
     static func isAboutAPerson(_ type: SampleType) -> Bool { type != .batteryLevel }
 
     static func isBloodPressure(_ type: SampleType) -> Bool {

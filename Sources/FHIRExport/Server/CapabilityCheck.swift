@@ -9,19 +9,21 @@ struct CapabilityCheck {
         find(version.hasPrefix("4.0"), "version", good: "FHIR R4", bad: "is not FHIR R4 (4.0)")
         let rest = statement.rest?.first { $0.mode == "server" }
         for name in ["transaction", "batch"] {
-            find(Self.codes(rest?.interaction).contains(name), name, good: "is offered", bad: "is not offered, and is needed")
+            find(Self.codes(rest?.interaction).contains(name), name, good: "is offered", bad: "is not offered, but is required")
         }
         let observation = rest?.resource?.first { $0.type == "Observation" }
         let rights = Self.codes(observation?.interaction)
         for name in ["read", "update", "search-type"] + (ids == .server ? ["create"] : []) {
-            find(rights.contains(name), "Observation: \(name)", good: "is offered", bad: "is not offered, and is needed")
+            find(rights.contains(name), "Observation: \(name)", good: "is offered", bad: "is not offered, but is required")
         }
         let document = rest?.resource?.first { $0.type == DocumentResource.type }
         let offered = Set(["read", "update", "search-type"]).isSubset(of: Self.codes(document?.interaction))
         findings.append(
             Finding(
                 offered ? .good : .warning, DocumentResource.type,
-                offered ? "is offered" : "is not offered: clinical records and documents have no place there (key 'types')"))
+                offered
+                    ? "is offered"
+                    : "is not offered: clinical records and documents cannot be sent (exclude them with the key 'types')"))
         let devices = Self.offersDevices(statement, ids: ids)
         findings.append(
             Finding(
@@ -30,15 +32,15 @@ struct CapabilityCheck {
         switch ids {
         case .client:
             find(
-                observation?.updateCreate == true, "ids", good: "may be named by us",
-                bad: "the server names resources itself: write ids: \"server\"")
+                observation?.updateCreate == true, "ids", good: "may be chosen by Vitalgate",
+                bad: "the server chooses the ids of resources: set ids: \"server\"")
         case .server:
             find(
                 observation?.conditionalCreate == true, "conditional create", good: "is offered",
-                bad: "is not offered, and is needed where the server names resources")
+                bad: "is not offered, but is required if the server chooses the ids of resources")
             if observation?.updateCreate == true {
                 findings.append(
-                    Finding(.warning, "ids", "the server lets us name resources, which is safer: write ids: \"client\""))
+                    Finding(.warning, "ids", "the server accepts ids from Vitalgate, which is safer: set ids: \"client\""))
             }
         }
     }

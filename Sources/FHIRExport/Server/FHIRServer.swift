@@ -60,11 +60,11 @@ final class FHIRServer {
         let status = status(of: entry)
         if status == 404 || status == 410 { return [] }
         guard status == 200, let resource = entry.resource else {
-            throw DeliveryError(status: status, retryAfter: nil, words: "in answer to a look at what is there")
+            throw DeliveryError(status: status, retryAfter: nil, words: "in the response to a search for stored resources")
         }
         guard resource.resourceType == "Bundle" else { return resource.isOurs ? [resource] : [] }
         // The result must be complete because a missing resource would be created again.
-        guard resource.next == nil else { throw DeliveryError(.unfit, "the same identifier is there many times over") }
+        guard resource.next == nil else { throw DeliveryError(.unfit, "the server has many resources with the same identifier") }
         return resource.held
     }
 
@@ -77,7 +77,7 @@ final class FHIRServer {
         guard answer.status == 200 else { throw Self.error(answer) }
         for entry in try Self.entries(Self.resource(answer), "transaction-response", count: bundle.count) {
             guard (200..<300).contains(Self.status(of: entry)) else {
-                throw DeliveryError(.unfit, "the server took a part of a transaction only")
+                throw DeliveryError(.unfit, "the server stored only a part of a transaction")
             }
         }
         return .done
@@ -124,7 +124,7 @@ final class FHIRServer {
     private static func resource(_ answer: HTTPResponse) throws(DeliveryError) -> FHIRResource {
         // The answer is incomplete or from a proxy, so the result is unknown.
         guard let resource = try? JSONDecoder().decode(FHIRResource.self, from: Data(answer.body)) else {
-            throw DeliveryError(.unreachable, "the answer is no resource of FHIR")
+            throw DeliveryError(.unreachable, "the response is not a FHIR resource")
         }
         return resource
     }
@@ -134,7 +134,7 @@ final class FHIRServer {
     ) throws(DeliveryError) -> [FHIRResource.Entry] {
         let entries = bundle.entry ?? []
         guard bundle.resourceType == "Bundle", bundle.type == type, entries.count == count else {
-            throw DeliveryError(.unfit, "the server does not answer a Bundle as FHIR R4 asks for (\(type))")
+            throw DeliveryError(.unfit, "the server's response to a Bundle is not valid FHIR R4 (\(type))")
         }
         return entries
     }

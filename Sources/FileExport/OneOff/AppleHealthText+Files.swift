@@ -35,7 +35,7 @@ extension AppleHealthText {
         }
     }
 
-    private static let needsArchive = "it is a file of its own, which a name that ends in .zip holds"
+    private static let needsArchive = "it needs a file of its own: use a name that ends in .zip"
 
     // MARK: Electrocardiograms
 
@@ -45,7 +45,7 @@ extension AppleHealthText {
             return Self.unreadable
         }
         guard Self.frequency(of: recording) != nil, Self.unit(of: recording) != nil, recording.points.count > 0 else {
-            return .leftOut("an electrocardiogram of an export has one lead, in volts, and a sample rate")
+            return .leftOut("the format needs one lead in volts and a sample rate")
         }
         files.append(sample.identity)
         return .written

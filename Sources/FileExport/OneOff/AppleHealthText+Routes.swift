@@ -6,8 +6,8 @@ import Pipeline
 extension AppleHealthText {
     /// The reason why a route cannot be written.
     private static let alone =
-        "an export.xml holds the routes of its workouts alone; a name that ends in .zip holds the others as well"
-    private static let untimed = "a location without a time has no place in an export.xml; a name that ends in .zip holds it"
+        "an export.xml contains only the routes of its workouts: use a name that ends in .zip for other routes"
+    private static let untimed = "an export.xml cannot contain a location without a time: use a name that ends in .zip"
 
     /// Writes a route as part of its workout.
     func route(
@@ -79,7 +79,7 @@ extension AppleHealthText {
         }
         late = [
             (.written, written), (.leftOut(Self.alone), alone), (.leftOut(Self.untimed), untimed),
-            (.leftOut("an export holds the beats of a heart rate variability's record alone, and no gaps"), beats),
+            (.leftOut("the format has beats only in records of heart rate variability, and no gaps"), beats),
         ].filter { $0.1 > 0 }
     }
 

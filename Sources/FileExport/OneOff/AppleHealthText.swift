@@ -58,7 +58,7 @@ final class AppleHealthText: SampleText {
         settle()
     }
 
-    static let unreadable = SampleFate.leftOut("what the store has of it cannot be read, as 'store check --deep' says")
+    static let unreadable = SampleFate.leftOut("its stored content cannot be read (see 'vitalgate store check --deep')")
     private static let unnamed = SampleFate.leftOut("HealthKit has no type for it")
 
     func append(
@@ -80,8 +80,8 @@ final class AppleHealthText: SampleText {
         case .electrocardiogram: return electrocardiogram(sample)
         case .clinicalRecord: return clinicalRecord(sample, to: &octets)
         case .stateOfMind, .medicationDoseEvent, .scoredAssessment:
-            return .leftOut("Apple has published no form for \(sample.origin.kind.name) in an export")
-        case .document: return .leftOut("an export of the Health app has no place for documents")
+            return .leftOut("Apple has not published a format for \(sample.origin.kind.name) in an export")
+        case .document: return .leftOut("the format cannot contain documents")
         }
     }
 

@@ -23,7 +23,9 @@ final class OutputFile {
     init(path: String, packing: Packing, time: Int64) throws(ExportFileError) {
         (self.path, self.time) = (path, time)
         partial = "\(path).part-\(getpid())"
-        guard access(path, F_OK) != 0 else { throw ExportFileError("\(path): it is there already, and is not overwritten") }
+        guard access(path, F_OK) != 0 else {
+            throw ExportFileError("\(path) already exists and is not overwritten: use another name")
+        }
         descriptor = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw ExportFileError(path, errno) }
         switch packing {
@@ -48,7 +50,7 @@ final class OutputFile {
 
     /// Goes on with another member of the archive.
     func begin(member: String) throws(ExportFileError) {
-        guard let archive else { throw ExportFileError("\(path): it is no archive") }
+        guard let archive else { throw ExportFileError("\(path): it is not an archive") }
         try flush()
         guard archive_write_finish_entry(archive) == ARCHIVE_OK else { throw archiveError() }
         try openMember(member, in: archive, time)
@@ -113,7 +115,7 @@ final class OutputFile {
     }
 
     private func archiveError() -> ExportFileError {
-        let words = archive.flatMap { archive_error_string($0) }.map { String(cString: $0) } ?? "it cannot be packed"
+        let words = archive.flatMap { archive_error_string($0) }.map { String(cString: $0) } ?? "it cannot be compressed"
         return ExportFileError("\(path): \(words)")
     }
 }

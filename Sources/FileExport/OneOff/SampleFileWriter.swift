@@ -63,7 +63,7 @@ public final class SampleFileWriter {
         if path.hasSuffix(".zst") {
             packing = .zstandard
         } else if path.hasSuffix(".zip") {
-            guard form == .appleHealth else { throw ExportFileError("\(path): only apple-health makes a ZIP; take .zst") }
+            guard form == .appleHealth else { throw ExportFileError("\(path): only apple-health writes ZIP files: use .zst") }
             packing = .zip(member: AppleHealthText.folder + "export.xml")
         } else {
             packing = .none

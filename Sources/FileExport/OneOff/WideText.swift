@@ -36,7 +36,7 @@ final class WideText: SampleText {
         _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) -> SampleFate {
         let sample = stored.sample
-        guard let column = columns[sample.origin.type] else { return .leftOut("a table has columns for quantities alone") }
+        guard let column = columns[sample.origin.type] else { return .leftOut("a table has columns only for quantities") }
         if start != sample.start { flush(to: &octets) }
         start = sample.start
         let row = rows.firstIndex {

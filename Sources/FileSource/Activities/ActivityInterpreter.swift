@@ -53,7 +53,7 @@ public final class ActivityInterpreter: FrameInterpreter {
         _ texts: ActivityTexts, received: Instant, into readings: inout [Reading]
     ) throws(Refusal) -> FrameOutcome {
         guard let measurements = recording?.measurements else {
-            throw Refusal("a point stands outside of any activity", at: texts.place)
+            throw Refusal("a point is outside an activity", at: texts.place)
         }
         let time = try texts.time(ActivityRow.Point.time, of: "point").instant
         if let fault = TimeBounds(received: received).fault(of: time.microseconds) {

@@ -95,7 +95,7 @@ struct ActivityRecording {
             }
             self.track = track
         } catch {
-            trackRefusal = Refusal("the route cannot be packed: \(error)", at: texts.place)
+            trackRefusal = Refusal("the route cannot be stored: \(error)", at: texts.place)
         }
     }
 
@@ -105,7 +105,7 @@ struct ActivityRecording {
     mutating func append(lap texts: ActivityTexts) throws(Refusal) {
         guard refusal == nil else { return }
         guard laps.count < Self.maximumEvents else {
-            refusal = Refusal("the activity has more laps than can be", at: texts.place)
+            refusal = Refusal("the activity has too many laps", at: texts.place)
             return
         }
         do throws(Refusal) {
@@ -123,7 +123,7 @@ struct ActivityRecording {
             return Lap(start: start, end: Instant(microseconds: start.microseconds &+ length), figures: figures)
         }
         // Some programs write the end of a lap and not its duration.
-        guard !texts.row[ActivityRow.Figures.end].isEmpty else { throw Refusal("a lap has no length", at: texts.place) }
+        guard !texts.row[ActivityRow.Figures.end].isEmpty else { throw Refusal("a lap has no duration", at: texts.place) }
         let end = try texts.time(ActivityRow.Figures.end, of: "lap").instant
         guard end >= start else { throw Refusal("a lap ends before it starts", at: texts.place) }
         return Lap(start: start, end: end, figures: figures)
@@ -132,7 +132,7 @@ struct ActivityRecording {
     mutating func append(event texts: ActivityTexts) throws(Refusal) {
         guard refusal == nil else { return }
         guard events.count < Self.maximumEvents else {
-            refusal = Refusal("the activity has more pauses than can be", at: texts.place)
+            refusal = Refusal("the activity has too many pauses", at: texts.place)
             return
         }
         let time = try texts.time(ActivityRow.Event.time, of: "event").instant
@@ -169,12 +169,12 @@ struct ActivityRecording {
                     content: locations.content)
                 readings.append(going)
             } catch {
-                leftOut.refusals.append(Refusal("the route cannot be packed: \(error)", at: texts.place))
+                leftOut.refusals.append(Refusal("the route cannot be stored: \(error)", at: texts.place))
             }
         }
         reading.body = try? SampleBody(encoding: body)
         readings.insert(reading, at: 0)
-        guard readings.allSatisfy({ $0.body != nil }) else { throw Refusal("it cannot be written down", at: texts.place) }
+        guard readings.allSatisfy({ $0.body != nil }) else { throw Refusal("it cannot be stored", at: texts.place) }
         return readings
     }
 

@@ -18,7 +18,7 @@ struct ActivityTexts {
         let text = row[column]
         guard !text.isEmpty else { return nil }
         guard let numeral = try? Numeral(parsing: text), numeral.doubleValue.magnitude <= limit else {
-            throw Refusal("the \(name) is no number that can be", at: place)
+            throw Refusal("the \(name) is not a possible number", at: place)
         }
         return numeral
     }
@@ -41,10 +41,10 @@ struct ActivityTexts {
             return (Instant(microseconds: Int64((seconds * 1e6).rounded())), nil)
         }
         guard let timestamp = try? Timestamp(iso8601: text) else {
-            throw Refusal("the time of the \(what) is not written as ISO 8601 has it", at: place)
+            throw Refusal("the time of the \(what) is not in ISO 8601", at: place)
         }
         guard let instant = timestamp.instant else { throw Refusal("the time of the \(what) has no zone", at: place) }
-        // All programs write UTC, so it says nothing about where the person was.
+        // All programs write UTC, so it is not the zone of the person.
         return (instant, timestamp.offset == .utc ? nil : timestamp.offset)
     }
 }

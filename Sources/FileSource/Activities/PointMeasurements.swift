@@ -81,7 +81,7 @@ struct PointMeasurements {
                 continue
             }
             guard let numeral = try? Numeral(parsing: text), numeral.doubleValue.magnitude <= 1e9 else {
-                leftOut.refusals.append(Refusal("the \(kind.name) is no number that can be", at: place))
+                leftOut.refusals.append(Refusal("the \(kind.name) is not a possible number", at: place))
                 continue
             }
             guard let time else {

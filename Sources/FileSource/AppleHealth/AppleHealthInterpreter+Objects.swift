@@ -172,7 +172,9 @@ extension AppleHealthInterpreter {
             let date = try moment(event, "date", at: place).instant.microseconds &- start.microseconds
             let length = try amount(event, "duration", unit: "durationUnit", of: Workout.second, at: place)
             let seconds = length?.value(in: Workout.second) ?? 0
-            guard seconds >= 0, seconds < 1e9 else { throw Refusal("an event of the workout has no possible length", at: place) }
+            guard seconds >= 0, seconds < 1e9 else {
+                throw Refusal("an event of the workout has an impossible duration", at: place)
+            }
             events.append(
                 Workout.Event(
                     type: Workout.eventName(of: type), start: date, end: date &+ Int64((seconds * 1e6).rounded()),
@@ -297,7 +299,7 @@ extension AppleHealthInterpreter {
     }
 
     func body(_ value: some Encodable, at place: Place) throws(Refusal) -> SampleBody {
-        guard let body = try? SampleBody(encoding: value) else { throw Refusal("it cannot be written down", at: place) }
+        guard let body = try? SampleBody(encoding: value) else { throw Refusal("it cannot be stored", at: place) }
         return body
     }
 }

@@ -89,7 +89,7 @@ extension AppleHealthInterpreter {
             switch text.lowercased() {
             case "1", "true", "yes": ear.masked = true
             case "0", "false", "no": ear.masked = false
-            default: throw Refusal("\(element.name): \(side)Masked says neither yes nor no", at: place)
+            default: throw Refusal("\(element.name): \(side)Masked is neither true nor false", at: place)
             }
         }
         // The bounds are in decibels of hearing level (HKAudiogramSensitivityPointClampingRange.h).
@@ -176,7 +176,7 @@ extension AppleHealthInterpreter {
 
     private func body(_ value: some Encodable, _ content: PackedContent?, at place: Place) throws(Refusal) -> SampleBody {
         guard let body = try? SampleBody(encoding: value, content: content) else {
-            throw Refusal("it cannot be written down", at: place)
+            throw Refusal("it cannot be stored", at: place)
         }
         return body
     }

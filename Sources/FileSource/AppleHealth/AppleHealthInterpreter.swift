@@ -250,7 +250,7 @@ extension AppleHealthInterpreter {
             return try Numeral(parsing: text)
         } catch {
             if text.contains(UInt8(ascii: ",")) {
-                throw Refusal("the value has a comma, which may divide decimals or thousands and is not guessed at", at: place)
+                throw Refusal("the value has a comma, which may be a decimal sign or separate thousands", at: place)
             }
             throw Refusal(text.isEmpty ? "the record has no value" : "value: \(error)", at: place)
         }
@@ -282,7 +282,7 @@ extension AppleHealthInterpreter {
         let hash = ByteMemo<Unit>.hash(key)
         if let unit = units.find(key, hash) { return unit }
         guard !texts[ExportColumn.unit].isEmpty else { throw Refusal("the record has no unit", at: place) }
-        guard texts[ExportColumn.unit].count <= 256 else { throw Refusal("the unit is longer than any unit", at: place) }
+        guard texts[ExportColumn.unit].count <= 256 else { throw Refusal("the unit is too long", at: place) }
         do throws(UnitError) {
             let unit = try Unit(healthKit: String(decoding: texts[ExportColumn.unit], as: UTF8.self))
             units.insert(unit, for: key, hash)
@@ -328,7 +328,7 @@ extension AppleHealthInterpreter {
             throw Refusal("the correlation has more than \(Self.maximumMembers) records", at: place)
         }
         guard let body = try? SampleBody(encoding: Correlation(objects: members)) else {
-            throw Refusal("the correlation cannot be written down", at: place)
+            throw Refusal("the correlation cannot be stored", at: place)
         }
         ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.octets)) & 0x7FFF_FFFF
         return body

@@ -73,7 +73,7 @@ extension Device {
         case software = ", software:"
         case localIdentifier = ", localIdentifier:"
         case udi = ", UDIDeviceIdentifier:"
-        /// The time when the phone created the description. It says nothing about the device.
+        /// The time when the phone created the description. It is not a property of the device.
         case creationDate = ", creation date:"
     }
 

@@ -77,7 +77,8 @@ struct ExportArchive {
                 members.insert(StableHash.hash(member.name))
                 guard members.count <= Self.maximumOthers else {
                     throw SourceError(
-                        .malformed, "the ZIP archive holds more than \(Self.maximumOthers) routes, electrocardiograms and records"
+                        .malformed,
+                        "the ZIP archive contains more than \(Self.maximumOthers) routes, electrocardiograms and records"
                     )
                 }
             } else {
@@ -120,7 +121,7 @@ struct ExportArchive {
         var isRead = false
         try forEachMember(of: ZipArchive(directory, limits: limits, meter: meter, isChecked: true)) { _, input, root in
             guard let root else { return }
-            guard !isRead else { throw SourceError(.malformed, "the ZIP archive holds a second export, which was not read") }
+            guard !isRead else { throw SourceError(.malformed, "the ZIP archive contains a second export, which was not read") }
             isRead = true
             try body(input, root.offset, root.line)
         }
@@ -175,7 +176,7 @@ struct ExportArchive {
             }
             candidates += 1
             guard candidates <= Self.maximumCandidates else {
-                throw SourceError(.malformed, "the ZIP archive holds more than \(Self.maximumCandidates) XML files")
+                throw SourceError(.malformed, "the ZIP archive contains more than \(Self.maximumCandidates) XML files")
             }
             let prolog = try ExportProlog.read(input)
             guard case .found(let offset, let line) = prolog else {
@@ -191,6 +192,6 @@ struct ExportArchive {
         throw SourceError(
             .malformed,
             "no Apple Health export in the ZIP archive: it has \(files), \(candidates) of them XML"
-                + (seen.map { "; of the first: \($0)" } ?? ""))
+                + (seen.map { " (the first: \($0))" } ?? ""))
     }
 }

@@ -66,7 +66,7 @@ final class ExportElementReader {
         }
         switch files.find(row[ExportRow.clinicalColumns.count]) {
         case .later(let key):
-            if !clinical.add(reference, for: key) { try refuse("the export has more of them than can be looked for") }
+            if !clinical.add(reference, for: key) { try refuse("the export has too many of them") }
         case .refused(let reason): try refuse(reason)
         case .here(let file): try ClinicalReferences.deliver(FileInput(file), reference, received: received, handle)
         }
@@ -107,7 +107,7 @@ final class ExportElementReader {
         for (_, reference) in clinical.waiting {
             try handle(
                 RawFrame(
-                    payload: .malformed("clinical record: its file did not come"), place: reference.place, received: received))
+                    payload: .malformed("clinical record: its file is missing"), place: reference.place, received: received))
         }
         for (kind, count) in passed.sorted(by: { $0.key < $1.key }) {
             let row = TextRow()

@@ -39,9 +39,9 @@ final class ExportFiles {
 
     /// Looks for a file that the export names.
     func find(_ path: UnsafeRawBufferPointer) -> Answer {
-        guard !path.isEmpty else { return .refused("it names no file") }
+        guard !path.isEmpty else { return .refused("it does not name a file") }
         guard path.count <= Self.maximumPath, let components = Self.components(path) else {
-            return .refused("the path of its file leaves the export's folder, and is not followed")
+            return .refused("the path of its file leaves the export's folder, so it is not read")
         }
         let key = Array(components.joined(separator: [UInt8(ascii: "/")]))
         let hash = StableHash.hash(key)
@@ -51,14 +51,15 @@ final class ExportFiles {
         guard used.insert(hash).inserted else { return .refused("another one names the same file already") }
         switch folder {
         case .archive(_, let members):
-            return members.contains(hash) ? .later(key: key) : .refused("the archive has no such file as the export names")
+            return members.contains(hash)
+                ? .later(key: key) : .refused("the archive does not contain the file that the export names")
         case .path(let folder):
             do throws(SourceError) {
                 return .here(try InputFile(in: folder, components: components))
             } catch {
-                return .refused("the file that the export names, beside it: \(error.reason)")
+                return .refused("the file that the export names: \(error.reason)")
             }
-        case .none: return .refused("its file lies beside the export, which was read from a pipe")
+        case .none: return .refused("its file is next to the export, which was read from a pipe")
         }
     }
 

@@ -88,8 +88,8 @@ enum ExportProlog: Equatable {
         case .found: "it is an Apple Health export"
         case .unfinished, .notXML: "it is not an Apple Health export: there is no element HealthData"
         case .otherRoot(let name): "it is not an Apple Health export: its root element is \(name), not HealthData"
-        case .wideCharacters: "it is written in UTF-16 or UTF-32; Apple Health writes UTF-8: convert it first"
-        case .otherEncoding: "it declares an encoding other than UTF-8; Apple Health writes UTF-8: convert it first"
+        case .wideCharacters: "it is in UTF-16 or UTF-32, but Apple Health writes UTF-8: convert it first"
+        case .otherEncoding: "it declares an encoding other than UTF-8, but Apple Health writes UTF-8: convert it first"
         }
     }
 

@@ -76,7 +76,7 @@ struct ExportRoutes {
             let locations = try reader.end(at: place).locations
             let length = inline.reduce(0) { $0 + ((try? $1.get())?.content.length ?? 0) }
             guard length + locations.content.length <= Self.maximumLocations else {
-                throw Refusal("the workout's routes are longer than any", at: place)
+                throw Refusal("the workout's routes are too long", at: place)
             }
             inline.append(.success(locations))
         } catch {
@@ -178,7 +178,7 @@ struct ExportRoutes {
     mutating func finish() throws(Refusal) {
         defer { waiting = WaitingRoutes() }
         guard let first = waiting.firstPlace else { return }
-        throw Refusal("route: its file did not come", at: first, readings: waiting.count)
+        throw Refusal("route: its file is missing", at: first, readings: waiting.count)
     }
 
     private static func reading(
@@ -186,7 +186,7 @@ struct ExportRoutes {
     ) throws(Refusal) -> Reading {
         let route = WorkoutRoute(points: locations.points, workout: header.workout.description, name: name)
         guard let body = try? SampleBody(encoding: route, content: locations.content) else {
-            throw Refusal("the route cannot be written down", at: header.place)
+            throw Refusal("the route cannot be stored", at: header.place)
         }
         return Reading(
             origin: header.origin, numeral: Numeral(coefficient: 0), unit: .one,

@@ -20,7 +20,7 @@ struct ExportTime {
             switch self {
             case .missing: "is missing"
             case .localised:
-                "is written in the manner of a country (12 hours, a narrow blank), which is not guessed at; expected "
+                "is written in a local format (12 hours, a narrow space): expected "
                     + "YYYY-MM-DD HH:MM:SS +HHMM"
             case .malformed: "is not written as YYYY-MM-DD HH:MM:SS +HHMM"
             case .noSuchTime: "names a day or a time of day that does not exist"

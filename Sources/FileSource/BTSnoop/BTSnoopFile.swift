@@ -57,11 +57,12 @@ public final class BTSnoopFile {
         (self.file, self.path) = (file, path)
         var head = [UInt8](repeating: 0, count: 16)
         guard pread(file.descriptor, &head, 16, 0) == 16, head.starts(with: Self.mark), Self.number(head, 8, 4) == 1 else {
-            throw SourceError(.malformed, "\(path): it is no btsnoop file of version 1")
+            throw SourceError(.malformed, "\(path): it is not a btsnoop file of version 1")
         }
         guard let datalink = Datalink(rawValue: UInt32(truncatingIfNeeded: Self.number(head, 12, 4))) else {
             throw SourceError(
-                .malformed, "\(path): its packets are of kind \(Self.number(head, 12, 4)); 1001, 1002 and 2001 are read")
+                .malformed,
+                "\(path): its packets are of kind \(Self.number(head, 12, 4)), but only 1001, 1002 and 2001 are supported")
         }
         self.datalink = datalink
     }
@@ -81,11 +82,11 @@ public final class BTSnoopFile {
             }
             let (original, included) = (Self.number(head, 0, 4), Self.number(head, 4, 4))
             guard included <= Self.longestPacket, included <= original else {
-                throw SourceError(.malformed, "\(path): \(place): no packet is so long")
+                throw SourceError(.malformed, "\(path): \(place): the packet is too long")
             }
             let time = Self.number(head, 16, 8) &- Self.epoch
             guard (0...Self.latest).contains(time) else {
-                throw SourceError(.malformed, "\(path): \(place): no clock shows its time")
+                throw SourceError(.malformed, "\(path): \(place): its time is invalid")
             }
             guard let octets = try input.read(Int(included)), octets.count == Int(included) else {
                 cut = place

@@ -143,7 +143,7 @@ public final class DelimitedFileSource: FrameSource {
                 buffer.start = index + (isCRLF ? 2 : 1)
                 return (
                     kept
-                        ? "a quotation mark is opened and not closed within \(maximumRow) bytes"
+                        ? "a quotation mark is not closed within \(maximumRow) bytes"
                         : "it is longer than \(maximumRow) bytes",
                     1
                 )

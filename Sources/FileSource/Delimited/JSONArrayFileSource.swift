@@ -106,11 +106,11 @@ public final class JSONArrayFileSource: FrameSource {
             if byte == UInt8(ascii: "]"), !isSequence {
                 buffer.start += 1
                 if rows != nil { return try finishObject(buffer, number, &members) }
-                guard try next(buffer) == nil else { throw SourceError(.malformed, "text stands behind the array") }
+                guard try next(buffer) == nil else { throw SourceError(.malformed, "there is text after the array") }
                 return
             }
             if isSequence {
-                guard byte == UInt8(ascii: "{") else { throw broken("something else than an object follows", number) }
+                guard byte == UInt8(ascii: "{") else { throw broken("an element is not an object", number) }
             } else if number > 0 {
                 guard byte == UInt8(ascii: ",") else { throw broken("a comma is missing between elements", number) }
                 buffer.start += 1
@@ -121,7 +121,7 @@ public final class JSONArrayFileSource: FrameSource {
             let length = try elementLength(buffer, number)
             let first = buffer.start
             do throws(JSONElementScanner.Failure) {
-                guard buffer.base[first] == UInt8(ascii: "{") else { throw .init(reason: "it is no object") }
+                guard buffer.base[first] == UInt8(ascii: "{") else { throw .init(reason: "it is not an object") }
                 guard !buffer.mayHaveHighBytes || isUTF8(UnsafeRawBufferPointer(start: buffer.base + first, count: length)) else {
                     throw .init(reason: "it is not UTF-8")
                 }
@@ -161,7 +161,7 @@ public final class JSONArrayFileSource: FrameSource {
             guard try next(buffer) == UInt8(ascii: ",") else { break }
             buffer.start += 1
         }
-        throw SourceError(.malformed, "the list of rows is not in it")
+        throw SourceError(.malformed, "it does not contain the list of rows")
     }
 
     /// Reads the members after the array, to the end of the file.
@@ -169,7 +169,7 @@ public final class JSONArrayFileSource: FrameSource {
         while let byte = try next(buffer) {
             if byte == UInt8(ascii: "}") {
                 buffer.start += 1
-                guard try next(buffer) == nil else { throw SourceError(.malformed, "text stands behind the object") }
+                guard try next(buffer) == nil else { throw SourceError(.malformed, "there is text after the object") }
                 return
             }
             guard byte == UInt8(ascii: ",") else { break }
@@ -230,7 +230,7 @@ public final class JSONArrayFileSource: FrameSource {
                         if depth == 0 { return offset }
                         depth -= 1
                         if depth == 0 { return offset + 1 }
-                    case 0: throw broken("it holds a NUL byte", number)
+                    case 0: throw broken("it contains a NUL byte", number)
                     default: break
                     }
                 }

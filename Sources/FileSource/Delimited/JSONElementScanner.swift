@@ -32,7 +32,7 @@ struct JSONElementScanner {
         for _ in paths { cells.append(UnsafeRawBufferPointer(start: nil, count: 0)) }
         try value(depth: 0, &cells, &unread)
         skipBlanks()
-        guard index == end else { throw Failure(reason: "text stands behind the element") }
+        guard index == end else { throw Failure(reason: "there is text after the element") }
     }
 
     private mutating func skipBlanks() {
@@ -58,11 +58,11 @@ struct JSONElementScanner {
         case UInt8(ascii: "{"):
             index += 1
             guard named == nil || depth == 0 || isWrapper else {
-                throw Failure(reason: "an object stands where the profile expects a value")
+                throw Failure(reason: "there is an object, but the profile expects a value")
             }
             try members(depth: depth, &cells, &unread)
         case UInt8(ascii: "["):
-            guard named == nil else { throw Failure(reason: "a list stands where the profile expects a value") }
+            guard named == nil else { throw Failure(reason: "there is a list, but the profile expects a value") }
             index += 1
             try elements(depth: depth, &cells, &unread)
         case UInt8(ascii: "\""):
@@ -112,7 +112,7 @@ struct JSONElementScanner {
                 path.append(contentsOf: name)
             }
             skipBlanks()
-            guard take(UInt8(ascii: ":")) else { throw Failure(reason: "a colon is missing behind a member's name") }
+            guard take(UInt8(ascii: ":")) else { throw Failure(reason: "a colon is missing after a member's name") }
             try value(depth: depth + 1, &cells, &unread)
             path.removeSubrange(length...)
             skipBlanks()
@@ -154,7 +154,7 @@ struct JSONElementScanner {
                 index += 1
                 return UnsafeRawBufferPointer(start: bytes + first, count: target - first)
             case UInt8(ascii: "\\"): target += try escape(into: bytes + target)
-            case 0..<0x20: throw Failure(reason: "a control character stands in a text")
+            case 0..<0x20: throw Failure(reason: "a text contains a control character")
             default:
                 bytes[target] = byte
                 target += 1

@@ -25,7 +25,7 @@ struct RowScanner {
 
     private let classes: [UInt8]
     private let delimiter: UInt8
-    private static let nulReason = "it holds a NUL byte"
+    private static let nulReason = "it contains a NUL byte"
     private static let quote = UInt8(ascii: "\"")
     /// Cells with doubled quotes. They are replaced once the row is complete.
     private var doubled: [Int] = []
@@ -61,7 +61,7 @@ struct RowScanner {
                 if base[index] == Self.quote, index < end {
                     guard let close = Self.closingQuote(base, from: index + 1, end: end, lines: &lines) else {
                         return isLast
-                            ? malformed("a quotation mark is opened and never closed", base, start, end, isLast) : .needsMore
+                            ? malformed("a quotation mark is never closed", base, start, end, isLast) : .needsMore
                     }
                     // Another quotation mark may follow and continue the cell.
                     if close.index + 1 == end, !isLast { return .needsMore }
@@ -73,7 +73,7 @@ struct RowScanner {
                     while base[index] == UInt8(ascii: " "), index < end { index += 1 }
                     kind = classes[Int(base[index])]
                     guard kind == Class.delimiter || kind == Class.lineFeed || kind == Class.carriageReturn else {
-                        return malformed("text stands behind a closing quotation mark", base, start, end, isLast)
+                        return malformed("there is text after a closing quotation mark", base, start, end, isLast)
                     }
                     if index == end, !isLast { return .needsMore }
                     cells.append(UnsafeRawBufferPointer(start: base + first + 1, count: last - first - 1))

@@ -121,16 +121,16 @@ final class TextBuffer {
     /// Rejects data that is clearly not a text, and names its format if its first bytes identify it.
     private static func checkText(_ bytes: UnsafeRawBufferPointer) throws(SourceError) {
         let signatures: [(bytes: [UInt8], name: String)] = [
-            (Array("PK\u{3}\u{4}".utf8), "a zip archive or a workbook (.xlsx); save the sheet as CSV"),
+            (Array("PK\u{3}\u{4}".utf8), "a zip archive or a workbook (.xlsx): save the sheet as CSV"),
             ([0x1F, 0x8B], "gzip data"),
             (Array("SQLite format 3\0".utf8), "an SQLite database"), (Array("%PDF".utf8), "a PDF document"),
-            ([0xD0, 0xCF, 0x11, 0xE0], "an old workbook (.xls); save the sheet as CSV"),
+            ([0xD0, 0xCF, 0x11, 0xE0], "an old workbook (.xls): save the sheet as CSV"),
         ]
         for signature in signatures where bytes.starts(with: signature.bytes) {
             throw SourceError(.malformed, "not text but \(signature.name)")
         }
         let sample = bytes.prefix(4096)
         let control = sample.count { $0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D }
-        guard control * 10 <= sample.count else { throw SourceError(.malformed, "not text: it holds binary data") }
+        guard control * 10 <= sample.count else { throw SourceError(.malformed, "not text: it contains binary data") }
     }
 }

@@ -60,7 +60,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         do throws(Refusal) {
             if facts == nil, !ElectrocardiogramHeader.isNumber(line) {
                 guard header.append(line) else {
-                    throw Refusal("the electrocardiogram has more lines above its voltages than any", at: place)
+                    throw Refusal("the electrocardiogram has too many lines above its voltages", at: place)
                 }
                 return
             }
@@ -78,7 +78,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         var digits = Array(text)
         for (index, octet) in text.enumerated() where octet == UInt8(ascii: ".") || octet == UInt8(ascii: ",") {
             guard (separator ?? octet) == octet else {
-                throw Refusal("a voltage divides decimals otherwise than those before it, and is not guessed at", at: place)
+                throw Refusal("a voltage has another decimal sign than those before it", at: place)
             }
             separator = octet
             digits[index] = UInt8(ascii: ".")
@@ -87,7 +87,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             throw Refusal("a voltage is not a number", at: place)
         }
         guard (writer?.count ?? 0) < Self.maximumVoltages else {
-            throw Refusal("the electrocardiogram is longer than any", at: place)
+            throw Refusal("the electrocardiogram is too long", at: place)
         }
         do throws(ContentError) {
             if writer == nil {
@@ -96,7 +96,7 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
             }
             try writer?.append([number])
         } catch {
-            throw Refusal("the electrocardiogram is longer than any: \(error)", at: place)
+            throw Refusal("the electrocardiogram is too long: \(error)", at: place)
         }
     }
 
@@ -111,17 +111,17 @@ public final class ElectrocardiogramInterpreter: FrameInterpreter {
         do throws(ContentError) {
             packed = try writer.end()
         } catch {
-            throw Refusal("the electrocardiogram is longer than any: \(error)", at: place)
+            throw Refusal("the electrocardiogram is too long: \(error)", at: place)
         }
         let seconds = Double(packed.points.count) / facts.frequency.doubleValue
-        guard seconds < 1e9 else { throw Refusal("the electrocardiogram is longer than any", at: place) }
+        guard seconds < 1e9 else { throw Refusal("the electrocardiogram is too long", at: place) }
         let start = facts.start.instant
         // An unknown name, such as one in another language than English, becomes HealthKit's case for it. The name is kept too.
         let told = Self.number(of: facts.classification)
         let unrecognized = ObjectValues.electrocardiogramClassification.value(of: "unrecognized")
         let isExact = told?.isExact ?? false
         guard let body = try? SampleBody(encoding: Self.electrocardiogram(facts, packed.points), content: packed.content) else {
-            throw Refusal("the electrocardiogram cannot be written down", at: place)
+            throw Refusal("the electrocardiogram cannot be stored", at: place)
         }
         return Reading(
             origin: registry.origin(

@@ -254,7 +254,7 @@ enum ElementFile {
     /// - Throws: ``SourceError`` if the root element is another one or missing.
     static func begin(_ input: PrefixedInput, root: String, of format: String) throws(SourceError) -> Int {
         guard case .found(let offset, let line) = try ExportProlog.read(input, root: root) else {
-            throw SourceError(.malformed, "it is no \(format): there is no root element \(root) in UTF-8")
+            throw SourceError(.malformed, "it is not \(format): there is no root element \(root) in UTF-8")
         }
         input.skip(offset)
         return line

@@ -23,8 +23,8 @@ final class ResourceWalk {
             let line = text.line
             text.firstLine = isFirst ? line : 0
             guard octet == UInt8(ascii: "{") else {
-                guard !isFirst else { throw SourceError(.malformed, "it is no JSON object", at: Place(.byte, text.offset)) }
-                try refuse("it is no JSON object", line, handle)
+                guard !isFirst else { throw SourceError(.malformed, "it is not a JSON object", at: Place(.byte, text.offset)) }
+                try refuse("it is not a JSON object", line, handle)
                 try lineIsPassed()
                 continue
             }
@@ -110,7 +110,7 @@ final class ResourceWalk {
         if type == "Bundle" { return }
         guard !hasEntries else {
             return try handle(
-                RawFrame(payload: .malformed("resourceType: is not Bundle, behind entries"), place: place, received: received))
+                RawFrame(payload: .malformed("resourceType: is not Bundle, after entries"), place: place, received: received))
         }
         try give(address: "", at: place, handle)
     }

@@ -60,12 +60,13 @@ public final class InputFile: Sendable {
         guard opened >= 0 else {
             // For a link to a folder, the error is ENOTDIR.
             let isLink = errno == ELOOP || errno == ENOTDIR
-            throw SourceError(.noInput, isLink ? "it is a link, and is not followed" : FileInput.message("cannot open it", errno))
+            throw SourceError(
+                .noInput, isLink ? "it is a link, which is not followed" : FileInput.message("cannot open it", errno))
         }
         var status = stat()
         guard fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(opened)
-            throw SourceError(.noInput, "it is no file")
+            throw SourceError(.noInput, "it is not a file")
         }
         descriptor = opened
         size = Int64(status.st_size)
@@ -83,7 +84,8 @@ public final class InputFile: Sendable {
             ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : Glibc.open(bytes.map { CChar(bitPattern: $0) } + [0], flags)
         guard opened >= 0 else {
             let isLink = onlyFile && errno == ELOOP
-            throw SourceError(.noInput, isLink ? "it is a link, and is not followed" : FileInput.message("cannot open it", errno))
+            throw SourceError(
+                .noInput, isLink ? "it is a link, which is not followed" : FileInput.message("cannot open it", errno))
         }
         var status = stat()
         guard fstat(opened, &status) == 0 else {
@@ -95,10 +97,10 @@ public final class InputFile: Sendable {
         case S_IFDIR:
             close(opened)
             // A directory can be opened, but not read.
-            throw SourceError(.noInput, FileInput.message("cannot read it", EISDIR) + "; give the files in it")
+            throw SourceError(.noInput, FileInput.message("cannot read it", EISDIR) + ": name the files in it")
         case _ where onlyFile:
             close(opened)
-            throw SourceError(.noInput, "it is no file")
+            throw SourceError(.noInput, "it is not a file")
         default:
             defer { close(opened) }
             return try Spool.copy(opened, into: spoolFolders, isCancelled)
@@ -125,7 +127,7 @@ private enum Spool {
                 while written < count {
                     let part = buffer[written..<count].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
                     guard part > 0 || errno == EINTR else {
-                        throw SourceError(.inputOutput, FileInput.message("cannot keep a copy of it while it is read", errno))
+                        throw SourceError(.inputOutput, FileInput.message("cannot store a temporary copy of it", errno))
                     }
                     written += max(part, 0)
                 }
@@ -141,7 +143,7 @@ private enum Spool {
         var state = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
         while true {
             guard !isCancelled() else {
-                throw SourceError(.inputOutput, "interrupted before all of it was there; nothing was taken")
+                throw SourceError(.inputOutput, "interrupted before it was complete (nothing was imported)")
             }
             // Polls repeatedly, because a signal may arrive just before the call.
             if poll(&state, 1, 200) > 0 { return }
@@ -160,6 +162,6 @@ private enum Spool {
             }
             code = errno
         }
-        throw SourceError(.inputOutput, FileInput.message("there is no folder for a copy of it (TMPDIR names one)", code))
+        throw SourceError(.inputOutput, FileInput.message("there is no folder for a temporary copy of it: set TMPDIR", code))
     }
 }

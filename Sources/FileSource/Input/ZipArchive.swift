@@ -86,7 +86,7 @@ final class ZipArchive: ByteInput {
             next += 1
             memberCount += 1
             guard memberCount <= limits.members else {
-                throw SourceError(.malformed, "the ZIP archive holds more than \(limits.members) members")
+                throw SourceError(.malformed, "the ZIP archive contains more than \(limits.members) members")
             }
             guard let entry = try refusing({ () throws(ZipFault) in try directory.entry(index) }) else { continue }
             current = Current(index: index, entry: entry)
@@ -161,11 +161,11 @@ final class ZipArchive: ByteInput {
             meter.bytes = passed + Int64(min(part, 1) * Double(member.entry.packedSize))
         }
         guard unpacked <= limits.total else {
-            throw SourceError(.malformed, "the ZIP archive unpacks to more than \(limits.total >> 30) GiB")
+            throw SourceError(.malformed, "the ZIP archive decompresses to more than \(limits.total >> 30) GiB")
         }
         guard unpacked <= limits.free || unpacked / limits.ratio <= directory.fileSize else {
             throw SourceError(
-                .malformed, "the ZIP archive unpacks to more than \(limits.ratio) times its size, which no export does")
+                .malformed, "the ZIP archive decompresses to more than \(limits.ratio) times its size, so it is not an export")
         }
     }
 
@@ -182,7 +182,7 @@ final class ZipArchive: ByteInput {
             .malformed,
             isChecked
                 ? "the ZIP archive was changed while it was read: \(fault.reason)"
-                : "the ZIP archive is damaged: \(fault.reason); nothing of it was taken")
+                : "the ZIP archive is damaged: \(fault.reason) (nothing was imported)")
     }
 
     private static func suffix(_ name: UnsafeRawBufferPointer) -> String {

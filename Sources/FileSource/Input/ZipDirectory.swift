@@ -7,8 +7,8 @@ import Synchronization
 struct ZipFault: Error {
     var reason: String
 
-    static let checksum = ZipFault(reason: "a member is not what its checksum says")
-    static let size = ZipFault(reason: "a member is not as long as the archive says")
+    static let checksum = ZipFault(reason: "a member does not match its checksum")
+    static let size = ZipFault(reason: "a member does not have the length that the archive lists")
 }
 
 /// The members of a ZIP file, shared by several threads. It is in memory only once, with a few hundred bytes for each member.

@@ -33,10 +33,10 @@ enum ZipDirectorySize {
         // All bits set means that the ZIP64 record has the value.
         guard size != UInt64(UInt32.max) else { return }
         guard size <= UInt64(limit) else {
-            throw SourceError(.malformed, "the ZIP archive's directory has more than \(limit >> 20) MiB, which no export's has")
+            throw SourceError(.malformed, "the ZIP archive's directory has more than \(limit >> 20) MiB, so it is not an export")
         }
         guard members == 0xFFFF || members <= size / entry else {
-            throw SourceError(.malformed, "the ZIP archive is damaged: its directory is too short; nothing of it was taken")
+            throw SourceError(.malformed, "the ZIP archive is damaged: its directory is too short (nothing was imported)")
         }
     }
 

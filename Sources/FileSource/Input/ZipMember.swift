@@ -21,7 +21,7 @@ final class LongMember: ZipMember {
         switch Int32(entry.method) {
         case ZIP_CM_STORE: inflation = nil
         case ZIP_CM_DEFLATE: inflation = try Inflation()
-        default: throw ZipFault(reason: "a member is packed by method \(entry.method), which is not read")
+        default: throw ZipFault(reason: "a member is compressed by method \(entry.method), which is not supported")
         }
     }
 
@@ -63,7 +63,7 @@ private final class Inflation {
             switch step.state {
             case .open: break
             case .ended: isEnded = true
-            case .damaged: throw ZipFault(reason: "a member cannot be unpacked")
+            case .damaged: throw ZipFault(reason: "a member cannot be decompressed")
             }
         }
         return written
@@ -118,7 +118,7 @@ final class ShortMember: ZipMember {
         switch decompressor.decompress(raw: UnsafeRawBufferPointer(rebasing: packed.octets[..<packedSize]), into: room) {
         case .done: break
         case .wrongSize: throw .size
-        case .damaged: throw ZipFault(reason: "a member cannot be unpacked")
+        case .damaged: throw ZipFault(reason: "a member cannot be decompressed")
         }
         var checksum = CRC32()
         checksum.add(UnsafeRawBufferPointer(room))

@@ -18,16 +18,16 @@ extension Workout {
     /// A workout written by hand has only its duration and distance.
     init(_ line: LineObject) throws(LineFault) {
         for field in ["events", "activities", "routes"] where try !(line.list(field) ?? []).isEmpty {
-            throw LineFault(field, "without a body it is not read")
+            throw LineFault(field, "it cannot be read without a body")
         }
         if let statistics = try line.object("statistics"), !statistics.members.isEmpty {
-            throw LineFault("statistics", "without a body it is not read")
+            throw LineFault("statistics", "it cannot be read without a body")
         }
         self.init(
             duration: try line.number("duration").map { Amount($0, Workout.second) },
             totalDistance: try LineBody.amount(line, "totalDistance"))
         if let seconds = duration?.numeral.doubleValue, !(0...1e9).contains(seconds) {
-            throw LineFault("duration", "it is no possible length")
+            throw LineFault("duration", "it is not a possible duration")
         }
     }
 }

@@ -78,7 +78,7 @@ struct LineBody {
 
     private func decoded<Body: Decodable>(_ type: Body.Type) throws(LineFault) -> Body {
         guard let place = line.place("body") else { throw LineFault("body: it is missing") }
-        guard place.count <= SampleBody.maximumJSON else { throw LineFault("body: it is longer than any") }
+        guard place.count <= SampleBody.maximumJSON else { throw LineFault("body: it is too long") }
         guard let body = try? JSONDecoder().decode(type, from: Data(line.bytes[place])) else {
             throw LineFault("body: a member is missing or invalid")
         }
@@ -87,7 +87,7 @@ struct LineBody {
 
     private func encoded(_ value: some Encodable, _ content: PackedContent? = nil) throws(LineFault) -> SampleBody {
         guard let body = try? SampleBody(encoding: value, content: content) else {
-            throw LineFault("body: it cannot be written down")
+            throw LineFault("body: it cannot be stored")
         }
         return body
     }
@@ -96,13 +96,13 @@ struct LineBody {
 
     private func points(_ points: Points) throws(LineFault) -> PackedContent {
         guard let data = try line.object("data") else {
-            throw LineFault("data: it is missing; lines of 'export' have the points, those of 'query' only their number")
+            throw LineFault("data: it is missing (lines of 'export' contain the points, lines of 'query' only their number)")
         }
         let columns = try data.objects("columns", atMost: PointsWriter.maximumColumns).map { column throws(LineFault) in
             Points.Column(try column.text("name") ?? "", unit: try column.text("unit"))
         }
         guard columns == points.columns, !columns.isEmpty else {
-            throw LineFault("data: columns: they are not those of the body")
+            throw LineFault("data: columns: they differ from those of the body")
         }
         guard let rows = data.place("rows") else { throw LineFault("data: rows: it is missing") }
         let time = columns.firstIndex { $0.name == Points.time }
@@ -113,7 +113,7 @@ struct LineBody {
             try scanner.forEachElement { (row: Range<Int>) throws(LineFault) in
                 try Self.read(row, of: line.bytes, columns.count, into: &numbers)
                 if let time, let offset = numbers[time]?.doubleValue, !(offset.magnitude <= Double(LineInterpreter.reach)) {
-                    throw LineFault("data: rows: a time lies far from the start")
+                    throw LineFault("data: rows: a time is far from the start")
                 }
                 do throws(ContentError) {
                     try writer.append(numbers)
@@ -123,7 +123,7 @@ struct LineBody {
             }
             let packed = try writer.end()
             guard packed.points.count == points.count else {
-                throw LineFault("data: rows: the body says another number of points")
+                throw LineFault("data: rows: the body has another number of points")
             }
             return packed.content
         } catch let fault as LineFault {
@@ -136,14 +136,14 @@ struct LineBody {
     private static func read(
         _ row: Range<Int>, of bytes: UnsafeRawBufferPointer, _ count: Int, into numbers: inout [Numeral?]
     ) throws(LineFault) {
-        guard bytes[row.lowerBound] == UInt8(ascii: "[") else { throw LineFault("data: rows: a point is no list") }
+        guard bytes[row.lowerBound] == UInt8(ascii: "[") else { throw LineFault("data: rows: a point is not a list") }
         numbers.removeAll(keepingCapacity: true)
         var scanner = LineScanner(bytes, from: row.lowerBound)
         try scanner.forEachElement { (place: Range<Int>) throws(LineFault) in
             guard bytes[place.lowerBound] != UInt8(ascii: "n") else { return numbers.append(nil) }
             // Packed numbers have at most 18 digits before the decimal point.
             guard let number = LineScanner.number(of: bytes, place), number.doubleValue.magnitude < 1e18 else {
-                throw LineFault("data: rows: it is no number, or larger than any")
+                throw LineFault("data: rows: it is not a number, or too large")
             }
             numbers.append(number)
         }
@@ -154,13 +154,13 @@ struct LineBody {
     private func octets() throws(LineFault) -> PackedContent {
         var octets: [UInt8]
         if let place = line.place("octets") {
-            guard line.bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw LineFault("octets: it is no text") }
+            guard line.bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw LineFault("octets: it is not a text") }
             octets = try LineScanner.octets(of: line.bytes, place)
         } else if let text = try line.text("octetsBase64", atMost: LineFile.maximumLine) {
-            guard let data = Data(base64Encoded: text) else { throw LineFault("octetsBase64: it is no base64") }
+            guard let data = Data(base64Encoded: text) else { throw LineFault("octetsBase64: it is not base64") }
             octets = Array(data)
         } else {
-            throw LineFault("octets: it is missing; lines of 'export' have it, those of 'query' do not")
+            throw LineFault("octets: it is missing (lines of 'export' contain it, lines of 'query' do not)")
         }
         do throws(ContentError) {
             return try PackedContent(octets)
@@ -182,7 +182,7 @@ struct LineBody {
         case .scoredAssessment:
             let assessment = ScoredAssessment(answers: try Self.answers(line, type), risk: try line.text("risk"))
             return try encoded(assessment)
-        default: throw LineFault("body: it is missing; lines of 'export' have it, and of this kind none is read without")
+        default: throw LineFault("body: it is missing, but this kind requires it (lines of 'export' contain it)")
         }
     }
 
@@ -207,7 +207,7 @@ struct LineBody {
         guard let amount = try object.object(name) else { return nil }
         guard let value = try amount.number("value") else { throw object.fault(name, "it has no value") }
         guard let code = try amount.text("unit", atMost: 258) else { return Amount(value, nil) }
-        guard let unit = try? Unit(ucum: code) else { throw object.fault(name, "its unit is no UCUM code") }
+        guard let unit = try? Unit(ucum: code) else { throw object.fault(name, "its unit is not a UCUM code") }
         return Amount(value, unit)
     }
 }

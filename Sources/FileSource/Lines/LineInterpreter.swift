@@ -32,7 +32,7 @@ public final class LineInterpreter: FrameInterpreter {
     /// Returns the reading of a line that a client sends.
     func sent(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
         if let name = Self.notSendersToSay.first(where: { line.has($0) }) {
-            throw LineFault("\(name): it follows from who sends, and is not said")
+            throw LineFault("\(name): it is determined by the client, so the line must not contain it")
         }
         return try reading(line, at: place)
     }
@@ -46,11 +46,11 @@ public final class LineInterpreter: FrameInterpreter {
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
         switch frame.payload {
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
-        case .row: throw Refusal("it is no line", at: frame.place)
+        case .row: throw Refusal("it is not a line", at: frame.place)
         case .bytes(let bytes):
             guard bytes.contains(where: { $0 > 0x20 }) else { return .notData }
             do throws(LineFault) {
-                guard isUTF8(bytes) else { throw LineFault("the line is no UTF-8") }
+                guard isUTF8(bytes) else { throw LineFault("the line is not UTF-8") }
                 let line = try LineObject(bytes)
                 guard !line.has("deleted") || line.has("start") else { return .skipped(SkipKind("deletion")) }
                 readings.append(try reading(line, at: frame.place))
@@ -138,7 +138,7 @@ public final class LineInterpreter: FrameInterpreter {
             ordinal = UInt32(truncatingIfNeeded: StableHash.hash(body.octets)) & 0x7FFF_FFFF
         }
         if let uuid, !isRepaired {
-            guard let known = SampleIdentity(uuid) else { throw LineFault("uuid: it is none of a sample's") }
+            guard let known = SampleIdentity(uuid) else { throw LineFault("uuid: it is not the UUID of a sample") }
             // Computes the identity as the other store did, with its person and its key of the device.
             let series = SeriesKey(subject: subject.there, type: type, source: source.id, device: device?.key ?? "")
             let start = told.nominal.lowerBound
@@ -167,20 +167,20 @@ public final class LineInterpreter: FrameInterpreter {
     private static let usualOrdinals = (0...255).flatMap { [UInt32($0), UInt32($0) | 0x8000_0000] }
 
     private static let otherIdentity = LineFault(
-        "uuid: it does not follow from what the line says; a line that was changed, or is not whole, is read without its uuid and identity"
+        "uuid: it does not match the line: remove uuid and identity from a line that was changed"
     )
 
     private func type(_ line: LineObject) throws(LineFault) -> SampleType {
         guard let id = try line.text("type") else { throw LineFault("type: it is missing") }
         // A type that a client names is not registered, and the answer does not reveal which types are.
-        guard sender == nil || SampleType(known: id) != nil else { throw LineFault("type: this version has no such type") }
+        guard sender == nil || SampleType(known: id) != nil else { throw LineFault("type: this version does not know it") }
         guard let name = try line.text("kind") else {
             guard let type = SampleType(id) else {
-                throw LineFault("type: this version has no such type; a category has to name its kind")
+                throw LineFault("type: this version has no such type (a category needs its kind)")
             }
             return type
         }
-        guard let kind = SampleKind(named: name) else { throw LineFault("kind: this version has no such kind") }
+        guard let kind = SampleKind(named: name) else { throw LineFault("kind: this version does not know it") }
         guard let type = SampleType(id, kind: kind) else { throw LineFault("type: there is no such type of this kind") }
         return type
     }
@@ -193,7 +193,7 @@ public final class LineInterpreter: FrameInterpreter {
             throw LineFault("subject: it is neither me, unassigned nor a UUID")
         }
         guard told != "me" else { return (line.has("subject") ? registry.subject : nil, there ?? registry.subject) }
-        guard (there ?? told) == told else { throw LineFault("subject: the line names two") }
+        guard (there ?? told) == told else { throw LineFault("subject: the line has two") }
         return (told, told)
     }
 
@@ -218,11 +218,11 @@ public final class LineInterpreter: FrameInterpreter {
         if line.has("zone") {
             zone = nil
             if let text = try line.text("zone") {
-                guard let offset = ZoneOffset(text) else { throw LineFault("zone: it is no offset such as +01:00") }
+                guard let offset = ZoneOffset(text) else { throw LineFault("zone: it is not an offset such as +01:00") }
                 zone = offset
             }
         }
-        guard end.instant >= start.instant else { throw LineFault("end: it lies before the start") }
+        guard end.instant >= start.instant else { throw LineFault("end: it is before the start") }
         let (first, last) = (start.instant.microseconds, end.instant.microseconds)
         let nominal = (try identity?.integer("nominalStart") ?? first, try identity?.integer("nominalEnd") ?? last)
         guard nominal.1 >= nominal.0, nominal.0.subtractingReportingOverflow(first).partialValue.magnitude <= Self.reach,
@@ -231,7 +231,7 @@ public final class LineInterpreter: FrameInterpreter {
         var origin = TimeOrigin.device
         if let name = try line.object("time")?.text("origin") {
             guard let known = TimeOrigin.allCases.first(where: { $0.name == name }) else {
-                throw LineFault("time: origin: this version has no such")
+                throw LineFault("time: origin: this version does not know it")
             }
             origin = known
         }
@@ -307,7 +307,7 @@ extension LineInterpreter {
     private static func group(_ line: LineObject) throws(LineFault) -> Reading.Group {
         guard let text = try line.text("group") else { return .none }
         guard text.utf8.count == 16, let number = UInt64(text, radix: 16) else {
-            throw LineFault("group: it is no number of 16 hexadecimal digits")
+            throw LineFault("group: it is not a number of 16 hexadecimal digits")
         }
         return .shared(number)
     }

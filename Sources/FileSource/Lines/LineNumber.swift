@@ -17,9 +17,9 @@ struct LineNumber {
         unit = .one
         let told = try Self.number(line, type)
         if let exact = try identity?.text("number") {
-            guard let number = try? Numeral(exact) else { throw LineFault("identity: number: it is no number") }
+            guard let number = try? Numeral(exact) else { throw LineFault("identity: number: it is not a number") }
             if let numeral = told.numeral, numeral.doubleValue != number.doubleValue {
-                throw LineFault("identity: number: the line says another")
+                throw LineFault("identity: number: it differs from the line's number")
             }
             numeral = number
             return
@@ -40,7 +40,7 @@ struct LineNumber {
             return (value, unit)
         }
         guard let text = try original.text("value"), let numeral = try? Numeral(text), let code = try original.text("unit") else {
-            throw LineFault("original: its value or unit is missing, or none")
+            throw LineFault("original: its value or unit is missing or invalid")
         }
         var own = try self.unit(code, "original: unit")
         if let molarMass = try identity?.number("molarMass")?.doubleValue, molarMass > 0 { own = own.with(molarMass: molarMass) }
@@ -50,7 +50,7 @@ struct LineNumber {
                 converted(numeral, own, type), converted(value, own.molarMass.map { unit.with(molarMass: $0) } ?? unit, type)
             )
             if let one, let other, abs(one - other) > 1e-6 * max(abs(one), abs(other), 1e-9) {
-                throw LineFault("value: it is not what the original comes to")
+                throw LineFault("value: it differs from the converted original")
             }
         }
         return (numeral, own)
@@ -61,7 +61,7 @@ struct LineNumber {
     }
 
     private static func unit(_ code: String, _ field: String) throws(LineFault) -> Unit {
-        guard code.utf8.count <= 256, let unit = try? Unit(ucum: code) else { throw LineFault(field, "it is no UCUM code") }
+        guard code.utf8.count <= 256, let unit = try? Unit(ucum: code) else { throw LineFault(field, "it is not a UCUM code") }
         return unit
     }
 

@@ -26,8 +26,8 @@ struct LineObject {
         try scanner.skipValue()
         let end = scanner.index
         scanner.skipBlanks()
-        guard scanner.index == bytes.count else { throw LineFault("text stands behind the line's object") }
-        guard bytes[start] == UInt8(ascii: "{") else { throw LineFault("the line is no JSON object") }
+        guard scanner.index == bytes.count else { throw LineFault("there is text after the line's object") }
+        guard bytes[start] == UInt8(ascii: "{") else { throw LineFault("the line is not a JSON object") }
         try self.init(bytes, start..<end, path: "")
     }
 
@@ -60,22 +60,22 @@ struct LineObject {
 
     func text(_ name: String, atMost length: Int = 64 << 10) throws(LineFault) -> String? {
         guard let place = place(name) else { return nil }
-        guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw fault(name, "it is no text") }
-        guard place.count <= length else { throw fault(name, "it is longer than any") }
+        guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw fault(name, "it is not a text") }
+        guard place.count <= length else { throw fault(name, "it is too long") }
         return try LineScanner.text(of: bytes, place)
     }
 
     /// Returns a number with its digits.
     func number(_ name: String) throws(LineFault) -> Numeral? {
         guard let place = place(name) else { return nil }
-        guard let number = LineScanner.number(of: bytes, place) else { throw fault(name, "it is no number") }
+        guard let number = LineScanner.number(of: bytes, place) else { throw fault(name, "it is not a number") }
         return number
     }
 
     func integer(_ name: String) throws(LineFault) -> Int64? {
         guard let place = place(name) else { return nil }
         let text = String(decoding: UnsafeRawBufferPointer(rebasing: bytes[place]), as: UTF8.self)
-        guard let number = Int64(text) else { throw fault(name, "it is no whole number") }
+        guard let number = Int64(text) else { throw fault(name, "it is not a whole number") }
         return number
     }
 
@@ -90,14 +90,14 @@ struct LineObject {
 
     func object(_ name: String) throws(LineFault) -> LineObject? {
         guard let place = place(name) else { return nil }
-        guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw fault(name, "it is no object") }
+        guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw fault(name, "it is not an object") }
         return try LineObject(bytes, place, path: "\(path)\(name): ")
     }
 
     /// Returns the ranges of a list's elements.
     func list(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [Range<Int>]? {
         guard let place = place(name) else { return nil }
-        guard bytes[place.lowerBound] == UInt8(ascii: "[") else { throw fault(name, "it is no list") }
+        guard bytes[place.lowerBound] == UInt8(ascii: "[") else { throw fault(name, "it is not a list") }
         var scanner = LineScanner(bytes, from: place.lowerBound)
         var elements: [Range<Int>] = []
         let tooMany = fault(name, "it has more than \(count) elements")
@@ -111,7 +111,7 @@ struct LineObject {
     func objects(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [LineObject] {
         var objects: [LineObject] = []
         for place in try list(name, atMost: count) ?? [] {
-            guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw fault(name, "an element is no object") }
+            guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw fault(name, "an element is not an object") }
             objects.append(try LineObject(bytes, place, path: "\(path)\(name): "))
         }
         return objects
@@ -120,7 +120,7 @@ struct LineObject {
     func texts(_ name: String, atMost count: Int = 4096) throws(LineFault) -> [String] {
         var texts: [String] = []
         for place in try list(name, atMost: count) ?? [] {
-            guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw fault(name, "an element is no text") }
+            guard bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw fault(name, "an element is not a text") }
             texts.append(try LineScanner.text(of: bytes, place))
         }
         return texts

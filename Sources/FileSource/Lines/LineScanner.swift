@@ -8,7 +8,7 @@ struct LineScanner {
     init(_ bytes: UnsafeRawBufferPointer, from index: Int = 0) { (self.bytes, self.index) = (bytes, index) }
 
     private static let cut = LineFault("the line ends early")
-    private var malformed: LineFault { LineFault("octet \(index + 1) of the line is not as JSON has it") }
+    private var malformed: LineFault { LineFault("byte \(index + 1) of the line is not valid JSON") }
 
     mutating func skipBlanks() {
         while index < bytes.count, bytes[index] == 0x20 || bytes[index] == 0x09 || bytes[index] == 0x0D || bytes[index] == 0x0A {
@@ -159,7 +159,7 @@ struct LineScanner {
 
     static func text(of bytes: UnsafeRawBufferPointer, _ place: Range<Int>) throws(LineFault) -> String {
         let octets = try octets(of: bytes, place)
-        guard let text = String(validating: octets, as: UTF8.self) else { throw LineFault("a text is no UTF-8") }
+        guard let text = String(validating: octets, as: UTF8.self) else { throw LineFault("a text is not UTF-8") }
         return text
     }
 

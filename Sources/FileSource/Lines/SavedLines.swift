@@ -34,7 +34,7 @@ public enum SavedLines {
         let kind = isJSON ? Place.Kind.record : .line
         var (readings, number, start) = ([Reading](), 1, 0)
         do throws(LineFault) {
-            guard isUTF8(bytes) else { throw LineFault("it is no UTF-8") }
+            guard isUTF8(bytes) else { throw LineFault("it is not UTF-8") }
             for object in isJSON ? try objects(bytes) : [] {
                 readings.append(try interpreter.sent(object, at: Place(kind, number)))
                 number += 1
@@ -59,7 +59,7 @@ public enum SavedLines {
     private static func objects(_ bytes: UnsafeRawBufferPointer) throws(LineFault) -> [LineObject] {
         let object = try LineObject(bytes)
         guard object.has("samples") else { return [object] }
-        guard object.members.count == 1 else { throw LineFault("beside samples there is nothing") }
+        guard object.members.count == 1 else { throw LineFault("only samples are allowed") }
         return try object.objects("samples", atMost: most)
     }
 }

@@ -86,7 +86,7 @@ public final class GPXInterpreter: FrameInterpreter {
         guard let type = SampleType("workoutRoute") else { throw Refusal("the catalogue has no routes", at: place) }
         let route = WorkoutRoute(points: locations.points, name: name)
         guard let body = try? SampleBody(encoding: route, content: locations.content) else {
-            throw Refusal("the route cannot be written down", at: place)
+            throw Refusal("the route cannot be stored", at: place)
         }
         return Reading(
             origin: registry.origin(type: type, source: source(creator)),

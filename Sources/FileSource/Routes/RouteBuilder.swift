@@ -55,9 +55,9 @@ struct RouteBuilder {
         do throws(ContentError) {
             if let locations = try route.end() { return locations }
         } catch {
-            throw Refusal("the route cannot be packed: \(error)", at: place)
+            throw Refusal("the route cannot be stored: \(error)", at: place)
         }
-        throw Refusal("no location of the route has a time: it was planned, and nothing tells that it was gone", at: place)
+        throw Refusal("no location of the route has a time, so the route is only planned", at: place)
     }
 
     /// The form of a location's time.
@@ -91,7 +91,7 @@ struct RouteBuilder {
             }
             return false
         } catch {
-            throw Refusal("the route is longer than any: \(error)", at: place)
+            throw Refusal("the route is too long: \(error)", at: place)
         }
     }
 
@@ -106,7 +106,7 @@ struct RouteBuilder {
     private static func location(
         _ cells: [UnsafeRawBufferPointer], from first: Int, _ time: Time, at place: Place
     ) throws(Refusal) -> RoutePoints.Location {
-        guard cells.count >= first + GPXRow.count else { throw Refusal("it is no location", at: place) }
+        guard cells.count >= first + GPXRow.count else { throw Refusal("it is not a location", at: place) }
         func number(_ column: Int) throws(Refusal) -> Numeral? { try Self.number(cells[first + column], column, at: place) }
         return RoutePoints.Location(
             time: try self.time(cells[first + GPXRow.time], time, at: place),
@@ -139,7 +139,7 @@ struct RouteBuilder {
     ) throws(Refusal) -> Numeral {
         guard !text.isEmpty else { throw Refusal("a location has no \(name)", at: place) }
         guard let numeral = try? Numeral(parsing: text), abs(numeral.doubleValue) <= limit else {
-            throw Refusal("the \(name) of a location is no number from -\(Int(limit)) to \(Int(limit))", at: place)
+            throw Refusal("the \(name) of a location is not a number from -\(Int(limit)) to \(Int(limit))", at: place)
         }
         return numeral
     }
@@ -149,7 +149,7 @@ struct RouteBuilder {
     private static func number(_ text: UnsafeRawBufferPointer, _ column: Int, at place: Place) throws(Refusal) -> Numeral? {
         guard !text.isEmpty, !text.isText("NaN") else { return nil }
         guard let numeral = try? Numeral(parsing: text), numeral.doubleValue.magnitude < 1e12 else {
-            throw Refusal("the \(names[column]) of a location is no number", at: place)
+            throw Refusal("the \(names[column]) of a location is not a number", at: place)
         }
         return numeral
     }

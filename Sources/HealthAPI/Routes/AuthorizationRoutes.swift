@@ -73,7 +73,7 @@ enum AuthorizationRoutes {
     private static func types(_ names: [String], _ member: String) throws -> Set<ObjectType> {
         Set(
             try names.map { name in
-                guard let type = ObjectType(name), SampleType(name)?.isKnown ?? true else {
+                guard let type = ObjectType(named: name), SampleType(name)?.isKnown ?? true else {
                     throw Problem(400, "Unknown type in '\(member)'. Run 'vitalgate types' to list all types.")
                 }
                 return type

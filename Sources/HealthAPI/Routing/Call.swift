@@ -90,7 +90,7 @@ struct Call {
         return form
     }
 
-    // MARK: What it says
+    // MARK: Answers
 
     /// The authenticated client.
     ///
@@ -110,10 +110,14 @@ struct Call {
     func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
     func flag(_ name: String) -> Bool { text(name) == "true" || text(name) == "" }
 
-    /// A type of the catalogue. Other types are rejected because accepting them would reveal which ones are in the store.
+    /// A type of the catalogue by its id, identifier, display name or short name. Other types are rejected because accepting them would reveal which ones are in the store.
     func type(_ name: String, from parameter: String) throws -> SampleType {
-        guard let type = SampleType(known: name) else {
+        let named = SampleType.named(name)
+        guard let type = named.first else {
             throw Problem(400, "Unknown type in '\(parameter)'. Run 'vitalgate types' to list all types.")
+        }
+        guard named.count == 1 else {
+            throw Problem(400, "Ambiguous type in '\(parameter)'. Use one of \(named.map(\.id).joined(separator: ", ")).")
         }
         return type
     }
@@ -176,7 +180,7 @@ struct Call {
         let condition = try SamplePredicate(
             text.first == "{" ? try ConditionObject.text(of: text) : text,
             instant: { Instant(written: $0, now: now, zone: zone) }, subject: { Self.subject($0, store) },
-            type: { SampleType(known: $0) })
+            type: { SampleType.only(named: $0) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }

@@ -5,8 +5,8 @@ public struct IngestAccount: Hashable, Sendable {
 
     /// The reason to quarantine the last row of a table that ends without a line break. In a note, the line's number comes first.
     public static let openEnd =
-        "has no line break: the file may be cut there, so its readings are held until the line arrives whole; "
-        + "if the file is whole, import it with --whole"
+        "has no line break: the file may be cut there, so its readings are quarantined until the complete line arrives. "
+        + "If the file is complete, import it with --whole"
     /// The beginning of the note about a file that breaks off.
     public static let brokenOff = "it was not read to its end"
 

@@ -2,7 +2,7 @@
 ///
 /// A measurement is a reading with all its equals: reports over other paths or in other units, other versions of the same record, and the
 /// results of repairs. Each fact belongs to one entry of the ledger, and counts while that entry is active.
-/// `docs/explanation/measurements.md` has the table of states.
+/// `docs/explanation/readings.md` has the table of states.
 ///
 ///     var history = MeasurementHistory<Int>()
 ///     history.reports = [.init(place: 1, group: 0, entry: 1)]

@@ -13,7 +13,7 @@ extension CharacteristicType {
     /// The accepted values, as text for a message.
     public var expectation: String {
         switch self {
-        case .dateOfBirth: "a day that has been, such as 1990-01-31"
+        case .dateOfBirth: "a past day, such as 1990-01-31"
         case .biologicalSex: "female, male or other"
         case .bloodType: "A+, A-, B+, B-, AB+, AB-, O+ or O-"
         case .fitzpatrickSkinType: "I, II, III, IV, V or VI"

@@ -8,7 +8,7 @@
 /// Wrong readings among right ones change the unit too often for such a path. They are found by a second path on which a change costs
 /// little. Two people of whom one weighs about 2.2 times as much as the other look the same as kilograms and pounds, so such readings
 /// are reported with both explanations (``MisunitStretch/mayBeAnotherPerson``).
-public struct MisunitDetector {
+public struct MisunitDetector: Sendable {
     let type: SampleType
     let model: UnitModel
     private let conversions: [UnitConversion]

@@ -31,7 +31,7 @@ extension Sample {
             throw InvalidObject("metadata", "it is longer than \(Self.longestMetadata >> 10) KiB")
         }
         guard metadata.entries.allSatisfy({ !$0.key.isEmpty && !$0.key.utf8.contains(0) }) else {
-            throw InvalidObject("metadata", "a key is empty, or has a NUL")
+            throw InvalidObject("metadata", "a key is empty or contains a NUL byte")
         }
     }
 

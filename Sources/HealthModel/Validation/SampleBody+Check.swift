@@ -6,7 +6,7 @@ extension SampleBody {
     ///
     /// - Parameter deeply: Whether its points are also read one by one. Points packed by our own readers are known to be valid.
     public func check(as type: SampleType, deeply: Bool = true) throws(InvalidObject) {
-        guard json.count <= Self.maximumJSON else { throw InvalidObject("body", "it is longer than any") }
+        guard json.count <= Self.maximumJSON else { throw InvalidObject("body", "it is too long") }
         switch type.kind {
         case .quantity, .category: throw InvalidObject("body", "a \(type.kind.name) has none")
         case .correlation: try read(Correlation.self).check()
@@ -56,7 +56,7 @@ extension SampleBody {
 
     private func check(_ points: Points, _ deeply: Bool) throws(InvalidObject) {
         guard points.count >= 0, points.columns.count <= PointsWriter.maximumColumns, !points.columns.isEmpty else {
-            throw InvalidObject("body: points", "they have no columns, or too many")
+            throw InvalidObject("body: points", "they have no columns or too many")
         }
         guard let content else {
             guard points.count == 0, !isLongerThanJSON else { throw InvalidObject("data", "the points are missing or damaged") }
@@ -69,7 +69,7 @@ extension SampleBody {
             while let numbers = try reader.next() {
                 guard let time, let offset = numbers[time]?.doubleValue else { continue }
                 guard offset.magnitude <= Double(Sample.reach) else {
-                    throw InvalidObject("data: rows", "a time lies far from the start")
+                    throw InvalidObject("data: rows", "a time is far from the start")
                 }
             }
         } catch let error as InvalidObject {
@@ -88,14 +88,14 @@ private func checkName(_ name: String?, in values: CategoryValues, _ field: Stri
 
 private func checkTimes(_ offsets: [Int64?], _ field: String) throws(InvalidObject) {
     for case let offset? in offsets where !(-Sample.reach...Sample.reach).contains(offset) {
-        throw InvalidObject(field, "a time lies far from the start")
+        throw InvalidObject(field, "a time is far from the start")
     }
 }
 
 extension Correlation {
     fileprivate func check() throws(InvalidObject) {
         guard !objects.isEmpty, objects.count <= 1000 else {
-            throw InvalidObject("objects", "there are none, or more than 1000")
+            throw InvalidObject("objects", "there must be 1 to 1000")
         }
         guard objects.allSatisfy({ SampleIdentity($0) != nil }) else {
             throw InvalidObject("objects", "one is not the UUID of a sample")
@@ -129,7 +129,7 @@ extension VisionPrescription {
                 throw InvalidObject(side, "a lens has no such number")
             }
         }
-        guard leftEye != nil || rightEye != nil else { throw InvalidObject("leftEye", "neither eye is given") }
+        guard leftEye != nil || rightEye != nil else { throw InvalidObject("leftEye", "both eyes are missing") }
     }
 }
 
@@ -156,7 +156,7 @@ extension ScoredAssessment {
     fileprivate func check(as type: SampleType) throws(InvalidObject) {
         let isAnxiety = type.id == "gad7"
         let count = isAnxiety ? 7 : 9
-        guard answers.count == count else { throw InvalidObject("answers", "there have to be \(count)") }
+        guard answers.count == count else { throw InvalidObject("answers", "there must be \(count)") }
         let names = isAnxiety ? ObjectValues.gad7Answer : ObjectValues.phq9Answer
         guard answers.allSatisfy({ names.name(of: $0) != nil }) else {
             throw InvalidObject("answers", "one is not an answer of this questionnaire")

@@ -92,7 +92,7 @@ struct RepairForm {
             }
             return .zone(zone)
         case .type:
-            guard let other = SampleType(by), other.kind == .quantity else {
+            guard let other = SampleType(by) ?? SampleType.only(named: by), other.kind == .quantity else {
                 throw Problem(400, "Choose a quantity type.")
             }
             return .type(other)

@@ -12,28 +12,51 @@ enum ChartData {
         PageRoute(method: "GET", path: "data/events", isSlow: true, answer: events),
     ]
 
-    /// The maximum number of types in a chart.
-    private static let mostTypes = 4
+    /// The maximum number of types, and of sources, in a chart.
+    private static let (mostTypes, mostSources) = (4, 8)
 
-    private static func frame(_ call: PageCall) throws -> ChartFrame {
-        guard let from = call.text("from").flatMap({ Int64($0) }), let to = call.text("to").flatMap({ Int64($0) }),
-            let frame = ChartFrame(from: from, to: to, width: call.text("width").flatMap { Int($0) } ?? 360)
-        else { throw Problem(400, "'from' and 'to' must be milliseconds since 1970, at most a century apart.") }
+    /// The types that a chart can show.
+    static func isShown(_ type: SampleType) -> Bool { type.kind == .quantity || type.id == BloodPressure.type }
+
+    private static func frame(_ call: PageCall, _ types: [SampleType], _ reader: Reader) throws -> ChartFrame {
+        let window = try ChartWindow(call, usual: .week) { try types.first.flatMap { try first(of: $0, reader, call) } }
+        guard let frame = window.frame(width: call.text("width").flatMap { Int($0) } ?? 360) else {
+            throw Problem(400, "'from' and 'to' must be milliseconds since 1970, at most a century apart.")
+        }
         return frame
     }
 
-    @Sendable private static func series(_ call: PageCall) throws -> HTTPResponse {
-        let (frame, reader) = (try Self.frame(call), try call.reader())
+    /// The time of a person's first sample of a type.
+    static func first(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> Instant? {
+        let measured = BloodPressure.measuredType(of: type)
+        let cursor = try reader.store.samples(
+            matching: SampleQuery(types: [measured], subject: try call.person().subject, limit: 1))
+        defer { cursor.close() }
+        return try cursor.next()?.sample.start
+    }
+
+    private static func types(_ call: PageCall) throws -> [SampleType] {
         let names = (call.text("types") ?? "").split(separator: ",").map(String.init)
-        let types = names.compactMap { SampleType($0) }.filter { $0.kind == .quantity }
+        let types = names.compactMap { SampleType($0) ?? SampleType.only(named: $0) }.filter(isShown)
         guard !types.isEmpty, types.count == names.count, types.count <= mostTypes else {
             throw Problem(400, "'types' must be one to \(mostTypes) quantity types.")
+        }
+        return types
+    }
+
+    @Sendable private static func series(_ call: PageCall) throws -> HTTPResponse {
+        let (types, reader) = (try types(call), try call.reader())
+        let frame = try frame(call, types, reader)
+        var all: [JSONObject] = []
+        for (index, type) in types.enumerated() {
+            let lines = Lines(type: type, isFirst: index == 0, frame: frame, reader: reader, call: call)
+            all += try index == 0 && call.text("sources") == "yes" ? lines.bySource(atMost: mostSources) : [lines.all()]
         }
         var object = JSONObject()
         object.set("from", Int(frame.from))
         object.set("to", Int(frame.to))
         object.set("zone", call.zone.identifier)
-        object.set("series", try types.map { try line($0, frame, reader, call) })
+        object.set("series", all)
         object.set(
             "ticks",
             ChartTicks(frame, zone: call.zone, texts: call.texts).all.map { tick in
@@ -45,45 +68,14 @@ enum ChartData {
         return .data(object.line)
     }
 
-    private static func line(_ type: SampleType, _ frame: ChartFrame, _ reader: Reader, _ call: PageCall) throws -> JSONObject {
-        let unit = call.values.unit(of: type, asked: call.text("unit.\(type.id)"))
-        let conversion = try call.values.conversion(of: type, to: unit)
-        let chart = try Chart(
-            type, subject: try call.person().subject, in: frame, of: reader.store, zone: call.zone,
-            priority: call.core.settings.priority)
-        var object = JSONObject()
-        object.set("type", type.id)
-        object.set("name", call.values.name(of: type))
-        object.set("unit", call.values.symbol(unit))
-        object.set("sum", chart.isSum)
-        object.set("gap", Int(chart.gap))
-        if let goal = try GoalsPage.line(of: type, in: frame, call) {
-            object.set("goal", raw: Array(number(conversion(goal)).utf8))
-        }
-        let rows = chart.points.map { point in
-            let values = [point.low, point.high, point.middle].map { number(conversion($0)) }
-            return "[\(point.start),\(point.end),\(values.joined(separator: ","))]"
-        }
-        object.set("points", raw: Array("[\(rows.joined(separator: ","))]".utf8))
-        return object
-    }
-
-    /// Rounds a number, since a screen cannot show more than seven digits.
-    private static func number(_ value: Double) -> String {
-        guard value.isFinite else { return "null" }
-        if abs(value) >= 1e9 || value == 0 { return "\(value)" }
-        var scale = 1.0
-        while abs(value) * scale < 1e5, scale < 1e9 { scale *= 10 }
-        return "\((value * scale).rounded() / scale)"
-    }
-
-    // MARK: What happened
+    // MARK: Events
 
     private static let mostEvents = 500
 
     /// Workouts, nights and medication doses, for the background of a chart.
     @Sendable private static func events(_ call: PageCall) throws -> HTTPResponse {
-        let (frame, reader) = (try Self.frame(call), try call.reader())
+        let reader = try call.reader()
+        let frame = try frame(call, types(call), reader)
         var events: [JSONObject] = []
         // An event that began earlier may still be visible.
         let before = Instant(microseconds: frame.start.microseconds - 86_400_000_000)
@@ -117,5 +109,82 @@ enum ChartData {
         var object = JSONObject()
         object.set("events", events)
         return .data(object.line)
+    }
+}
+
+/// The series of one type in a chart.
+private struct Lines {
+    let type: SampleType
+    /// Whether the left axis belongs to it.
+    let isFirst: Bool
+    let frame: ChartFrame
+    let reader: Reader
+    let call: PageCall
+
+    private func chart(_ frame: ChartFrame, source: String? = nil) throws -> Chart {
+        let (subject, priority) = (try call.person().subject, call.core.settings.priority)
+        if type.id == BloodPressure.type {
+            return try Chart.pressures(of: subject, in: frame, of: reader.store, zone: call.zone, priority: priority)
+        }
+        return try Chart(
+            type, subject: subject, in: frame, of: reader.store, zone: call.zone, priority: priority, source: source)
+    }
+
+    /// The type from all sources, with the period before if the call asks for it.
+    func all() throws -> JSONObject {
+        var before: Chart?
+        if isFirst, call.text("previous") == "yes", type.kind == .quantity,
+            let earlier = ChartFrame(from: frame.from - frame.span, to: frame.from, width: frame.width)
+        {
+            before = try chart(earlier).moved(by: frame.span)
+        }
+        return try object(chart(frame), name: call.values.name(of: type), before)
+    }
+
+    /// A series for each source with samples in the frame.
+    func bySource(atMost most: Int) throws -> [JSONObject] {
+        let query = SampleQuery(types: [type], subject: try call.person().subject)
+        let sources = try Set(reader.store.series(matching: query).map(\.source)).sorted()
+        guard sources.count > 1, sources.count <= most, type.kind == .quantity else { return [try all()] }
+        let charts = try sources.map { (source: $0, chart: try chart(frame, source: $0)) }.filter { !$0.chart.points.isEmpty }
+        guard !charts.isEmpty else { return [try all()] }
+        return try charts.map { try object($0.chart, name: "\(call.values.name(of: type)), \($0.source)", nil) }
+    }
+
+    private func object(_ chart: Chart, name: String, _ before: Chart?) throws -> JSONObject {
+        let measured = BloodPressure.measuredType(of: type)
+        let unit = call.values.unit(of: measured, asked: call.text("unit.\(type.id)") ?? (isFirst ? call.text("unit") : nil))
+        let conversion = try call.values.conversion(of: measured, to: unit)
+        var object = JSONObject()
+        object.set("type", type.id)
+        object.set("name", name)
+        object.set("unit", call.values.symbol(unit))
+        object.set("sum", chart.isSum)
+        object.set("kind", type.id == BloodPressure.type ? "range" : chart.isSum ? "bars" : "line")
+        object.set("axis", isFirst ? 0 : 1)
+        object.set("gap", Int(chart.gap))
+        if let goal = try GoalsPage.line(of: type, in: frame, call) {
+            object.set("goal", raw: Array(Self.number(conversion(goal)).utf8))
+        }
+        object.set("points", raw: Self.json(chart, conversion))
+        if let before { object.set("previous", raw: Self.json(before, conversion)) }
+        return object
+    }
+
+    private static func json(_ chart: Chart, _ conversion: UnitConversion) -> [UInt8] {
+        let rows = chart.points.map { point in
+            let values = [point.low, point.high, point.middle].map { number(conversion($0)) }
+            return "[\(point.start),\(point.end),\(values.joined(separator: ","))]"
+        }
+        return Array("[\(rows.joined(separator: ","))]".utf8)
+    }
+
+    /// Rounds a number, since a screen cannot show more than seven digits.
+    private static func number(_ value: Double) -> String {
+        guard value.isFinite else { return "null" }
+        if abs(value) >= 1e9 || value == 0 { return "\(value)" }
+        var scale = 1.0
+        while abs(value) * scale < 1e5, scale < 1e9 { scale *= 10 }
+        return "\((value * scale).rounded() / scale)"
     }
 }

@@ -1,3 +1,4 @@
+import HealthAnswers
 import HealthModel
 import HealthServing
 
@@ -7,9 +8,11 @@ struct ChartFigure {
     /// The type that is shown first.
     let type: SampleType
     /// The initial range.
-    let first: TypePage.Range
+    let first: ChartWindow.Range
     /// The types that can be added to the chart.
     let others: [SampleType]
+    /// Whether several sources have samples of the type.
+    let hasSources: Bool
 
     /// The time zones to choose from, in addition to the hub's own.
     private static let zones = [
@@ -21,39 +24,48 @@ struct ChartFigure {
 
     var html: HTML {
         let texts = call.texts
-        let ranges: [HTML] = ["hour", "day", "week", "month", "year", "years"].map {
-            "<button type=\"button\" class=\"quiet\" data-range=\"\($0)\" aria-pressed=\"\($0 == "day" ? "true" : "false")\">\(texts("range." + $0))</button>"
-        }
         let zones: [HTML] =
             ([call.core.settings.zone.identifier]
             + Self.zones.filter { $0 != call.core.settings.zone.identifier && call.core.settings.zones($0) != nil }).map {
                 "<option>\($0)</option>"
             }
-        let units: [HTML] = choices(type).map { "<option value=\"\($0.code)\">\(call.values.symbol($0))</option>" }
+        let units: [HTML] = choices(BloodPressure.measuredType(of: type)).map {
+            "<option value=\"\($0.code)\">\(call.values.symbol($0))</option>"
+        }
         let more: [HTML] = others.map { "<option value=\"\($0.id)\">\(call.values.name(of: $0))</option>" }
-        let unit: HTML = units.count < 2 ? "" : "<label>\(texts("chart.unit")) <select data-unit-choice>\(units)</select></label>"
+        let unit: HTML =
+            units.count < 2
+            ? "" : "<label>\(texts("chart.unit")) <select data-key=\"unit\" data-unit-choice>\(units)</select></label>"
         let beside: HTML =
             more.isEmpty
             ? ""
             : """
-            <label>\(texts("chart.beside")) <select data-beside><option value="">\(texts("chart.nothing"))</option>\(more)</select></label>
+            <label>\(texts("chart.beside")) <select data-key="with" data-beside><option value="">\(texts("chart.nothing"))</option>\(more)</select></label>
             """
+        let isQuantity = type.kind == .quantity
         return """
             <section class="chart" data-chart="\(type.id)" data-first="\(first.rawValue)" aria-label="\(texts("chart.label"))" hidden>
-            <div class="controls" role="group" aria-label="\(texts("range.label"))">\(ranges)</div>
             <div class="controls" role="group" aria-label="\(texts("chart.move"))">
             <button type="button" class="quiet" data-move="left" aria-label="\(texts("chart.left"))">◀</button>
             <button type="button" class="quiet" data-move="right" aria-label="\(texts("chart.right"))">▶</button>
             <button type="button" class="quiet" data-move="in" aria-label="\(texts("chart.in"))">+</button>
             <button type="button" class="quiet" data-move="out" aria-label="\(texts("chart.out"))">−</button>
-            <button type="button" class="quiet" data-move="back" disabled>\(texts("chart.back"))</button>
+            <button type="button" class="quiet" data-move="back">\(texts("chart.back"))</button>
             </div>
             <div class="plot" data-plot></div>
+            <p class="legend" data-legend></p>
             <p class="note" data-read aria-live="off">\(texts("chart.how"))</p>
             <div class="controls">\(unit)\(beside)
-            <label>\(texts("chart.zone")) <select data-zone>\(zones)</select></label>
-            <label><input type="checkbox" data-events checked> \(texts("chart.events"))</label></div>
+            <label>\(texts("chart.zone")) <select data-key="zone" data-zone>\(zones)</select></label>
+            \(box("events", "chart.events", isOn: true))
+            \(isQuantity ? box("previous", "chart.previous", isOn: false) : "")
+            \(isQuantity && hasSources ? box("sources", "chart.sources", isOn: false) : "")</div>
             </section>
             """
+    }
+
+    private func box(_ key: String, _ text: String, isOn: Bool) -> HTML {
+        let checked: HTML = isOn ? " data-default=\"yes\" checked" : ""
+        return "<label><input type=\"checkbox\" data-key=\"\(key)\"\(checked)> \(call.texts(text))</label>"
     }
 }

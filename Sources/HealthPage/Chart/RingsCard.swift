@@ -34,8 +34,8 @@ enum RingsCard {
         }
         let lines: [HTML] = said.map { "<li>\($0)</li>" }
         return """
-            <section aria-labelledby="rings"><h2 id="rings">\(texts("rings.title"))</h2><div class="card rings">
-            <svg viewBox="0 0 100 100" aria-hidden="true" focusable="false">\(circles)</svg><ul>\(lines)</ul></div></section>
+            <li class="card"><h3>\(texts("rings.title"))</h3><div class="rings">
+            <svg viewBox="0 0 100 100" aria-hidden="true" focusable="false">\(circles)</svg><ul>\(lines)</ul></div></li>
             """
     }
 }

@@ -17,6 +17,10 @@ struct SleepNight {
     init?(_ reader: Reader, _ call: PageCall) throws {
         let nights = NightReader(reader.store, priority: call.core.settings.priority)
         guard let night = try nights.lastNight(of: call.person().subject, before: call.now) else { return nil }
+        self.init(night)
+    }
+
+    init(_ night: Night) {
         self.night = night
         let (stages, inBed) = night.stretches()
         self.stages = stages.flatMap { stage, stretches in stretches.map { ($0, Self.level(of: stage)) } }
@@ -56,6 +60,7 @@ struct SleepNight {
         let label = texts("sleep.label", ends[0], ends[1]) + ": " + said.joined(separator: ", ")
         return """
             <svg class="night" viewBox="0 0 \(Self.width) \(4 * Self.row)" preserveAspectRatio="none" role="img" aria-label="\(label)">\(bars)</svg>
+            <p class="note">\(ends[0]) – \(ends[1])</p>
             <p class="note">\(said.joined(separator: " · "))</p>
             """
     }

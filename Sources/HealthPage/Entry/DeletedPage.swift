@@ -16,7 +16,7 @@ enum DeletedPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (texts, store) = (call.texts, try call.hubReader().store)
-        let deleted = try store.deletedSamples(of: try call.person().subject, limit: most)
+        let deleted = try store.restorableSamples(of: try call.person().subject, limit: most)
         let rows: [HTML] = try deleted.map { each in
             let sample = each.stored.sample
             let (name, shown) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))

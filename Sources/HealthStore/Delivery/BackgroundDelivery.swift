@@ -83,10 +83,10 @@ public struct BackgroundDelivery: Sendable {
         name: String, types: Set<SampleType>? = nil, frequency: Frequency = .immediate, receiver: Receiver
     ) throws(HealthStoreError) {
         guard Self.isName(name) else {
-            throw .unsuitable("a delivery's name has letters, digits, '-', '_' and '.', and no more than 64 of them")
+            throw .unsuitable("a delivery's name has at most 64 letters, digits, '-', '_' and '.'")
         }
         if case .command(let words) = receiver, words.first?.isEmpty ?? true {
-            throw .unsuitable("a delivery's command has a program")
+            throw .unsuitable("a delivery's command needs a program")
         }
         (self.name, self.types, self.frequency, self.receiver) = (name, types, frequency, receiver)
     }

@@ -64,7 +64,7 @@ final class ProgressFile {
         guard lock >= 0 else { throw Self.failure(file) }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK
-                ? StoreError(.busy, "another process delivers to '\(name)' already") : Self.failure(file)
+                ? StoreError(.busy, "another process already delivers to '\(name)'") : Self.failure(file)
         }
     }
 
@@ -86,7 +86,7 @@ final class ProgressFile {
         guard count >= 0 else { throw Self.failure(path) }
         guard let progress = try? JSONDecoder().decode(DeliveryProgress.self, from: Data(octets[..<count])) else {
             throw StoreError(
-                .corrupt, "\(path) does not tell how far the receiver has come; remove it to begin with what comes from now on")
+                .corrupt, "\(path) does not contain the receiver's position: remove it to continue with new changes only")
         }
         return progress
     }

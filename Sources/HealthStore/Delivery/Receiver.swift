@@ -112,7 +112,7 @@ private struct ReceiverSocket: Sendable {
     init(_ path: String, within patience: Duration) throws(ReceiverFailure) {
         self.path = path
         guard path.utf8.count <= Self.longestPath else {
-            throw ReceiverFailure(reason: "\(path) is longer than a socket's path may be")
+            throw ReceiverFailure(reason: "\(path) is too long for the path of a socket")
         }
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ReceiverFailure(reason: "\(path): \(String(cString: strerror(errno)))") }
@@ -140,7 +140,7 @@ private struct ReceiverSocket: Sendable {
                 guard let start = octets.baseAddress else { return 0 }
                 return send(descriptor, start + sent, line.count - sent, Int32(MSG_NOSIGNAL))
             }
-            guard count > 0 || errno == EINTR else { return "it was not taken: \(String(cString: strerror(errno)))" }
+            guard count > 0 || errno == EINTR else { return "it was not accepted: \(String(cString: strerror(errno)))" }
             sent += max(count, 0)
         }
         var (answer, octet): ([UInt8], UInt8) = ([], 0)
@@ -153,7 +153,7 @@ private struct ReceiverSocket: Sendable {
             if octet == UInt8(ascii: "\n") { break }
             answer.append(octet)
         }
-        return answer == Array("ok".utf8) ? nil : "it was answered with something else than ok"
+        return answer == Array("ok".utf8) ? nil : "the response was not ok"
     }
 
     func end() { shutdown(descriptor, Int32(SHUT_RDWR)) }

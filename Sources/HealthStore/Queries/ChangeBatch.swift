@@ -22,7 +22,7 @@ struct ChangeBatch: Sendable {
     init(after start: QueryAnchor, matching predicate: SamplePredicate, limit: Int, in store: SampleStore) throws {
         guard !predicate.asksForOthers else {
             throw HealthStoreError.unsuitable(
-                "what belongs to a workout or a correlation is no condition on changes: it may come later")
+                "a condition on changes cannot use workouts or correlations, because they may arrive later")
         }
         try store.check(start)
         anchor = start

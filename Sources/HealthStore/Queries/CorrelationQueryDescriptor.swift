@@ -48,10 +48,10 @@ public struct CorrelationQueryDescriptor: Sendable {
     /// - Throws: ``HealthStoreError/unsuitable(_:)`` if the type is not a correlation, `StoreError`, `CancellationError`.
     public func result(for store: HealthStore) async throws -> [Result] {
         guard type.kind == .correlation else {
-            throw HealthStoreError.unsuitable("\(type.id) is a \(type.kind.name), no correlation")
+            throw HealthStoreError.unsuitable("\(type.id) is a \(type.kind.name), not a correlation")
         }
         guard !objectPredicates.values.contains(where: \.asksForOthers) else {
-            throw HealthStoreError.unsuitable("what an object belongs to is no condition on the objects of a correlation")
+            throw HealthStoreError.unsuitable("a condition on the objects of a correlation cannot use workouts or correlations")
         }
         var asked = SampleQuery(.and([.types([type]), predicate]), descending: newestFirst)
         asked.derivesCorrelations = derivesFromFrames

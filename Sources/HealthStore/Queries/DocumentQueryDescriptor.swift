@@ -78,7 +78,7 @@ public struct DocumentQueryDescriptor: Sendable {
                     // A damaged document must not make the whole query fail.
                     let document = ClinicalDocument(
                         title: "", patient: "", custodian: "", author: "", valid: false,
-                        reason: "what is stored of it cannot be read")
+                        reason: "its stored content cannot be read")
                     return Result(sample: stored, document: document, documentData: nil, isDamaged: true)
                 }
             }

@@ -44,10 +44,10 @@ public struct StatisticsQueryDescriptor: Sendable {
     ///   ``HealthStoreError/unsuitable(_:)`` for separated sources and for categories, which need ``resultsBySource(for:)``.
     public func result(for store: HealthStore) async throws -> QuantityStatistics? {
         guard !options.contains(.separateBySource) else {
-            throw HealthStoreError.unsuitable("sources that are kept apart have statistics each: ask for resultsBySource")
+            throw HealthStoreError.unsuitable("separate sources have separate statistics: use resultsBySource")
         }
         guard type.kind != .category else {
-            throw HealthStoreError.unsuitable("each case of a category has statistics of its own: ask for resultsBySource")
+            throw HealthStoreError.unsuitable("each case of a category has its own statistics: use resultsBySource")
         }
         return try await resultsBySource(for: store).first
     }

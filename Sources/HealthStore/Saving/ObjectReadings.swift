@@ -114,7 +114,7 @@ struct ObjectReadings {
         of object: HealthObject, _ numeral: Numeral, _ unit: Unit, body: SampleBody? = nil
     ) throws -> GatedSample {
         let samples = try samples(of: [try reading(of: object, numeral, unit, body)])
-        guard let first = samples.first else { throw Refusal("it is no sample", at: Self.place) }
+        guard let first = samples.first else { throw Refusal("it is not a sample", at: Self.place) }
         return first
     }
 

@@ -43,7 +43,7 @@ public enum TemporaryName {
     }
 
     /// The name under which a whole file of such a name is read, without what marks it as one that is not whole; `nil` where nothing is left of it,
-    /// or where nobody means it to be read.
+    /// or is not meant to be read.
     public static func read(as name: String) -> String? {
         var name = name
         while isOne(name) {

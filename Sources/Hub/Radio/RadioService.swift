@@ -179,7 +179,7 @@ public final class RadioService: HubSource, BlueZSourceDelegate {
         for each in known.values { live.finishStream(of: each.device) }
     }
 
-    // MARK: What the source says
+    // MARK: Events of the source
 
     /// Passes a frame to the ingest. Frames of unknown devices are dropped.
     public func received(_ frame: RawFrame, of address: BluetoothAddress) {

@@ -119,7 +119,7 @@ public final class Hub: HubSourceHost {
         changed()
     }
 
-    // MARK: What sources say
+    // MARK: Events of sources
 
     /// Passes a source's notice to ``onNotice``.
     public func told(_ notice: SourceNotice) { onNotice(notice) }

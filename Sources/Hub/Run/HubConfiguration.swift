@@ -42,7 +42,7 @@ public struct HubConfiguration: Decodable, Sendable {
         }
         inbox = try members.decodeIfPresent(String.self, forKey: SettingKey("inbox"))
         if let inbox, !inbox.hasPrefix("/"), !inbox.hasPrefix("~/") {
-            throw Self.fault(SettingKey("inbox"), in: members, "a folder's path begins with / or ~/")
+            throw Self.fault(SettingKey("inbox"), in: members, "the folder's path must begin with / or ~/")
         }
         readingsPerSecond = try Self.number("readingsPerSecond", in: members, 1...1000, "number") ?? readingsPerSecond
         commitEvery = try Self.number("commitEvery", in: members, 1...60, "number of seconds") ?? commitEvery

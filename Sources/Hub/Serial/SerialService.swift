@@ -98,7 +98,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         for each in known.values { live.finishStream(of: each.device) }
     }
 
-    // MARK: What the source says
+    // MARK: Events of the source
 
     /// Passes a frame to the ingest. Frames of unknown devices are dropped.
     public func received(_ frame: RawFrame, of path: String) {
@@ -112,7 +112,7 @@ public final class SerialService: HubSource, SerialSourceDelegate {
         guard known[path] != nil else { return }
         live.skip(SkipKind("noise-octets"), count: octets.count)
         guard octets.holdsFrame else { return }
-        live.refuse(Refusal("\(FrameError(octets.fault)) (at octet \(octets.fault.offset))", at: Place(.byte, octets.offset)))
+        live.refuse(Refusal("\(FrameError(octets.fault)) (at byte \(octets.fault.offset))", at: Place(.byte, octets.offset)))
     }
 
     /// Stores the meter's description of itself if it is new.

@@ -78,7 +78,7 @@ public final class StatusClient {
         } catch {
             switch error.code {
             case EACCES, EPERM:
-                // A folder without access says nothing about a hub.
+                // A folder without access does not show whether a hub runs.
                 var status = stat()
                 guard lstat(path, &status) == 0 else { return nil }
                 throw .notPermitted(path)

@@ -151,7 +151,7 @@ public final class StatusServer {
     private func serve(_ connection: StatusConnection, _ events: Int16) {
         if connection.isSending { follow(connection, connection.flush()) }
         guard connections[connection.descriptor] === connection, events & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { return }
-        // While an answer is on its way to one that has hung up, writing has told so.
+        // If a client disconnects during an answer, the write fails.
         guard !connection.isSending || connection.isFollower || connection.isHurrying else { return }
         do throws(StatusProblem) {
             let (state, line) = try connection.receive()

@@ -17,7 +17,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     case webhook
     case command
 
-    /// Reads a kind's own part of an entry of the configuration, and says how its exporter is made.
+    /// Reads the part of a target's configuration that belongs to its kind, and creates its exporter.
     func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
         switch self {
         case .files: try Self.maker(decoder) { FileExporter($0, context: $1) }

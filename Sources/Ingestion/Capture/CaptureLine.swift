@@ -128,7 +128,7 @@ struct CapturedDevice: Codable, Hashable, Sendable {
         var subject: String
     }
 
-    /// The services and characteristics of a device that nobody adopted.
+    /// The services and characteristics of a device that is not adopted.
     var services: [String]?
     var offers: [String]?
     var address: String

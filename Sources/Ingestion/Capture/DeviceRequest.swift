@@ -11,7 +11,7 @@ import Pipeline
 public struct DeviceRequest: Sendable {
     /// The explanation for a person who receives the report.
     public static let sentence =
-        "frames of one device as it sent them, which hold what it measured; its address and name are replaced, and nothing else of a person is in it"
+        "frames of one device as it sent them, with its measurements. Its address and name are replaced, and there is no other personal data"
     private static let address = "00:00:00:00:00:00"
     private static let name = "device"
     private static let nobody = "00000000-0000-0000-0000-000000000000"

@@ -105,7 +105,7 @@ public final class TrafficReader: ReplayFeed {
         }
     }
 
-    /// Keeps the last data of each part. A device that puts readings in place of the company number has many parts.
+    /// Keeps the last data of each part. A device that sends readings instead of the company number has many parts.
     private static func note(_ part: AdvertisedData, _ data: [UInt8], _ seen: inout Seen) {
         if seen.data[part] != nil || seen.data.count < maximumData { seen.data[part] = data }
     }
@@ -184,7 +184,7 @@ public final class TrafficReader: ReplayFeed {
         return "it has " + list.joined(separator: "; ")
     }
 
-    // MARK: What they said
+    // MARK: Received data
 
     func forEachLine(_ body: (ReplayLine) throws -> Void) throws {
         (written, began, flushed, waiting) = ([], nil, nil, 0)

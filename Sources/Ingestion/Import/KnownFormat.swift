@@ -7,7 +7,7 @@ import Profiles
 /// A format that no JSON5 profile describes because it is not a table: Apple's export and its parts, routes, resources,
 /// documents.
 struct KnownFormat {
-    /// The id in place of a profile's.
+    /// The id, instead of a profile's.
     let id: String
     let source: any FrameSource
     let interpreter: any FrameInterpreter

@@ -27,7 +27,7 @@ struct RecordOrder: Codable, Equatable {
         return nil
     }
 
-    /// Our own clock was set, by so many microseconds.
+    /// The hub's clock was set by this number of microseconds.
     mutating func clockWasSet(by step: Int64) { if let start { self.start = start &+ step } }
 }
 

@@ -1,6 +1,6 @@
 import HealthModel
 
-/// Decides whether the timestamps of a device are believed that measures and sends, and whose clock nobody can read.
+/// Decides whether to trust the timestamps of a device whose clock cannot be read.
 ///
 /// | timestamp | verdict |
 /// |---|---|
@@ -25,7 +25,7 @@ struct StampTrust: Codable, Equatable {
         var last: Int64
     }
 
-    /// Whether the clock began anew, and did not prove right since.
+    /// Whether the clock was reset and has not been right since.
     private(set) var isDoubted = false
     /// The last measurements, oldest first.
     private var recent: [Sent] = []
@@ -82,7 +82,7 @@ struct StampTrust: Codable, Equatable {
         return isDoubted ? .doubted(.unproven, receipt: receipt) : .believed(isFresh: false)
     }
 
-    /// Our own clock was set, by so many microseconds.
+    /// The hub's clock was set by this number of microseconds.
     mutating func clockWasSet(by step: Int64) {
         for index in recent.indices {
             recent[index].first &+= step

@@ -89,11 +89,11 @@ public final class BinaryInterpreter: FrameInterpreter {
             do throws(FrameError) {
                 try decode(bytes)
             } catch {
-                throw Refusal("\(error) (at octet \(error.offset))", at: frame.place)
+                throw Refusal("\(error) (at byte \(error.offset))", at: frame.place)
             }
             return try appendReadings(at: frame.place, to: &readings)
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
-        case .row: throw Refusal("a row of text and no octets", at: frame.place)
+        case .row: throw Refusal("a row of text, not bytes", at: frame.place)
         }
     }
 
@@ -139,7 +139,7 @@ public final class BinaryInterpreter: FrameInterpreter {
             else { continue }
             if rule.hasCompanions, !hasCompanion(of: index, record: entry.record) { continue }
             guard let unit = unit(of: entry, rule: index) else {
-                throw Refusal("the unit of \(channel.plan.fields[Int(entry.field)].name) is none of UCUM", at: place)
+                throw Refusal("the unit of \(channel.plan.fields[Int(entry.field)].name) is not a UCUM code", at: place)
             }
             let (time, deviceTime) = try self.time(entry.record, at: place)
             let metadata = self.metadata[index].metadata(word, frame, entry.record, deviceTime)
@@ -219,7 +219,9 @@ public final class BinaryInterpreter: FrameInterpreter {
             guard let start = sessionStart, let offset = frame.last(minutes, record: record) else {
                 throw Refusal("the time counts from the session's start, which is not known", at: place)
             }
-            guard let wall = start.wall.later(minutes: offset.raw) else { throw Refusal("no calendar has this time", at: place) }
+            guard let wall = start.wall.later(minutes: offset.raw) else {
+                throw Refusal("this time is not in the calendar", at: place)
+            }
             guard let zone = start.offset else { return (.wall(start: wall, end: wall, ticks: nil), nil) }
             let instant = wall.instant(at: zone)
             return (.instants(start: instant, end: instant, offset: zone), nil)

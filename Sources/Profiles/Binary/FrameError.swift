@@ -43,18 +43,18 @@ public struct FrameError: Error, Hashable, Sendable, CustomStringConvertible {
         let name = field.isEmpty ? "the frame" : field
         return switch reason {
         case .truncated: "truncated: \(name) is missing or cut off"
-        case .overlong: "overlong: octets are left over"
+        case .overlong: "overlong: bytes are left over"
         case .reserved: "\(name) has bits or a value reserved for future use"
         case .prohibited: "\(name) has a value that is not allowed"
-        case .noSuchTime: "\(name) is no date and time"
+        case .noSuchTime: "\(name) is not a date and time"
         case .size: "the record's size is not that of its fields"
         case .checkCode: "the check code is wrong"
         case .order: "\(name) comes after an object with a higher id"
         case .keyMissing: "the frame is encrypted: a bind key and the device's address are needed"
         case .notAuthentic: "the frame was not encrypted with this key and address"
-        case .unreadable: "\(name) is not written as the format says"
+        case .unreadable: "\(name) does not have the required format"
         case .noStart: "no frame begins here"
-        case .notThisFormat: "\(name) says that this is another format"
+        case .notThisFormat: "\(name) indicates another format"
         }
     }
 }

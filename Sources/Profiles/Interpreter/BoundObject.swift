@@ -40,7 +40,7 @@ final class BoundObject {
         if isWorkout {
             let workout = Workout(
                 duration: tellsDuration ? Self.duration(of: time) : nil, statistics: try statistics(cells, signs))
-            guard let body = try? SampleBody(encoding: workout) else { throw .init("the workout cannot be written down") }
+            guard let body = try? SampleBody(encoding: workout) else { throw .init("the workout cannot be stored") }
             made.body = body
         }
         return made

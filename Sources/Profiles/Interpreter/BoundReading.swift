@@ -122,12 +122,12 @@ final class BoundReading {
         let text = trimmed(UnsafeRawBufferPointer(rebasing: cell[Self.numberEnd(cell)...]))
         for (spelling, unit) in spellings where isOne(text, of: [Array(spelling.utf8)]) { return unit }
         throw .init(
-            text.isEmpty ? "\(name): no unit stands behind the number" : "\(name): the unit behind the number is not known")
+            text.isEmpty ? "\(name): there is no unit after the number" : "\(name): the unit after the number is unknown")
     }
 
     private func newUnit(_ text: UnsafeRawBufferPointer) throws(BoundTable.Failure) -> Unit {
         guard !text.isEmpty else { throw .init("the unit is empty") }
-        guard text.count <= 128 else { throw .init("the unit is too long for one") }
+        guard text.count <= 128 else { throw .init("the unit is too long") }
         let code = String(decoding: text, as: UTF8.self)
         // UCUM comes first. HealthKit's strings are used only if UCUM has no such code, so `%` is always UCUM's.
         let unit: Unit

@@ -178,7 +178,7 @@ final class BoundTable {
             if let firstPerson {
                 guard own.elementsEqual(firstPerson) else {
                     throw Failure(
-                        "\(person.name) is another than in the rows in front: the file holds several persons; one file for each, please"
+                        "\(person.name) differs from the rows before: the file contains several people, so use one file for each person"
                     )
                 }
             } else if own.count <= 256 {
@@ -203,7 +203,7 @@ final class BoundTable {
         do throws(TableTimes.Failure) {
             return try times.time(cells)
         } catch {
-            throw Failure(times.isEmpty(cells) ? "it has values and no time" : error.reason)
+            throw Failure(times.isEmpty(cells) ? "it has values but no time" : error.reason)
         }
     }
 
@@ -237,7 +237,7 @@ final class BoundTable {
     private func checkWidth(_ cells: Cells) throws(Failure) {
         guard cells.count >= width else { throw Failure("it has \(cells.count) columns and the header has \(width)") }
         guard cells.dropFirst(width).allSatisfy({ trimmed($0).isEmpty }) else {
-            throw Failure("it has \(cells.count) columns and the header has \(width): a separator may stand inside a value")
+            throw Failure("it has \(cells.count) columns and the header has \(width): a value may contain a separator")
         }
     }
 }

@@ -30,11 +30,11 @@ public struct InterpreterOptions: Sendable {
     public func refuseAll(of profile: String) throws(ProfileErrors) {
         try refuse("--date-order", if: dateOrder != nil, "\(profile) writes dates in one order only")
         try refuse("--decimal", if: decimal != nil, "\(profile) writes numbers in one way only")
-        try refuse("--unit", if: !units.isEmpty, "\(profile) says all units")
+        try refuse("--unit", if: !units.isEmpty, "\(profile) contains all units")
     }
 
     /// Refuses an option that a file cannot use. Either the option or the choice of the profile is a mistake.
     func refuse(_ option: String, if isGiven: Bool, _ reason: String) throws(ProfileErrors) {
-        if isGiven { throw ProfileErrors([ProfileProblem("", "\(option) has no use here: the profile \(reason)")]) }
+        if isGiven { throw ProfileErrors([ProfileProblem("", "\(option) has no effect: the profile \(reason)")]) }
     }
 }

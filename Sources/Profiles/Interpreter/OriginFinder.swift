@@ -78,7 +78,7 @@ final class OriginFinder {
             let cell = trimmed(row[typeCell])
             guard !cell.isEmpty else { throw .init("the type is empty") }
             guard cell.count <= 128, let found = SampleType(String(decoding: cell, as: UTF8.self)) else {
-                throw .init("the type is none of the catalogue")
+                throw .init("the type is not in the catalogue")
             }
             type = found
         }
@@ -90,7 +90,7 @@ final class OriginFinder {
         let device = self.device.flatMap {
             Self.device(name: text($0.name), manufacturer: text($0.manufacturer), model: text($0.model), serial: text($0.serial))
         }
-        guard !hasControl else { throw .init("a name of a source or device holds a control character") }
+        guard !hasControl else { throw .init("a name of a source or device contains a control character") }
         let origin = registry.origin(type: type, source: revision, device: device, subject: try subject(row))
         guard seen.count < Self.maximumOrigins || seen.contains(ObjectIdentifier(origin)) else {
             throw .init("the file names more than \(Self.maximumOrigins) sources, devices and people")

@@ -76,7 +76,7 @@ public final class ProfileInterpreter: FrameInterpreter {
                 continue
             }
             guard case .assumed = rule.unit else {
-                problem = "--unit \(name): the file itself says the unit of this column"
+                problem = "--unit \(name): the file contains the unit of this column"
                 continue
             }
             guard case .fixed(let type) = rule.type else { return }
@@ -105,7 +105,7 @@ public final class ProfileInterpreter: FrameInterpreter {
                 throw Refusal(error.reason, at: frame.place)
             }
         case .malformed(let reason): throw Refusal(reason, at: frame.place)
-        case .bytes: throw Refusal("bytes and no row of text", at: frame.place)
+        case .bytes: throw Refusal("bytes, not a row of text", at: frame.place)
         }
     }
 
@@ -133,7 +133,7 @@ public final class ProfileInterpreter: FrameInterpreter {
                 case .added, .complete, .receipt: break
                 }
             } catch {
-                throw lose("the summary does not say when the recording began: \(error.reason)", place)
+                throw lose("the summary does not contain the start of the recording: \(error.reason)", place)
             }
             return try read(summary, binding, row, at: place, into: &readings)
         case .header(let left):
@@ -146,7 +146,7 @@ public final class ProfileInterpreter: FrameInterpreter {
             state =
                 left > 1
                 ? .header(left: left - 1)
-                : .lost("the header that the profile \(profile.id) describes was not found in front of it")
+                : .lost("the header that the profile \(profile.id) describes was not found before it")
             return .notData
         case .lost(let reason): throw Refusal(reason, at: place)
         case .rows: return .notData
@@ -201,8 +201,8 @@ public final class ProfileInterpreter: FrameInterpreter {
             let name = binding.names[rule.column] ?? channel.columns[rule.column].name
             let given = BoundReading.override(rule.column, channel, binding, options)
             let note =
-                given.map { "\(name) is read as \($0.code), as --unit says" }
-                ?? "\(name) is read as \(unit.code): the file does not say; --unit \(name)=\(instead ?? "CODE") changes it"
+                given.map { "\(name) is read as \($0.code) (--unit)" }
+                ?? "\(name) is read as \(unit.code), because the file has no unit: use --unit \(name)=\(instead ?? "CODE") to change it"
             if !notes.contains(note) { notes.append(note) }
         }
     }

@@ -122,7 +122,7 @@ final class TableTimes {
                 offset: offsetCell == nil ? start.offset ?? .utc : offset(cells))
         case .local:
             guard start.offset == nil, last.offset == nil else {
-                throw Failure(reason: "\(name) has an offset, and this format's times have none")
+                throw Failure(reason: "\(name) has an offset, but times in this format have none")
             }
             return .wall(start: start.wall, end: last.wall, ticks: ticks)
         case .written:
@@ -154,9 +154,9 @@ final class TableTimes {
                 resolution = TimePattern.resolution(ofISO8601: cell)
                 return stamp
             }
-            throw Failure(reason: "\(name) is no date and time of ISO 8601")
+            throw Failure(reason: "\(name) is not an ISO 8601 date and time")
         }
-        if needsHeading, heading == nil { throw Failure(reason: "no row in front of it says the date") }
+        if needsHeading, heading == nil { throw Failure(reason: "no row before it contains the date") }
         guard let text = text(cells) else { throw Failure(reason: "\(name) is too long for a time") }
         guard rule.mayBeContested else {
             if let stamp = rule.patterns[lastFit].parse(text) {
@@ -183,7 +183,8 @@ final class TableTimes {
             if let found, found != stamp {
                 throw Failure(
                     reason: "\(name) can be read in more than one order of day and month, and "
-                        + (contradictory ? "the file's dates contradict each other" : "no date in the file tells which")
+                        + (contradictory
+                            ? "the file's dates contradict each other" : "no date in the file shows which one is meant")
                         + "; --date-order DMY, MDY or YMD does")
             }
             found = stamp
@@ -228,7 +229,7 @@ final class TableTimes {
             if let unit = durationUnit.microseconds {
                 // Ten years at most.
                 guard let count = (try? Numeral(parsing: cell))?.doubleValue, count >= 0, count * unit < 3.2e14 else {
-                    throw Failure(reason: "\(endName) is no length of time")
+                    throw Failure(reason: "\(endName) is not a duration")
                 }
                 duration = Int64((count * unit).rounded())
             } else {
@@ -242,7 +243,7 @@ final class TableTimes {
             if endColumns.count == 1, trimmed(cells[endColumns[0]]).isEmpty { return start }
             if endColumns.count == 1, patterns.count == 1, patterns[0].isISO8601 {
                 guard let stamp = endMemo.read(trimmed(cells[endColumns[0]])) else {
-                    throw Failure(reason: "\(endName) is no date and time of ISO 8601")
+                    throw Failure(reason: "\(endName) is not an ISO 8601 date and time")
                 }
                 return stamp
             }
@@ -288,7 +289,7 @@ final class TableTimes {
 
     private static func ticks(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Int64 {
         guard let numeral = try? Numeral(parsing: bytes), numeral.isPlain, numeral.exponent == 0 else {
-            throw Failure(reason: "the counter of seconds is no whole number")
+            throw Failure(reason: "the counter of seconds is not a whole number")
         }
         return numeral.coefficient
     }

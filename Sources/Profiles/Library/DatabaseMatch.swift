@@ -29,7 +29,7 @@ extension ProfileLibrary {
     ///   - id: the profile, if the user named it.
     ///   - present: returns which of a profile's tables exist in the database.
     public func match(profile id: String?, database present: (DatabaseMatch) throws -> [Int]) throws -> DatabaseMatch {
-        let seen = "it is a database of SQLite, and no table that a profile knows is in it"
+        let seen = "it is an SQLite database, but it has no table that a profile knows"
         if profiles.isEmpty { throw ProfileMatchError.noProfiles(folders: folders) }
         if let id {
             guard let profile = self[id] else { throw ProfileMatchError.noSuchProfile(id: id) }
@@ -71,7 +71,9 @@ public final class DatabaseInterpreter: FrameInterpreter {
     public var notes: [String] { Set(interpreters.values.flatMap(\.notes)).sorted() }
 
     public func interpret(_ frame: RawFrame, into readings: inout [Reading]) throws(Refusal) -> FrameOutcome {
-        guard let interpreter = interpreters[frame.channel] else { throw Refusal("no table of the profile's", at: frame.place) }
+        guard let interpreter = interpreters[frame.channel] else {
+            throw Refusal("it has no table of the profile", at: frame.place)
+        }
         return try interpreter.interpret(frame, into: &readings)
     }
 }

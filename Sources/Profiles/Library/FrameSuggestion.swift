@@ -22,7 +22,7 @@ public struct FrameSuggestion {
     public var json5: String {
         let open = ProfileSuggestion.open
         var lines = [
-            "// A draft made from what a device sent. Confirm every line marked CONFIRM, give the fields names and meanings, and say which are",
+            "// A draft made from the frames of a device. Confirm every line marked CONFIRM, name the fields, and choose those that are",
             "// readings: docs/reference/profiles-binary.md describes the keys, 'vitalgate decode' shows the result for a frame.",
             "{", "  id: \(JSON5Text.quoted(id)),", "  name: \(JSON5Text.quoted(name ?? id)),  // CONFIRM", "  version: \"1\",",
             "  // devices: [{ maker: \"\(open)\", models: [\"\(open)\"], kind: \"scale\", proof: \"one\" }],",
@@ -30,7 +30,7 @@ public struct FrameSuggestion {
         lines += match + connection + ["  channels: ["]
         for channel in channels.keys.sorted() { lines += draft(channel, channels[channel] ?? []) }
         lines += [
-            "  ],", "  // Frames of your own with what must come of them; without any the profile fails its test.",
+            "  ],", "  // Your own frames with the expected readings. Without any, the profile fails its test.",
             "  vectors: [",
             "    // { source: \"\(open)\", channel: \"…\", hex: \"\(open)\", fields: {} },", "  ],", "}", "",
         ]
@@ -70,20 +70,22 @@ public struct FrameSuggestion {
         var lines = ["    {", "      channel: \(JSON5Text.quoted(channel)),"]
         let others = lengths.filter { $0.key != length }.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }
         lines.append(
-            "      // \(all.count) frames; \(frames.count) that differ have \(length) octets"
+            "      // \(all.count) frames; \(frames.count) that differ have \(length) bytes"
                 + (others.isEmpty ? "" : ", and there are others: \(others.joined(separator: ", "))"))
         lines.append("      layout: [")
         lines += fields(frames, length).map { "        \($0)" }
         lines += [
             "      ],", "      // readings: [{ field: \"\(ProfileSuggestion.open)\", type: \"\(ProfileSuggestion.open)\" }],",
-            "      information: \"not-read-yet\",  // take it out where there are readings", "    },",
+            "      information: \"not-read-yet\",  // remove it if there are readings", "    },",
         ]
         return lines
     }
 
     private func fields(_ frames: [[UInt8]], _ length: Int) -> [String] {
         guard frames.count >= Self.least, length > 0 else {
-            return ["{ name: \"all\", type: \"octets\" },  // fewer than \(Self.least) frames that differ: too few to see more"]
+            return [
+                "{ name: \"all\", type: \"octets\" },  // fewer than \(Self.least) frames that differ: too few to recognize fields"
+            ]
         }
         let check = Self.check(frames)
         let end = check == nil ? length : length - 1
@@ -95,7 +97,7 @@ public struct FrameSuggestion {
             while next < end, same, Self.isSame(frames, next) { next += 1 }
             if same {
                 let octets = frames[0][offset..<next].map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }
-                fields.append("{ is: \"\(octets.joined())\" },  // octet \(offset): the same in all frames. CONFIRM")
+                fields.append("{ is: \"\(octets.joined())\" },  // byte \(offset): the same in all frames. CONFIRM")
             } else {
                 let values = Set(frames.map { $0[offset] }).count
                 fields.append("{ name: \"octet\(offset)\", type: \"u8\" },  // \(values) values")

@@ -46,7 +46,7 @@ public struct FrameVector: Sendable {
         guard let source = members["source"]?.text(), let channel = members["channel"]?.text(), let hex = members["hex"],
             let bytes = hex.text().flatMap(HexadecimalText.octets)
         else {
-            node.problem("source, channel or hex is missing; hex is octets of two digits")
+            node.problem("source, channel or hex is missing (hex is bytes of two digits each")
             return nil
         }
         self.source = source
@@ -63,7 +63,7 @@ public struct FrameVector: Sendable {
             let members = node.members(["type", "value", "unit", "start", "metadata"])
             guard let type = members["type"]?.text(), let value = members["value"]?.text(), let unit = members["unit"]?.text()
             else {
-                node.problem("type, value and unit are needed; value is a text, so that it keeps its digits")
+                node.problem("type, value and unit are required (value is a text, so that it keeps its digits)")
                 return nil
             }
             return Expected(

@@ -41,8 +41,8 @@ struct FrameVectorRun {
             failures += prefixes(Array(vector.bytes.prefix(interpreter.frame.restAt ?? .max)), interpreter.decoder)
         }
         if let refused = vector.refused {
-            guard let reason else { return ["must be refused for '\(refused)'; it is taken"] }
-            if !reason.contains(refused) { failures.append("must be refused for '\(refused)'; it is refused: \(reason)") }
+            guard let reason else { return ["must be refused for '\(refused)', but is accepted"] }
+            if !reason.contains(refused) { failures.append("must be refused for '\(refused)', but is refused for: \(reason)") }
         } else if let reason {
             return ["is refused: \(reason)"]
         }
@@ -84,7 +84,7 @@ struct FrameVectorRun {
             bytes.withUnsafeBytes { bytes in
                 do throws(FrameError) {
                     try decoder.decode(UnsafeRawBufferPointer(rebasing: bytes[..<length]), into: &frame)
-                    return "its first \(length) octets are taken for a frame"
+                    return "its first \(length) bytes are read as a frame"
                 } catch {
                     return nil
                 }

@@ -87,7 +87,7 @@ enum HeadRows {
         // A first line with numbers is a row, not a header, and its cells are values.
         let isHeader = !names.contains { $0.contains { $0.isNumber } && !$0.contains { $0.isLetter } }
         let sign = delimiter == 9 ? "tab" : "'\(Character(UnicodeScalar(delimiter)))'"
-        guard isHeader else { return "\(names.count) columns between \(sign), and its first line is no header" }
+        guard isHeader else { return "\(names.count) columns between \(sign), and its first line is not a header" }
         let shown = names.prefix(8).map { String($0.prefix(40).filter { !$0.isNewline }) }
         return "\(names.count) columns between \(sign): \(shown.joined(separator: ", "))\(names.count > 8 ? ", …" : "")"
     }

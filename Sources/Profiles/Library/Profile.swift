@@ -73,7 +73,7 @@ public struct Profile: Sendable {
         binaries = []
         (corrections, vectors, frameVectors) = ([], [], [])
         if !id.utf8.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- 0x30 < 10 || $0 &- 0x61 < 26 }) || id.isEmpty {
-            members["id"]?.problem("an id has small letters, digits and hyphens only")
+            members["id"]?.problem("an id contains only lower-case letters, digits and hyphens")
         }
         if let ignored = members["ignored"]?.members(["tables", "columns"]) {
             ignoredTables = ignored["tables"]?.texts() ?? []
@@ -81,7 +81,7 @@ public struct Profile: Sendable {
         }
         let channelNodes = members["channels"]?.elements() ?? []
         if channelNodes.count > Self.maximumChannels {
-            members["channels"]?.problem("a profile has \(Self.maximumChannels) channels at most")
+            members["channels"]?.problem("a profile has at most \(Self.maximumChannels) channels")
         }
         for channel in channelNodes.prefix(Self.maximumChannels) {
             guard case .object(let object) = channel.value, let names = object["channel"] else {
@@ -93,12 +93,12 @@ public struct Profile: Sendable {
                 continue
             }
             guard case .string(let kind) = names else {
-                channel.problem("channel is a text, or a list of texts for channels of octets with one layout")
+                channel.problem("channel is a text, or a list of texts for binary channels with the same layout")
                 continue
             }
             channels.append(kind)
             if BinaryChannel.prefixes.contains(where: kind.hasPrefix) {
-                if binaries.contains(where: { $0.name == kind }) { channel.problem("the channel \(kind) stands here twice") }
+                if binaries.contains(where: { $0.name == kind }) { channel.problem("the channel \(kind) is listed twice") }
                 binaries.append(BinaryChannelReader(node: channel, profile: (id, name, version)).read(kind))
                 continue
             }
@@ -108,7 +108,7 @@ public struct Profile: Sendable {
         }
         // A serial device sends what its profile describes, so two serial channels could not be distinguished.
         if binaries.count(where: { $0.name.hasPrefix("serial:") }) > 1 {
-            members["channels"]?.problem("a profile has one serial channel; write one for each kind of device")
+            members["channels"]?.problem("a profile has one serial channel: write a profile for each kind of device")
         }
         connection = ConnectionReader.connection(
             members["connection"], root: node, match: match,
@@ -116,7 +116,7 @@ public struct Profile: Sendable {
             hasAdverts: binaries.contains { $0.name.hasPrefix("advert:") })
         for node in members["corrections"]?.elements() ?? [] {
             guard let correction = ProfileCorrection(node, profile: id) else { continue }
-            if corrections.contains(where: { $0.id == correction.id }) { node.problem("this id stands here twice") }
+            if corrections.contains(where: { $0.id == correction.id }) { node.problem("this id is listed twice") }
             corrections.append(correction)
         }
         let vectors = members["vectors"]?.elements() ?? []
@@ -134,12 +134,12 @@ public struct Profile: Sendable {
         guard !names.isEmpty, names.count + binaries.count <= Self.maximumChannels,
             names.allSatisfy({ $0.hasPrefix("advert:") || $0.hasPrefix("gatt:") })
         else {
-            return node.problem("a list of channels has adverts' and characteristics' alone, \(Self.maximumChannels) at most")
+            return node.problem("a list of channels contains only adverts and characteristics, at most \(Self.maximumChannels)")
         }
         var channel = BinaryChannelReader(node: node, profile: (id, name, version)).read(names[0])
         channel.kin = names[0]
         for name in names {
-            if binaries.contains(where: { $0.name == name }) { node.problem("the channel \(name) stands here twice") }
+            if binaries.contains(where: { $0.name == name }) { node.problem("the channel \(name) is listed twice") }
             channel.name = name
             channels.append(name)
             binaries.append(channel)

@@ -45,14 +45,14 @@ public enum ProfileMatchError: Error, Hashable, Sendable, CustomStringConvertibl
         switch self {
         case .noMatch(HeadRows.nothing): "no profile reads this file: \(HeadRows.nothing)"
         case .noMatch(let seen):
-            "no profile reads this file: \(seen). `vitalgate profile suggest FILE` drafts a profile for it (docs/how-to/write-a-profile.md)"
+            "no profile reads this file: \(seen): run `vitalgate profile suggest FILE` to draft a profile (docs/how-to/write-a-profile.md)"
         case .noProfiles(let folders):
-            "no profile reads this file, because no profiles were found; they were looked for in \(folders.joined(separator: ", "))"
+            "no profile reads this file, because there are no profiles in \(folders.joined(separator: ", "))"
         case .severalMatch(let ids): "several profiles read this: \(ids.joined(separator: ", ")); --profile ID chooses one"
-        case .noSuchProfile(let id): "there is no profile '\(id)'; `vitalgate profile list` lists them"
+        case .noSuchProfile(let id): "there is no profile '\(id)': run `vitalgate profile list` for a list"
         case .doesNotFit(let id, let seen): "the profile '\(id)' does not read this file: \(seen)"
         case .twoColumns(let name, let id):
-            "the file has two columns '\(name)', and the profile '\(id)' cannot say which of them is meant; rename or remove one"
+            "the file has two columns '\(name)', and the profile '\(id)' needs one: rename or remove the other"
         case .noChannel(let channel, nil): "no profile reads the channel '\(channel)'"
         case .noChannel(let channel, let id?): "the profile '\(id)' does not read the channel '\(channel)'"
         }

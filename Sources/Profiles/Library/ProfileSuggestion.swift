@@ -44,8 +44,8 @@ public struct ProfileSuggestion {
         let time = DraftTime(columns: names.indices.map(column))
         let readings = names.indices.filter { !time.columns.contains($0) }.compactMap(reading)
         var lines = [
-            "// A draft made from the file's header. Confirm every line marked CONFIRM, fill in every \(Self.open), and take out the",
-            "// columns that are not wanted: docs/how-to/write-a-profile.md explains how.", "{", "  id: \(quoted(id)),",
+            "// A draft made from the file's header. Confirm every line marked CONFIRM, fill in every \(Self.open), and remove the",
+            "// columns that you do not need: docs/how-to/write-a-profile.md explains how.", "{", "  id: \(quoted(id)),",
             "  name: \(quoted(id)),  // CONFIRM",
             "  version: \"1\",", "  channels: [", "    {", "      channel: \"csv\",",
         ]
@@ -54,7 +54,7 @@ public struct ProfileSuggestion {
         if rows.contains(where: { $0.contains(where: Self.hasDecimalComma) }) {
             lines.append("      decimal: \"auto\",  // the file has numbers with a comma")
         }
-        lines.append("      // CONFIRM: columns without `required: false` must be there, else the file is not this profile's.")
+        lines.append("      // CONFIRM: a file without a column that has no `required: false` is not read by this profile.")
         lines.append("      columns: {")
         let required = time.columns + readings.filter { $0.type != Self.open }.map(\.column)
         for (index, name) in names.enumerated() {
@@ -94,7 +94,7 @@ public struct ProfileSuggestion {
     private func line(_ draft: Draft) -> String {
         let rule = "{ column: \(quoted(key(draft.column))), type: \(quoted(draft.type)), unit: \(quoted(draft.unit)) },"
         if draft.type == Self.open { return "        // \(rule)" }
-        return "        \(rule)  // CONFIRM type\(draft.unit == Self.open ? "; the header names no unit" : " and unit")"
+        return "        \(rule)  // CONFIRM type\(draft.unit == Self.open ? " (the header contains no unit)" : " and unit")"
     }
 
     /// Returns a vector with the file's header. It contains no row, because rows are a person's values.
@@ -106,7 +106,7 @@ public struct ProfileSuggestion {
         let row = headerLine + 2
         let texts = Array(repeating: "", count: headerLine) + [header.joined(separator: separator), Self.open]
         var lines = [
-            "  // A row as the device writes it, with invented values, and the readings it must give.", "  vectors: [", "    {",
+            "  // A row as the device writes it, with invented values, and the expected readings.", "  vectors: [", "    {",
             "      source: \(quoted(Self.open)),", "      lines: [\(list(texts))],", "      readings: [",
         ]
         for draft in readings {

@@ -88,7 +88,7 @@ public struct ProfileVector: Sendable {
             let value = members["value"]?.text(),
             let unit = members["unit"]?.text(), let start = members["start"]?.text()
         else {
-            node.problem("row, type, value, unit and start are needed; value is a text, so that it keeps its digits")
+            node.problem("row, type, value, unit and start are required (value is a text, so that it keeps its digits)")
             return nil
         }
         return Expected(

@@ -36,7 +36,8 @@ struct BinaryChannelReader {
             channel.readings = (members["readings"]?.elements() ?? []).compactMap { reading($0, common: common) }
         }
         if channel.readings.isEmpty, channel.measurements == nil, members["information"] == nil {
-            node.problem("readings is missing; a channel without any says in information what its frames are counted as")
+            node.problem(
+                "readings is missing (a channel without readings needs information, the word that its frames are counted as)")
         }
         if let describes = members["describes"] { channel.description = description(describes, common) }
         channel.session = members["session"].flatMap(session)
@@ -57,13 +58,13 @@ struct BinaryChannelReader {
     private func description(_ node: ProfileNode, _ common: ProfileNode?) -> BinaryChannel.Description? {
         let members = node.members(["types", "of"])
         guard let span = members["of"]?.choice(FrameDescription.Span.self), let common else {
-            node.problem("of is missing, or the channel has no metadata to say")
+            node.problem("of is missing, or the channel has no metadata")
             return nil
         }
         let types = (members["types"]?.elements() ?? []).compactMap { node -> SampleType? in
             guard let id = node.text() else { return nil }
             guard let type = SampleType(id) else {
-                node.problem("'\(id)' is no quantity type of the catalogue")
+                node.problem("'\(id)' is not a quantity type (see 'vitalgate types')")
                 return nil
             }
             return type
@@ -151,17 +152,17 @@ struct BinaryChannelReader {
             return nil
         }
         guard let type = SampleType(id) else {
-            members["type"]?.problem("'\(id)' is no quantity type of the catalogue")
+            members["type"]?.problem("'\(id)' is not a quantity type (see 'vitalgate types')")
             return nil
         }
         var rule = BinaryChannel.ReadingRule(field: field, namesakes: namesakes, isInRecords: scope !== layout.root, type: type)
         rule.condition = layout.condition(members["when"], scope)
         if let zero = members["zero"] {
-            if zero.text() == "none" { rule.zeroIsNone = true } else { zero.problem("zero can stand for none") }
+            if zero.text() == "none" { rule.zeroIsNone = true } else { zero.problem("zero can mean a missing value") }
         }
         if let companion = members["with"], let (field, other, namesakes) = self.field(companion) {
             rule.companions = [field] + namesakes
-            if other !== scope { companion.problem("it has to be a field of the same frame or record") }
+            if other !== scope { companion.problem("it must be a field of the same frame or record") }
         }
         if let unit = members["unit"], let code = unit.text() {
             do throws(UnitError) {
@@ -191,7 +192,7 @@ struct BinaryChannelReader {
             }
             for unit in units {
                 guard let unit else {
-                    node.problem("the field has no unit of UCUM; unit can say one")
+                    node.problem("the field has no UCUM unit: set unit")
                     continue
                 }
                 do throws(UnitError) {
@@ -227,7 +228,7 @@ struct BinaryChannelReader {
             var values: [Int64: MetadataValue] = [:]
             for (name, node) in map.anyMembers() {
                 let codes = term.values.filter { $0.value == name }.map(\.key)
-                if codes.isEmpty { node.problem("'\(name)' is none of its values") }
+                if codes.isEmpty { node.problem("'\(name)' is not one of its values") }
                 for code in codes { values[code] = node.text().map { .string($0) } }
             }
             return (key, .mapped(shift: term.shift, width: term.width, values: values))

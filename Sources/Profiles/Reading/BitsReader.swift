@@ -27,7 +27,7 @@ struct BitsReader {
         let shown = members["show"]?.texts() ?? []
         for part in self.parts(parts) {
             guard Int(part.bits.shift) + Int(part.bits.width) <= bits else {
-                parts.problem("'\(part.name)' lies outside of the \(bits) bits")
+                parts.problem("'\(part.name)' is outside the \(bits) bits")
                 continue
             }
             known |= (1 << UInt64(part.bits.width) - 1) << UInt64(part.bits.shift)
@@ -178,13 +178,13 @@ struct ComputedReader {
         for name in node.elements() {
             guard let text = name.text() else { continue }
             guard let term = scope.terms[text] else {
-                name.problem("there are no bits '\(text)' in front of this")
+                name.problem("there are no bits '\(text)' before this")
                 continue
             }
             layout.plan.parts.append(.init(shift: UInt8(term.shift), width: UInt8(term.width)))
         }
         let width = layout.plan.parts[Int(start)...].reduce(0) { $0 + Int($1.width) }
-        if width > 62 { node.problem("joined bits are 62 at most, not \(width)") }
+        if width > 62 { node.problem("at most 62 bits can be joined, not \(width)") }
         return start..<Int32(layout.plan.parts.count)
     }
 }

@@ -9,7 +9,7 @@ struct ColumnReader {
     func index(_ node: ProfileNode) -> Int? {
         guard let name = node.text() else { return nil }
         if let index = columns.firstIndex(where: { $0.name == name }) { return index }
-        node.problem("there is no column '\(name)'; known here: \(columns.map(\.name).joined(separator: ", "))")
+        node.problem("there is no column '\(name)', expected one of  \(columns.map(\.name).joined(separator: ", "))")
         return nil
     }
 
@@ -54,7 +54,7 @@ struct TimeReader {
         }
         if let from = members["from"] {
             guard from.text() == "summary", hasSummary else {
-                from.problem("only \"summary\" can stand here, and the channel needs one")
+                from.problem("only \"summary\" is allowed here, and the channel needs a summary")
                 return nil
             }
             guard rule.elapsed != nil else {
@@ -115,16 +115,16 @@ struct ReadingReader {
         var rule = ReadingRule(column: column, type: type, unit: .fixed(.one))
         if case .fixed(let object) = type, object.kind != .quantity {
             guard object.kind == .category || object.kind == .workout else {
-                node.problem("a row makes quantities, categories and workouts; \(object.id) is none")
+                node.problem("a row can contain quantities, categories and workouts, and \(object.id) is none of these")
                 return nil
             }
             for key in ["unit", "texts"] { members[key]?.problem("\(object.id) has none") }
             if let always = members["always"], members["cases"] == nil {
                 rule.cases = [:]
                 rule.always = always.text().flatMap { object.categoryValues?.value(of: $0) }
-                if rule.always == nil { always.problem("it is no case of \(object.id)") }
+                if rule.always == nil { always.problem("it is not a case of \(object.id)") }
             } else {
-                members["always"]?.problem("cases or always, and not both")
+                members["always"]?.problem("set cases or always, not both")
                 rule.cases = cases(members["cases"], of: object, node)
             }
             for figure in members["figures"]?.elements() ?? [] {
@@ -164,7 +164,7 @@ struct ReadingReader {
             if let number = type.categoryValues?.value(of: text) {
                 cases[word] = number
             } else {
-                name.problem("'\(text)' is no case of \(type.id)")
+                name.problem("'\(text)' is not a case of \(type.id)")
             }
         }
         return cases
@@ -188,7 +188,7 @@ struct ReadingReader {
         if case .object = node.value { return node.members(["column"])["column"].flatMap(table.index).map { .cell($0) } }
         guard let id = node.text() else { return nil }
         if let type = SampleType(id) { return .fixed(type) }
-        node.problem("'\(id)' is no quantity type of the catalogue")
+        node.problem("'\(id)' is not a quantity type (see 'vitalgate types')")
         return nil
     }
 
@@ -201,7 +201,7 @@ struct ReadingReader {
         let members = node.members(["header", "column", "behind", "assume", "instead"])
         if let behind = members["behind"] {
             guard case .boolean(true) = behind.value, !spellings.isEmpty else {
-                behind.problem("it is true, and the channel's units say what may stand behind the number")
+                behind.problem("it must be true, and the channel's units list the units after the number")
                 return nil
             }
             return .behind
@@ -211,12 +211,12 @@ struct ReadingReader {
             guard let source else { return nil }
             if !table.columns[source].patterns.contains(where: \.hasUnit) { header.problem("no name of that column has {unit}") }
             for unit in spellings.values { check(unit, type, node) }
-            if spellings.isEmpty { header.problem("the channel's units say what {unit} may be; there are none") }
+            if spellings.isEmpty { header.problem("{unit} needs the channel's units, but there are none") }
             return .header(source)
         }
         if let cell = members["column"] { return table.index(cell).map { .cell($0) } }
         guard let assumed = members["assume"] else {
-            node.problem("one of header, column, behind and assume says where the unit comes from")
+            node.problem("the unit needs one of header, column, behind and assume")
             return nil
         }
         guard let unit = outer.unit(assumed) else { return nil }

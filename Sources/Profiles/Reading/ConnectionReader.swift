@@ -57,7 +57,7 @@ struct ConnectionReader {
             if let octets = parts["octets"].flatMap(FramingReader.octets), let every = parts["every"]?.integer(1...3600) {
                 serial.keepAlive = .init(octets: octets, every: every)
             } else {
-                node.problem("octets and every, in seconds, are needed")
+                node.problem("octets and every (in seconds) are required")
             }
         }
         return serial
@@ -120,7 +120,7 @@ struct ConnectionReader {
                 .map { ProfileCharacteristic(service: match.services[0], characteristic: $0) }
         } else if match.services.count > 1, !readings.isEmpty, connection.presence != .adverts {
             (node ?? root).problem(
-                "subscriptions is missing: with several services in match it has to name each characteristic's")
+                "subscriptions is missing: with several services in match it must name the service of each characteristic")
         }
         return connection
     }
@@ -154,7 +154,7 @@ struct ConnectionReader {
         guard let characteristic = characteristics(members["to"], match).first,
             let octets = members["octets"].flatMap(FramingReader.octets), octets.count <= 512
         else {
-            node.problem("to, a characteristic, and octets, 512 at most, are needed")
+            node.problem("to (a characteristic) and octets (at most 512) are required")
             return nil
         }
         return ProfileWrite(characteristic: characteristic, octets: octets)

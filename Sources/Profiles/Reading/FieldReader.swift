@@ -22,7 +22,7 @@ struct FieldReader {
         step.isBigEndian = members["order"]?.choice(Order.self) == .big
         step.isPeeked = members["peek"]?.boolean() ?? false
         step.repetition = members["repeat"]?.boolean() == true ? .toTheEnd : .once
-        if step.isPeeked, step.repetition == .toTheEnd { node.problem("what is peeked stays where it is, and can't repeat") }
+        if step.isPeeked, step.repetition == .toTheEnd { node.problem("a peeked field stays in place and cannot repeat") }
         step.variants = variants(node, members)
         step.specials = specials(members["special"])
         Self.range(members["range"], &step)
@@ -121,7 +121,7 @@ struct FieldReader {
     private func beyond(_ node: ProfileNode?, hasRange: Bool) -> Int16 {
         guard let node, let word = node.text() else { return -1 }
         guard hasRange else {
-            node.problem("nothing is beyond a field without a range")
+            node.problem("a field without a range has no value beyond it")
             return -1
         }
         return layout.plan.specials[Int(layout.special(0, word, node).lowerBound)].name
@@ -153,7 +153,7 @@ struct FieldReader {
                 (variant.coefficient, variant.exponent) = factor
             } else {
                 scale.problem(
-                    "a scale is a text such as 0.005, 1e5, 1/1024 (a power of two up to 65536), or a ratio such as 175/65535 beside digits"
+                    "a scale is a text such as 0.005, 1e5, 1/1024 (a power of two up to 65536), or a ratio such as 175/65535 together with digits"
                 )
             }
         }
@@ -161,7 +161,7 @@ struct FieldReader {
             if let addend = Self.decimal(text) {
                 (variant.addend, variant.addendExponent) = addend
             } else {
-                add.problem("what is added is a text such as 500 or -40.5")
+                add.problem("the added number is a text such as 500 or -40.5")
             }
         }
         layout.plan.variants.append(variant)
@@ -226,7 +226,7 @@ struct FieldReader {
             if (0...63).contains(value) {
                 allowed |= 1 << UInt64(value)
             } else {
-                node.problem("an enumeration's values lie between 0 and 63")
+                node.problem("an enumeration's values are between 0 and 63")
             }
         }
         return allowed

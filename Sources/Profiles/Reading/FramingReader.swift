@@ -19,7 +19,7 @@ struct FramingReader {
             return Framing(.delimited(by: octet, lastMayLackEnd: mayLackEnd), maximum: maximum)
         }
         guard let size = size(members) else {
-            node.problem("lines, end, size, sizes or length is needed: where does a frame end?")
+            node.problem("the end of a frame needs lines, end, size, sizes or length")
             return nil
         }
         var rule = PacketRule(marks: marks(members["marks"]), size: size)
@@ -31,10 +31,10 @@ struct FramingReader {
         rule.blocks = members["blocks"]?.integer(1...256) ?? 1
         rule.check = members["check"]?.choice(PacketRule.Check.self)
         if rule.marks.isEmpty, rule.others == nil, case .fixed = size {
-            node.problem("start, marks or others is needed: where does a frame begin?")
+            node.problem("the beginning of a frame needs start, marks or others")
         }
         guard rule.maximum <= Framing.maximumLimit else {
-            node.problem("a frame has \(Framing.maximumLimit) octets at most")
+            node.problem("a frame has at most \(Framing.maximumLimit) bytes")
             return nil
         }
         return Framing(.packet(rule), maximum: maximum)
@@ -62,7 +62,7 @@ struct FramingReader {
             var counts: [UInt8: Int] = [:]
             for (key, node) in sizes.anyMembers() {
                 guard let octet = UInt8(key, radix: 16), let count = node.integer(2...Framing.maximumLimit) else {
-                    node.problem("the key is the first octet in hexadecimal, such as 7D")
+                    node.problem("the key is the first byte in hexadecimal, such as 7D")
                     continue
                 }
                 counts[octet] = count
@@ -84,7 +84,7 @@ struct FramingReader {
     private static func mark(_ node: ProfileNode) -> PacketRule.Mark? {
         let members = node.members(["at", "mask", "is"])
         guard let value = members["is"].flatMap(octet) else {
-            node.problem("is says what the octet has to be, such as \"80\"")
+            node.problem("is contains the required byte, such as \"80\"")
             return nil
         }
         return .init(
@@ -99,7 +99,7 @@ struct FramingReader {
     static func octets(_ node: ProfileNode) -> [UInt8]? {
         guard let text = node.text() else { return nil }
         guard let octets = HexadecimalText.octets(text), !octets.isEmpty else {
-            node.problem("octets of two hexadecimal digits each are expected here")
+            node.problem("bytes of two hexadecimal digits each are expected here")
             return nil
         }
         return octets

@@ -23,7 +23,7 @@ struct GuardReader {
         var names: [Int64: String] = [:]
         for (key, node) in members["left"]?.anyMembers() ?? [:] {
             guard let count = Int64(key), (0...255).contains(count), let name = node.text() else {
-                node.problem("the key is a number of octets, 255 at most")
+                node.problem("the key is a number of bytes, at most 255")
                 continue
             }
             names[count] = name
@@ -89,7 +89,7 @@ struct GuardReader {
     private func octets(_ node: ProfileNode) -> [UInt8]? {
         guard let text = node.text() else { return nil }
         guard let octets = HexadecimalText.octets(text), !octets.isEmpty else {
-            node.problem("octets of two hexadecimal digits each are expected here")
+            node.problem("bytes of two hexadecimal digits each are expected here")
             return nil
         }
         return octets

@@ -1,6 +1,6 @@
 /// A syntax error in JSON5: its line, its column, and the expected token.
 ///
-///     JSON5Fault.find(in: bytes)  // "line 3, column 8: ':' is expected behind the key"
+///     JSON5Fault.find(in: bytes)  // "line 3, column 8: ':' is expected after the key"
 public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, from 1.
     public var line: Int

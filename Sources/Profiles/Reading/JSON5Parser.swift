@@ -32,7 +32,7 @@ struct JSON5Parser {
     mutating func document() throws(Stop) -> JSONValue {
         let value = try value(depth: 0)
         try blanks()
-        guard index == bytes.count else { throw Stop(index, "nothing more is expected behind the end") }
+        guard index == bytes.count else { throw Stop(index, "nothing is expected after the end") }
         return value
     }
 
@@ -114,7 +114,7 @@ struct JSON5Parser {
             guard next != nil else { throw Stop(start, "this { is never closed") }
             let key = try key()
             try blanks()
-            guard take(UInt8(ascii: ":")) else { throw Stop(index, "':' is expected behind the key") }
+            guard take(UInt8(ascii: ":")) else { throw Stop(index, "':' is expected after the key") }
             object[key] = try value(depth: depth + 1)
             try blanks()
             guard take(UInt8(ascii: ",")) || next == UInt8(ascii: "}") else {
@@ -219,10 +219,10 @@ struct JSON5Parser {
         case UInt8(ascii: "0") where !(next.map { $0 &- 0x30 < 10 } ?? false): text.append(0)
         case UInt8(ascii: "x"), UInt8(ascii: "u"):
             guard let scalar = scalar(digits: letter == UInt8(ascii: "x") ? 2 : 4) else {
-                throw Stop(place, "behind this backslash stands no character")
+                throw Stop(place, "there is no character after this backslash")
             }
             text.append(contentsOf: String(Character(scalar)).utf8)
-        default: throw Stop(place, "this backslash means nothing; a backslash itself is written twice")
+        default: throw Stop(place, "this backslash has no meaning: write it twice for a backslash")
         }
     }
 

@@ -94,14 +94,14 @@ final class LayoutReader {
             return step
         case "masked"? where pending.count(where: { $0.kind == .masked }) >= Self.maximumMasks:
             // Each mask runs its steps inside those of the previous one.
-            node.problem("a layout has \(Self.maximumMasks) masks at most")
+            node.problem("a layout has at most \(Self.maximumMasks) masks")
             return nil
         case "left"?, "is"?, "address"?, "check"?, "masked"?:
             return GuardReader(layout: self, scope: scope).step(kind ?? "", node)
         case "of", "time", "flags", "constant", "join", "missing", "total":
             return ComputedReader(layout: self, scope: scope).step(node)
         default:
-            node.problem("one of \(Self.kinds.joined(separator: ", ")) says what the field is")
+            node.problem("a field needs one of \(Self.kinds.joined(separator: ", "))")
             return nil
         }
     }
@@ -115,7 +115,7 @@ final class LayoutReader {
         var list = LayoutPlan.ObjectList()
         list.idWidth = members["id"]?.text() == "u16" ? 2 : 1
         list.hasLength = members["length"]?.text() == "u8"
-        if list.idWidth > 1, !list.hasLength { node.problem("objects with ids of two octets say their length") }
+        if list.idWidth > 1, !list.hasLength { node.problem("objects with ids of two bytes need a length") }
         let inner = Scope()
         records[name] = inner
         var all: [String: Int32] = [:]
@@ -130,7 +130,7 @@ final class LayoutReader {
             if !list.hasLength { inner.terms = [:] }
             let steps = compile(node, inner)
             guard !steps.isEmpty, list.hasLength || steps.count == 1 else {
-                if !steps.isEmpty { node.problem("an object has one field where its length is not told") }
+                if !steps.isEmpty { node.problem("an object without a length has one field") }
                 continue
             }
             for index in Set(steps.map { plan.steps[$0].field }).sorted() where index >= 0 {
@@ -162,7 +162,7 @@ final class LayoutReader {
     func index(of node: ProfileNode?, _ scope: Scope) -> Int32? {
         guard let node, let name = node.text() else { return nil }
         if let index = scope.fields[name] { return index }
-        node.problem("there is no field '\(name)' in front of this")
+        node.problem("there is no field '\(name)' before this")
         return nil
     }
 
@@ -173,7 +173,7 @@ final class LayoutReader {
             if plan.specialNames.count < Self.maximumSpecials {
                 plan.specialNames.append(name)
             } else {
-                node.problem("a channel has \(Self.maximumSpecials) words for values that are no numbers at most")
+                node.problem("a channel has at most \(Self.maximumSpecials) words for values that are not numbers")
                 known = 0
             }
         }
@@ -187,7 +187,7 @@ final class LayoutReader {
     /// Checks that a field for a time is a date and time.
     func requireTime(_ field: Int32, _ node: ProfileNode) {
         let kinds: Set<LayoutStep.Kind> = [.dateTime, .timeSum, .textTime]
-        if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("this field is no date and time") }
+        if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("this field is not a date and time") }
     }
 
     /// Checks that minutes to be added to a time are a whole number of at most 32 bits. A century needs 26.
@@ -200,7 +200,7 @@ final class LayoutReader {
     /// Checks that a dividend is a whole number, either read or the result of another division.
     func requireInteger(_ field: Int32, _ node: ProfileNode) {
         let kinds: Set<LayoutStep.Kind> = [.integer, .joined, .quotient, .remainder]
-        if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("what is divided is a whole number") }
+        if !filling(field).allSatisfy({ kinds.contains($0.kind) }) { node.problem("only a whole number can be divided") }
     }
 
     /// Checks that quarters of an hour are a whole number of one byte.
@@ -233,7 +233,7 @@ final class LayoutReader {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let term = scope.terms[parts[0]] else {
                 let known = scope.terms.keys.sorted().joined(separator: ", ")
-                node.problem("there is no flag or enumeration '\(parts[0])' in front of this; known here: \(known)")
+                node.problem("there is no flag or enumeration '\(parts[0])' before this, expected one of \(known)")
                 continue
             }
             let mask = (term.width >= 64 ? UInt64.max : 1 << UInt64(term.width) - 1) << UInt64(term.shift)
@@ -252,7 +252,7 @@ final class LayoutReader {
                 values = [number]
             }
             guard let value = values.first, values.count == 1 else {
-                node.problem("'\(parts[1])' names no single value of \(parts[0])")
+                node.problem("'\(parts[1])' is not a single value of \(parts[0])")
                 continue
             }
             let bits = UInt64(bitPattern: value) << UInt64(term.shift)
@@ -263,7 +263,7 @@ final class LayoutReader {
                 condition.otherMask = mask
                 condition.otherValue = bits
             } else {
-                node.problem("one condition can say once only that an enumeration is not a value")
+                node.problem("a condition can exclude only one value of an enumeration")
             }
         }
         return condition

@@ -7,7 +7,7 @@ struct ProfileNode {
 
         /// Returns each open place of a draft once, without the problems that follow from it.
         func problems(asideFromOpen open: [String]) -> [ProfileProblem] {
-            open.map { ProfileProblem($0, "fill this in") }
+            open.map { ProfileProblem($0, "replace \(ProfileSuggestion.open)") }
                 + problems.filter { problem in
                     problem.keyPath.isEmpty || !open.contains { $0.hasPrefix(problem.keyPath) }
                 }
@@ -32,7 +32,7 @@ struct ProfileNode {
     func members(_ known: [String]) -> [String: ProfileNode] {
         let members = anyMembers()
         for key in members.keys.sorted() where !known.contains(key) {
-            members[key]?.problem("there is no such key; known here: \(known.joined(separator: ", "))")
+            members[key]?.problem("unknown key, expected one of \(known.joined(separator: ", "))")
         }
         return members
     }

@@ -21,7 +21,7 @@ struct TableChannelReader {
                 members[key]?.problem("only CSV has one")
             }
         }
-        if kind != .json { members["rows"]?.problem("only JSON has rows inside of something") }
+        if kind != .json { members["rows"]?.problem("only JSON has rows inside another value") }
         if kind != .json { members["anyOf"]?.problem("only JSON has one") }
         if kind == .sqlite { members["ignored"]?.problem("the profile's own ignored is for databases") }
         if kind != .sqlite {
@@ -58,7 +58,7 @@ struct TableChannelReader {
         channel.readings = (members["readings"]?.elements() ?? []).compactMap {
             ReadingReader(table: table, spellings: channel.units, outer: self).reading($0)
         }
-        if channel.readings.isEmpty { node.problem("readings is missing: without any there is nothing to take") }
+        if channel.readings.isEmpty { node.problem("readings is missing: the channel would read nothing") }
         channel.device = members["device"].map { device($0, table) }
         if let source = members["source"] { channel.source = self.source(source, table) }
         channel.person = members["person"].flatMap(table.index)
@@ -95,7 +95,7 @@ struct TableChannelReader {
             column.patterns = (members["names"]?.texts() ?? []).map { HeaderPattern($0) }
             column.position = members["position"]?.integer(1...4096).map { $0 - 1 }
             column.nth = members["nth"]?.integer(1...100)
-            if column.nth != nil, column.position != nil { node.problem("nth is for columns that are known by their names") }
+            if column.nth != nil, column.position != nil { node.problem("nth is only for columns with names") }
             column.path = members["path"]?.text()
             column.isRequired = members["required"]?.boolean() ?? true
             column.empties = (members["empty"]?.texts() ?? []).map { Array($0.utf8) }
@@ -112,7 +112,7 @@ struct TableChannelReader {
             if kind == .json, column.path == nil { node.problem("path is missing") }
             if kind == .sqlite {
                 column.path = members["is"]?.text()
-                if column.path == nil { node.problem("is is missing: what the database calls the column") }
+                if column.path == nil { node.problem("is is missing: the name of the column in the database") }
                 // The source's header uses the profile's names.
                 column.patterns = [HeaderPattern(name)]
             }
@@ -169,12 +169,12 @@ struct TableChannelReader {
     private func join(_ node: ProfileNode, _ table: ForeignTable) -> Int? {
         if case .boolean(let isJoined) = node.value {
             if !isJoined { return nil }
-            if table.joins.count != 1 { node.problem("which of the joins it is: its table's name is needed") }
+            if table.joins.count != 1 { node.problem("there are several joins: the name of the table is required") }
             return table.joins.count == 1 ? 0 : nil
         }
         guard let name = node.text() else { return nil }
         let index = table.joins.firstIndex { $0.table == name }
-        if index == nil { node.problem("no join in front of it has the table '\(name)'") }
+        if index == nil { node.problem("no join before it has the table '\(name)'") }
         return index
     }
 
@@ -228,7 +228,7 @@ struct TableChannelReader {
             return nil
         }
         guard (members["is"] == nil) != (members["not"] == nil) else {
-            node.problem("one of is and not says which rows are meant")
+            node.problem("the rows need one of is and not")
             return nil
         }
         let values = (members["is"] ?? members["not"])?.texts() ?? []

@@ -101,7 +101,7 @@ struct TextReader {
 
     private func time(_ node: ProfileNode, _ members: [String: ProfileNode], _ step: inout LayoutStep) -> Bool {
         guard let text = members["pattern"]?.text(), let size = members["size"]?.integer(8...64) else {
-            node.problem("a time has a pattern, and the size of its text in octets")
+            node.problem("a time needs a pattern, and the size of its text in bytes")
             return false
         }
         do throws(ProfileProblem) {

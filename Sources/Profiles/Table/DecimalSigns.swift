@@ -62,7 +62,7 @@ struct DecimalSigns: Sendable {
             return .failure(
                 Undecided(
                     reason:
-                        "the sign in front of three digits may be a decimal sign or between thousands, and no other value tells; "
+                        "the sign before three digits may be a decimal sign or separate thousands, and no other value shows which: "
                         + "--decimal point or --decimal comma does"))
         }
     }

@@ -75,7 +75,7 @@ public struct TimePattern: Hashable, Sendable {
             guard !has("m"), !has("H"), !has("h") else { throw ProfileProblem("", "a day is a date alone") }
         } else {
             guard has("m"), has("H") != (has("h") && has("a")) else {
-                throw ProfileProblem("", "the pattern needs H, or h and a, and m: a date alone is no time")
+                throw ProfileProblem("", "the pattern needs H, or h and a, and m: a date alone is not a time")
             }
         }
         order =

@@ -60,5 +60,16 @@ public struct ObjectType: Hashable, Sendable, Comparable {
         }
     }
 
+    /// The type with this id, HealthKit identifier, display name or short name, or `nil` if there is none or several.
+    public init?(named name: String) {
+        if let type = ObjectType(name) {
+            self = type
+        } else if let type = SampleType.only(named: name) {
+            self.init(type)
+        } else {
+            return nil
+        }
+    }
+
     public static func < (one: ObjectType, other: ObjectType) -> Bool { one.id < other.id }
 }

@@ -44,7 +44,7 @@ struct Erasure {
     static let treatments: [String: Treatment] = [
         "sample": .ofPlaces([place]), "deleted": .ofPlaces([place]), "place": .ofPlaces([place]), "record": .ofPlaces([place]),
         "decided": .ofPlaces([place]), "derived": .ofPlaces([place, first]),
-        "judgement": .own("goes with the reading in quarantine"),
+        "judgement": .own("removed with the quarantined reading"),
         "pending": .own("empty: a deletion or an undo is completed first"),
         "link": .ofPlaces([place, first]), "witness_row": .ofPlaces([place]), "granted_object": .ofPlaces([place]),
         "quarantine": .ofPlaces([place]), "change": .ofSeries(["series"]), "decision": .ofSeries(["of_series"]),
@@ -61,17 +61,17 @@ struct Erasure {
         "epoch": .stays, "client": .stays, "token": .stays,
         "witness": .own("a view of witness_row and decision"),
         "setting": .own(
-            "the store's own person is somebody new, counts are of what is left, and orders of sources name no other"),
-        "device": .own("those of the person alone are forgotten"), "device_alias": .own("keys of the person's devices"),
+            "the store gets a new own person, counts are computed again, and the person's order of sources is removed"),
+        "device": .own("devices of only this person are removed"), "device_alias": .own("keys of the person's devices"),
         "clock": .own("clocks of the person's devices"),
-        "repaired": .own("what others have stays, without where it comes from"),
-        "migration": .own("repairs of the person's samples alone go; of others what they say of the person"),
-        "ingest": .own("entries of what the person's alone was go; of others what they say of the person"),
-        "refused": .own("goes with its entry of the ledger, or loses its words"), "skipped": .own("goes with its entry"),
-        "set_aside": .own("what a target did not take of the person's samples"),
-        "target": .own("words and filters that name the person"),
-        "saved_answer": .own("of clients that could write or read something of the person"),
-        "lost": .own("the person's own goes; readers of theirs are told to begin again"),
+        "repaired": .own("samples of other people stay, without their original"),
+        "migration": .own("repairs of only this person's samples are removed, and others lose the person's part"),
+        "ingest": .own("entries of only this person's samples are removed, and others lose the person's part"),
+        "refused": .own("removed with its ledger entry, or loses its text"), "skipped": .own("removed with its ledger entry"),
+        "set_aside": .own("the person's samples that a target rejected"),
+        "target": .own("messages and filters that name the person"),
+        "saved_answer": .own("answers to clients that could read or write the person's samples"),
+        "lost": .own("the person's entries are removed, and readers must start again"),
     ]
 
     /// Checks that every table of the store has a treatment.

@@ -424,9 +424,9 @@ public final class Ingest: SampleSink {
     private var nobodysNotes: [String] {
         guard strangers > 0 else { return [] }
         return [
-            "\(strangers) weighing\(strangers == 1 ? " is" : "s are") nobody's (unassigned), far from what the person weighed before: "
-                + "'vitalgate query all --person unassigned' shows what is, 'vitalgate devices assign --samples UUID --person NAME' "
-                + "gives it to somebody"
+            "\(strangers) weighing\(strangers == 1 ? " is" : "s are") unassigned, because the weight differs too much from the person's earlier weights: "
+                + "'vitalgate query all --person unassigned' lists them, and 'vitalgate devices assign --samples UUID --person NAME' "
+                + "assigns them"
         ]
     }
 
@@ -452,7 +452,7 @@ public final class Ingest: SampleSink {
             throw error
         }
         lock = nil
-        guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ingest \(id)") }
+        guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ledger entry \(id)") }
         return account
     }
 }

@@ -8,9 +8,9 @@ extension SampleStore {
     ///   after an undo that left them.
     @discardableResult
     public func undo(_ undone: Int64, forget: Bool, description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ingest \(undone)") }
+        guard let account = try account(of: undone) else { throw StoreError(.invalid, "there is no ledger entry \(undone)") }
         guard account.kind != .prune, account.kind != .erase else {
-            throw StoreError(.invalid, "ingest \(undone) removed samples for good: nothing is left of them that could come back")
+            throw StoreError(.invalid, "ledger entry \(undone) removed samples permanently, so they cannot be restored")
         }
         try refuseIfRunning(account)
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
@@ -92,7 +92,7 @@ extension SampleStore {
         guard let account = try account(of: undone) else { return false }
         try refuseIfRunning(account)
         let isUndone = account.state == "undone"
-        guard !isUndone || forget else { throw StoreError(.invalid, "ingest \(undone) is undone already") }
+        guard !isUndone || forget else { throw StoreError(.invalid, "ledger entry \(undone) is already undone") }
         return !isUndone
     }
 
@@ -116,12 +116,14 @@ extension SampleStore {
         _ account: IngestAccount, forget: Bool, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int)? {
         if account.kind == .undoMigration {
-            throw StoreError(.invalid, "ingest \(account.id) took a repair back: 'vitalgate repair apply' makes it again")
+            throw StoreError(.invalid, "ledger entry \(account.id) undid a repair: run 'vitalgate repair apply' to repair again")
         }
         guard let migration = try migration(ingest: account.id) else { return nil }
         guard !forget else {
             throw StoreError(
-                .invalid, "ingest \(account.id) is migration \(migration.id): its samples come from others and are not forgotten")
+                .invalid,
+                "ledger entry \(account.id) is repair \(migration.id), and a repair cannot be forgotten: run 'vitalgate repair undo \(migration.id)'"
+            )
         }
         return try undoMigration(migration.id, at: Instant(microseconds: description.received))
     }

@@ -76,7 +76,7 @@ extension SampleStore {
     /// - Throws: ``StoreError`` if the target exists or the copy fails. A failed copy leaves no file.
     public func backup(to target: String) throws(StoreError) {
         guard access(target, F_OK) != 0 else {
-            throw StoreError(.invalid, "\(target) already exists, and a backup never overwrites a file")
+            throw StoreError(.invalid, "\(target) already exists, and a backup never overwrites a file: use another name")
         }
         let partial = "\(target).part-\(getpid())"
         let descriptor = open(partial, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)

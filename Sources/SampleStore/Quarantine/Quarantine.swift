@@ -27,6 +27,17 @@ extension SampleStore {
         try quarantined("id = ?", [.integer(number)]).first
     }
 
+    /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
+    public func quarantinedCounts(of subject: String) throws(StoreError) -> [SampleType: Int] {
+        let held = try connection.quarantine.heldCounts()
+        guard !held.isEmpty else { return [:] }
+        var counts: [SampleType: Int] = [:]
+        for series in try allSeries() where series.subject == subject {
+            if let count = held[series.id] { counts[series.type, default: 0] += count }
+        }
+        return counts
+    }
+
     private func quarantined(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [QuarantinedSample] {
         let decoder = SampleDecoder(connection: connection)
         return try connection.quarantine.readings(where: condition, bindings) { row throws(StoreError) in

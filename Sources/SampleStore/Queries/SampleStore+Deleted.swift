@@ -1,29 +1,59 @@
 import HealthModel
 
-/// A sample that a person deleted.
+/// A deleted sample with its deletion.
 public struct DeletedSample: Sendable {
-    /// The sample as it was.
-    public var stored: StoredSample
-    /// The time of the deletion.
-    public var deleted: Instant
+    /// The sample as it was stored.
+    public let stored: StoredSample
+    /// The ledger entry that deleted it.
+    public let ingest: Int64
+    /// The change number of the deletion.
+    public let deletion: Int64
+    /// The UUID of the sample that replaced it, or `nil`.
+    public let replacedBy: String?
 }
 
 extension SampleStore {
-    /// Returns the samples of a person that somebody deleted and that can be restored, the last deletion first. Samples that a repair
-    /// replaced are not among them.
-    public func deletedSamples(of subject: String, limit: Int) throws -> [DeletedSample] {
-        let snapshot = try Snapshot(connection)
-        defer { snapshot.end() }
-        let decoder = SampleDecoder(connection: connection)
-        var (found, times): ([DeletedSample], [Int64: Instant]) = ([], [:])
-        for (place, entry) in try connection.decisions.deletions(ofSubject: subject) {
-            guard found.count < limit else { break }
-            guard let stored = try table.stored(at: place, among: .tombstones, decoder),
-                try table.tombstone(at: place)?.replacedBy == nil
-            else { continue }
-            if times[entry] == nil { times[entry] = try account(of: entry).map { Instant(microseconds: $0.received) } }
-            found.append(DeletedSample(stored: stored, deleted: times[entry] ?? stored.sample.start))
+    /// Returns the samples that were deleted last, the last deletion last. Samples that were pruned or erased are not among them.
+    ///
+    /// - Parameters:
+    ///   - types: The types, or `nil` for all.
+    ///   - from, to: The range of their starts, without `to`.
+    ///   - limit: The maximum number of samples.
+    public func deletedSamples(
+        types: Set<SampleType>?, from: Instant?, to: Instant?, subject: String?, limit: Int
+    ) throws(StoreError) -> [DeletedSample] {
+        guard limit > 0 else { return [] }
+        var latest: [(key: SampleKey, deletion: Int64)] = []
+        for series in try allSeries()
+        where types?.contains(series.type) ?? true && (subject == nil || series.subject == subject) {
+            let scan = try table.scan(
+                "start, hash, deleted_seq", among: .tombstones, where: SampleTable.Rows.tombstones.isRemembered, order: nil,
+                isKept: false)
+            defer { scan.reset() }
+            try scan.bind([
+                .integer(series.id), .integer(from?.microseconds ?? .min), .integer(to.map { $0.microseconds - 1 } ?? .max),
+            ])
+            while try scan.step() {
+                let key = try SampleKey(series: series.id, start: scan.integer(0), hash: scan.blob(1))
+                latest.append((key, scan.integer(2)))
+                if latest.count >= 2 * min(limit, 1_000_000) + 1000 { Self.cut(&latest, to: limit) }
+            }
         }
-        return found
+        Self.cut(&latest, to: limit)
+        let decoder = SampleDecoder(connection: connection)
+        var deleted: [DeletedSample] = []
+        for (key, deletion) in latest {
+            guard let stored = try table.stored(at: key, among: .tombstones, decoder),
+                let tombstone = try table.tombstone(at: key)
+            else { continue }
+            deleted.append(
+                DeletedSample(stored: stored, ingest: tombstone.ingest, deletion: deletion, replacedBy: tombstone.replacedBy))
+        }
+        return deleted
+    }
+
+    private static func cut(_ latest: inout [(key: SampleKey, deletion: Int64)], to limit: Int) {
+        latest.sort { $0.deletion < $1.deletion }
+        latest.removeFirst(max(0, latest.count - limit))
     }
 }

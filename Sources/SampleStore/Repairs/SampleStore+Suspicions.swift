@@ -79,56 +79,59 @@ extension SampleStore {
     private func suspicions(
         in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.window
     ) throws -> [Suspicion] {
-        guard let first = group.first,
-            let detector = MisunitDetector(first.type, isShared: first.subject == Origin.unassigned)
-        else { return [] }
-        let cursor = try SampleCursor(store: self, query: query, of: Set(group.map(\.id)))
-        defer { cursor.close() }
-        var found: [Suspicion] = []
-        var readings: [MisunitReading] = []
-        /// The series of each reading.
-        var owners: [Int64] = []
-        /// The last reading of each series before the window. An interval may continue after it.
-        var cuts: [Int64: Instant] = [:]
-        func look() throws(StoreError) {
-            if query.descending {
-                readings.reverse()
-                owners.reverse()
+        guard var walk = SuspicionWalk(group, window: window) else { return [] }
+        try walk.look(at: query, of: self)
+        return try explained(walk.found)
+    }
+
+    /// Brings known suspicions up to date. Only groups whose samples changed are read again, and only from the last window on if the
+    /// changes are in it.
+    ///
+    /// - Parameter subject: The person.
+    public func update(_ known: inout KnownSuspicions, of subject: String) throws {
+        try update(&known, of: subject, window: Self.window)
+    }
+
+    func update(_ known: inout KnownSuspicions, of subject: String, window: Int) throws {
+        let snapshot = try Snapshot(connection)
+        defer { snapshot.end() }
+        let anchor = try latestAnchor()
+        let changes = try known.anchor.flatMap { try self.changes(after: $0) }
+        if changes == nil { known = KnownSuspicions() }
+        var walks: [String: SuspicionWalk] = [:]
+        for group in try groups(try series(matching: SampleQuery(types: MisunitDetector.types, subject: subject))) {
+            guard let first = group.first else { continue }
+            let key = "\(first.type.id) \(first.id)"
+            let changed = group.compactMap { changes?[$0.id] }.min()
+            if let walk = known.walks[key], changed == nil || changes == nil {
+                walks[key] = walk
+            } else if var walk = known.walks[key], let changed, walk.goBack(to: changed, group) {
+                try walk.look(at: SampleQuery(from: walk.mark?.start), of: self)
+                walks[key] = walk
+            } else if var walk = SuspicionWalk(group, window: window) {
+                try walk.look(at: SampleQuery(), of: self)
+                walks[key] = walk
             }
-            for series in group {
-                guard let first = owners.firstIndex(of: series.id), let last = owners.lastIndex(of: series.id) else { continue }
-                for index in readings.indices { readings[index].isWitness = owners[index] != series.id }
-                for stretch in detector.stretches(of: readings, series: series.id) {
-                    if let cut = cuts[series.id],
-                        let before = found.lastIndex(where: { $0.series.id == series.id }),
-                        stretch.values != nil || (stretch.from == readings[first].start && found[before].stretch.to == cut),
-                        found[before].stretch.takes(stretch)
-                    {
-                        continue
-                    }
-                    found.append(
-                        Suspicion(stretch: stretch, series: series, explanations: try explanations(of: stretch, series)))
-                }
-                cuts[series.id] = readings[last].start
-            }
-            readings.removeAll(keepingCapacity: true)
-            owners.removeAll(keepingCapacity: true)
         }
-        while let stored = try cursor.nextWithSeries() {
-            let sample = stored.stored.sample
-            // Reserving the room avoids the doubling of the array, which briefly needs twice the memory.
-            if readings.count == window / 8 {
-                readings.reserveCapacity(window)
-                owners.reserveCapacity(window)
-            }
-            readings.append(
-                MisunitReading(
-                    start: sample.start, duration: Double(sample.end.microseconds - sample.start.microseconds) / 86_400e6,
-                    numeral: sample.numeral, unit: sample.unit))
-            owners.append(stored.series)
-            if readings.count >= window { try look() }
+        known.walks = walks
+        known.anchor = anchor
+        known.all = try explained(walks.sorted { $0.key < $1.key }.flatMap(\.value.found))
+    }
+
+    /// The earliest start that changed in each series, or `nil` if the anchor is not of this store's history.
+    private func changes(after anchor: Anchor) throws(StoreError) -> [Int64: Int64]? {
+        let epochs = Epochs(connection)
+        guard try epochs.fault(of: anchor) == nil else { return nil }
+        var starts: [Int64: Int64] = [:]
+        for entry in try connection.changeTable.entries(after: anchor.seq) {
+            starts[entry.series] = min(starts[entry.series] ?? .max, entry.starts.lowerBound)
         }
-        try look()
+        return starts
+    }
+
+    private func explained(_ found: [Suspicion]) throws(StoreError) -> [Suspicion] {
+        var found = found
+        for index in found.indices { found[index].explanations = try explanations(of: found[index].stretch, found[index].series) }
         return found
     }
 
@@ -144,23 +147,6 @@ extension SampleStore {
     /// Whether the source of a series sent readings of any type in a unit.
     private func hasUsed(_ unit: Unit, _ series: SeriesDescription) throws(StoreError) -> Bool {
         try connection.series.hasUnit(unit, fromSourceOf: series.id)
-    }
-}
-
-extension MisunitStretch {
-    /// Extends this interval by the next one. Returns false if the units differ. The medians remain those of the first.
-    fileprivate mutating func takes(_ next: MisunitStretch) -> Bool {
-        guard next.taken.code == taken.code, next.fits.code == fits.code, (values == nil) == (next.values == nil) else {
-            return false
-        }
-        if let own = values, let other = next.values {
-            guard let joined = own.joined(with: other) else { return false }
-            values = joined
-        }
-        to = next.to
-        count += next.count
-        evidence += next.evidence
-        return true
     }
 }
 

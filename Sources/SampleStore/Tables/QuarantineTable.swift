@@ -99,6 +99,14 @@ struct QuarantineTable {
         Int(try connection.integer("SELECT count(*) FROM quarantine WHERE state = 'held'") ?? 0)
     }
 
+    /// Returns the number of quarantined readings by series.
+    func heldCounts() throws(StoreError) -> [Int64: Int] {
+        let rows = try connection.list("SELECT series, count(*) FROM quarantine WHERE state = 'held' GROUP BY series", []) {
+            ($0.integer(0), Int($0.integer(1)))
+        }
+        return Dictionary(uniqueKeysWithValues: rows)
+    }
+
     func lastNumber() throws(StoreError) -> Int64 {
         try connection.integer("SELECT coalesce(max(id), 0) FROM quarantine") ?? 0
     }

@@ -19,7 +19,7 @@ struct FreeStyleOptiumDialogue: MeterDialogue {
         case .opened: return ask()
         case .silence:
             let isSilent = lines.allSatisfy { MeterText.text($0).isEmpty }
-            return again(isSilent ? .silent : .damaged("its memory came without an end"))
+            return again(isSilent ? .silent : .damaged("its memory has no end"))
         case .line(let line):
             lines.append(line)
             guard MeterText.text(line).hasSuffix("  END") else {
@@ -42,7 +42,7 @@ struct FreeStyleOptiumDialogue: MeterDialogue {
     private mutating func finish() -> [MeterCommand] {
         // The rest of an earlier answer may come first. This answer begins at the last empty line.
         guard let start = lines.lastIndex(where: { MeterText.text($0).isEmpty }), lines.count - start >= 6 else {
-            return again(.damaged("its memory came without a beginning"))
+            return again(.damaged("its memory has no beginning"))
         }
         let answer = lines[start...]
         let texts = answer.map(MeterText.text)
@@ -51,7 +51,9 @@ struct FreeStyleOptiumDialogue: MeterDialogue {
             return again(.damaged("the sum of its memory is wrong"))
         }
         let records = Array(answer.dropFirst(5).dropLast())
-        guard Int(texts[4]) == records.count else { return again(.damaged("it has another number of records than it says")) }
+        guard Int(texts[4]) == records.count else {
+            return again(.damaged("the number of its records differs from the number that it reports"))
+        }
         let clock = Self.clock(texts[3]).map { [MeterCommand.clock($0)] } ?? []
         let version = texts[2].split(separator: " ").first.map(String.init)
         return [.identified(maker: "Abbott", model: "FreeStyle Optium", serial: texts[1], firmware: version)] + clock

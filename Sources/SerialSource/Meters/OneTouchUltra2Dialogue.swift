@@ -68,7 +68,7 @@ struct OneTouchUltra2Dialogue: MeterDialogue {
         records.append(line)
         guard records.count == expected else { return [.wait(.seconds(3))] }
         let damaged = records.count { !Self.hasRightSum(MeterText.text($0)) }
-        guard damaged == 0 else { return again(.damaged("\(damaged) of \(expected) records came damaged")) }
+        guard damaged == 0 else { return again(.damaged("\(damaged) of \(expected) records are damaged")) }
         return [.records(records), .finished]
     }
 

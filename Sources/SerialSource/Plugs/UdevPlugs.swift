@@ -26,7 +26,7 @@ public final class UdevPlugs: PlugMonitor {
             udev_monitor_enable_receiving(monitor) == 0
         else {
             stop()
-            throw SourceError(.inputOutput, "udev cannot be heard: \(String(cString: strerror(errno)))")
+            throw SourceError(.inputOutput, "udev does not respond: \(String(cString: strerror(errno)))")
         }
         self.handler = handler
         loop.watch(udev_monitor_get_fd(monitor)) { [weak self] _ in self?.drain() }

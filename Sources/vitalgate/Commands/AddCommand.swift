@@ -36,7 +36,7 @@ enum AddCommand: Command {
         let time = try context.instant(option: "--at", zone: zone) ?? received
         guard time <= received else {
             throw context.invocation.invalid(
-                "--at", value: context.invocation.string("--at") ?? "", expected: "a time that has passed")
+                "--at", value: context.invocation.string("--at") ?? "", expected: "a time in the past")
         }
         let store = try context.access().openForWriting(creating: true)
         try store.closeAbandoned()

@@ -28,7 +28,12 @@ enum ClientGrants {
     private static func types(_ option: String, _ context: CommandContext) throws -> [ObjectType] {
         guard let names = context.invocation.string(option) else { return [] }
         return try names.split(separator: ",", omittingEmptySubsequences: false).map { name in
-            guard let type = ObjectType(String(name)) else {
+            guard let type = ObjectType(named: String(name)) else {
+                let named = SampleType.named(name)
+                if named.count > 1 {
+                    throw context.invocation.invalid(
+                        option, value: String(name), expected: "one of \(named.map(\.id).joined(separator: ", "))")
+                }
                 throw context.invocation.invalid(
                     option, value: String(name),
                     expected: "a type of samples (see 'vitalgate types') or a characteristic")

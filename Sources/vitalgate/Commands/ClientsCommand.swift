@@ -125,7 +125,7 @@ enum ClientsCommand: Command {
         guard let text = invocation.string("--requires") else { return nil }
         let types = Set(
             try text.split(separator: ",").map { name in
-                guard let type = ObjectType(String(name)), type.isAskedByObject else {
+                guard let type = ObjectType(named: String(name)), type.isAskedByObject else {
                     throw invocation.invalid("--requires", value: text, expected: "clinical types, such as labResultRecord")
                 }
                 return type

@@ -94,9 +94,9 @@ enum LedgerCommand: Command {
             } else if forget {
                 "the same readings can be imported again"
             } else if became.withdrawn, undone?.kind != .undo {
-                "the same readings are not stored again until 'ledger undo \(ingest)'"
+                "the same readings are not stored again until 'vitalgate ledger undo \(ingest)'"
             } else {
-                "'ledger undo \(ingest)' reverts this"
+                "'vitalgate ledger undo \(ingest)' reverts this"
             }
         context.note(
             "ledger entry \(number) is undone\(again): \(became.text)\(told) (this is ledger entry \(ingest), \(outcome))")
@@ -130,7 +130,7 @@ enum DeleteCommand: Command {
             The samples of a correlation (such as the two pressures of a blood pressure) and the routes of a workout are kept, \
             as in HealthKit, unless you use --with-objects. Samples recorded during a workout are not part of it.
             """,
-        arguments: [Argument(name: "UUID", help: "UUIDs of samples (or use conditions).", arity: .any)],
+        arguments: [Argument(name: "UUID", help: "UUIDs of samples or their first digits (or use conditions).", arity: .any)],
         options: [
             Option(
                 names: ["--type"], value: "TYPE", help: "Type of samples, or all.",
@@ -153,16 +153,18 @@ enum DeleteCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        let uuids = try invocation.arguments("UUID").map { try uuid($0, invocation) }
+        let names = invocation.arguments("UUID")
+        for name in names { try context.checkUUID(name) }
         let description = IngestDescription(
-            kind: .delete, name: uuids.isEmpty ? invocation.string("--type") : nil, received: context.machine.now().microseconds)
-        if !uuids.isEmpty {
+            kind: .delete, name: names.isEmpty ? invocation.string("--type") : nil, received: context.machine.now().microseconds)
+        if !names.isEmpty {
             for option in ["--type", "--where", "--from", "--to", "--person", "--source", "--device"] {
                 if let value = invocation.string(option) {
                     throw invocation.invalid(option, value: value, expected: "either UUIDs or conditions, not both")
                 }
             }
             let store = try context.access().openForWriting(creating: false)
+            let uuids = try names.map { try context.uuid($0, among: .live, in: store) }
             let objects = try store.countOfObjects(namedBy: uuids)
             let withObjects = invocation.flag("--with-objects")
             return report(
@@ -223,7 +225,7 @@ enum DeleteCommand: Command {
         context.note(
             "\(Readable.count(result.count, "sample")) deleted"
                 + others(objects, goes: context.invocation.flag("--with-objects"), context)
-                + " (this is ledger entry \(result.ingest), 'ledger undo \(result.ingest)' reverts it)"
+                + " (this is ledger entry \(result.ingest), 'vitalgate ledger undo \(result.ingest)' reverts it)"
         )
         return .success
     }
@@ -237,12 +239,20 @@ enum RestoreCommand: Command {
             Use --with-objects to also restore the samples of correlations and the routes of workouts that were deleted with \
             them. To restore everything that one command deleted, use 'vitalgate ledger undo'.
             """,
-        arguments: [Argument(name: "UUID", help: "UUIDs of deleted samples.", arity: .oneOrMore)],
-        options: [Option(names: ["--with-objects"], help: "Also restore the objects that were deleted with them.")])
+        arguments: arguments, options: options)
+
+    /// The arguments and options, also of `store restore`.
+    static let arguments = [
+        Argument(
+            name: "UUID", help: "UUIDs of deleted samples, as 'deleted list' prints them, or their first digits.",
+            arity: .oneOrMore)
+    ]
+    static let options = [Option(names: ["--with-objects"], help: "Also restore the objects that were deleted with them.")]
 
     static func run(_ context: CommandContext) throws -> ExitCode {
-        let uuids = try context.invocation.arguments("UUID").map { try DeleteCommand.uuid($0, context.invocation) }
+        for name in context.invocation.arguments("UUID") { try context.checkUUID(name) }
         let store = try context.access().openForWriting(creating: false)
+        let uuids = try context.invocation.arguments("UUID").map { try context.uuid($0, among: .deleted, in: store) }
         let withObjects = context.invocation.flag("--with-objects")
         let objects = try store.countOfObjects(namedBy: uuids, deleted: true)
         let (ingest, count) = try store.restore(
@@ -252,7 +262,9 @@ enum RestoreCommand: Command {
             objects > 0 && !withObjects
             ? ", but \(Readable.count(objects, "object")) deleted with them \(objects == 1 ? "is" : "are") not (use --with-objects)"
             : ""
-        context.note("\(Readable.count(count, "sample")) restored\(left) (this is ledger entry \(ingest))")
+        context.note(
+            "\(Readable.count(count, "sample")) restored\(left) (this is ledger entry \(ingest), 'ledger undo \(ingest)' reverts it)"
+        )
         return .success
     }
 }

@@ -165,7 +165,7 @@ enum ProfileCommand: Command {
             return "// The file names the types. 'vitalgate types --format ndjson' shows the duplicate rule of each type.\n"
         }
         let rules = types.map { "//     \($0.id): \(DuplicateRule.of($0, lasting: true).rawValue)\n" }
-        return "// Duplicate rules for readings from other paths (docs/explanation/deduplication.md):\n" + rules.joined()
+        return "// Duplicate rules for readings from other paths (docs/explanation/readings.md):\n" + rules.joined()
     }
 
     private static func check(_ context: CommandContext) throws -> ExitCode {

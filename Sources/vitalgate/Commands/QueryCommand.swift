@@ -17,7 +17,8 @@ enum QueryCommand: Command {
         arguments: [
             Argument(
                 name: "TYPE",
-                help: "Type such as heartRate, several separated by commas, all, or a sample's UUID.",
+                help:
+                    "Type such as heartRate or 'heart rate', several separated by commas, all, or a sample's UUID or its first digits.",
                 completion: .command("vitalgate types --ids"))
         ],
         options: SharedOptions.range + [
@@ -63,7 +64,9 @@ enum QueryCommand: Command {
         let name = invocation.argument("TYPE") ?? "all"
         let zone = try context.zone()
         let store = try context.openForReading()
-        if let uuid = SampleIdentity(name) {
+        let isType = name == "all" || SampleType(name) != nil || !SampleType.named(name).isEmpty
+        if !isType, SampleIdentity(name) != nil || IdentityPrefix(name) != nil {
+            let uuid = try context.uuid(name, of: "TYPE", among: .all, in: store)
             guard !invocation.flag("--explain") else { return try ExplanationReport(context, store).write(uuid) }
             return try show(uuid, store, context)
         }

@@ -13,7 +13,9 @@ enum ShowCommand: Command {
             clinical record (FHIR JSON) or document (CDA XML). --points prints the locations of a route, the beats of a \
             heartbeat series or the voltages of an ECG, one per line.
             """,
-        arguments: [Argument(name: "UUID", help: "UUID of the sample, as printed by 'query --format ndjson'.")],
+        arguments: [
+            Argument(name: "UUID", help: "UUID of the sample, as printed by 'query --format ndjson', or its first digits.")
+        ],
         options: [
             Option(names: ["--raw"], help: "Print only the original bytes of a clinical record or document."),
             Option(names: ["--points"], help: "Print only the points of a series, as NDJSON or with --format csv."),
@@ -28,7 +30,8 @@ enum ShowCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
-        let uuid = try DeleteCommand.uuid(invocation.argument("UUID") ?? "", invocation)
+        let name = invocation.argument("UUID") ?? ""
+        try context.checkUUID(name)
         let (raw, points) = (invocation.flag("--raw"), invocation.flag("--points"))
         if raw, points { throw invocation.invalid("--points", value: "--raw", expected: "either --raw or --points, not both") }
         if raw, let format = invocation.string("--format") {
@@ -36,6 +39,7 @@ enum ShowCommand: Command {
                 "--format", value: format, expected: "no --format with --raw, which prints the original bytes")
         }
         let store = try context.openForReading()
+        let uuid = try context.uuid(name, among: .all, in: store)
         guard let stored = try store.shown(uuid) else {
             return try AbsenceNote(context: context, store: store).tell(of: uuid)
         }

@@ -48,6 +48,9 @@ enum StoreCommand: Command {
                     )
                 ]),
             CommandSpecification(
+                name: "restore", summary: "Restore deleted samples (same as 'vitalgate restore').",
+                arguments: RestoreCommand.arguments, options: RestoreCommand.options),
+            CommandSpecification(
                 name: "backup", summary: "Copy the store while it is in use.",
                 arguments: [Argument(name: "FILE", help: "Path of the copy (must not exist yet).", completion: .file)]),
             CommandSpecification(
@@ -67,6 +70,7 @@ enum StoreCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         if context.invocation.path.last == "merge" { return try merge(context) }
         if context.invocation.path.last == "adopt" { return try adopt(context) }
+        if context.invocation.path.last == "restore" { return try RestoreCommand.run(context) }
         if context.invocation.path.last == "prune" { return try PruneReport(context).run() }
         let store = try context.openForReading()
         switch context.invocation.path.last {

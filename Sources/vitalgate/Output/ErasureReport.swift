@@ -17,7 +17,7 @@ struct ErasureReport {
             command again to continue. Clients that follow changes and could read the data have to start again. Stop the hub first. \
             Backups, captures and imported files are not touched, but those next to the store are listed.
             """,
-        arguments: [Argument(name: "NAME", help: "The person: a name, me or a UUID.")],
+        arguments: [Argument(name: "NAME", help: "Person: a name, me or a UUID.")],
         options: [
             Option(names: ["--yes"], help: "Erase the data instead of only showing it."),
             Option(
@@ -54,7 +54,7 @@ struct ErasureReport {
         guard try !isUnknown(subject, counts, store) else { return .success }
         let rows: [(String, Int)] = [
             ("samples", counts.samples), ("tombstones", counts.tombstones), ("in quarantine", counts.held),
-            ("told by other paths as well", counts.witnesses), ("characteristics", counts.characteristics),
+            ("duplicates", counts.witnesses), ("characteristics", counts.characteristics),
             ("medications", counts.medications), ("devices", counts.devices), ("grants of clients", counts.grants),
             ("sessions of the page", counts.sessions), ("notes on days", counts.annotations), ("goals", counts.goals),
             ("alerts", counts.alerts),

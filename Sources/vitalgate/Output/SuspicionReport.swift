@@ -71,7 +71,7 @@ struct SuspicionReport {
 
     private static func evidence(_ stretch: MisunitStretch) -> String {
         func number(_ value: Double) -> String { Readable.number((value * 10).rounded() / 10) }
-        let around = stretch.around.map { "; readings around: \(number($0))" } ?? ""
+        let around = stretch.around.map { ", readings around: \(number($0))" } ?? ""
         return "middle \(number(stretch.before)) would be \(number(stretch.after))\(around)"
     }
 

@@ -93,7 +93,7 @@ import Testing
         let octets = try Self.octets("cda/hl7ex-CCD.XML")
         let interpreter = DocumentInterpreter(
             registry: OriginRegistry(subject: "me"), schema: DocumentSchema(folders: ["/nowhere"]), keepsInvalid: true)
-        #expect(Self.told(octets, interpreter).contains("HL7's schema is not here"))
+        #expect(Self.told(octets, interpreter).contains("HL7's schema is missing"))
     }
 
     /// The schema is next to the folder of profiles in a checkout, and inside it in an installation.

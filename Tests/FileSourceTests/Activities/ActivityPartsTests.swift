@@ -148,7 +148,7 @@ import Testing
         let one = activity(2)
         let file = try ImportedActivity(fit: one + [UInt8](repeating: 0, count: 1000))
         #expect(count(file)["heartRate"] == 2)
-        #expect(file.refused == [Refusal("file 2 of 2 in one: no FIT file begins so", at: Place(.byte, one.count))])
+        #expect(file.refused == [Refusal("file 2 of 2 in one: it is not a FIT file", at: Place(.byte, one.count))])
     }
 
     // MARK: Times that cannot be
@@ -165,11 +165,11 @@ import Testing
             bytes.add(18, [(253, 4, 0x86, start + 50), (2, 4, 0x86, start), (5, 1, 0x00, sport), (7, 4, 0x86, 50_000)])
         }
         let fit = try ImportedActivity(fit: bytes.file)
-        #expect(fit.refused.map(\.reason) == ["a point: the time lies in the future"])
+        #expect(fit.refused.map(\.reason) == ["a point: the time is in the future"])
         #expect(fit.readings.map(\.numeral.text) == ["60", "62", "13", "0", "37"])
         #expect(try points(of: fit.of(.workoutRoute).first).map { $0[0] } == ["0", "1000000"])
         for (year, reason) in [
-            ("1901", "the time lies before 1971: the clock it comes from was not set"), ("2099", "the time lies in the future"),
+            ("1901", "the time is before 1971: the clock was not set"), ("2099", "the time is in the future"),
         ] {
             let track = ["2025", year, "2025"].enumerated().map { index, year in
                 "<Trackpoint><Time>\(year)-05-02T08:00:0\(index)Z</Time><Position><LatitudeDegrees>5</LatitudeDegrees>"
@@ -262,7 +262,7 @@ import Testing
             + "</LongitudeDegrees></Position><HeartRateBpm><Value>many</Value></HeartRateBpm></Trackpoint>"
         let file = try ImportedActivity(tcx: tcx(track, sport: "Running"))
         #expect(
-            file.refused.map(\.reason) == ["the latitude is no number that can be", "the heart rate is no number that can be"])
+            file.refused.map(\.reason) == ["the latitude is not a possible number", "the heart rate is not a possible number"])
         #expect(file.refused.map(\.place) == [Place(.line, 1), Place(.line, 2)])
         #expect(count(file) == ["heartRate": 1, "workout": 1, "workoutRoute": 1])
     }

@@ -77,11 +77,11 @@ import Testing
 
     @Test func otherFilesAreRefused() throws {
         let file = try ImportedActivity(fit: try file("settings"))
-        #expect(file.error?.reason == "it is a FIT file of type 2, and activities, type 4, are read alone")
+        #expect(file.error?.reason == "it is a FIT file of type 2, and only activities (type 4) are supported")
         let fit = TemporaryFile(try self.file())
         #expect(FITFile.recognises(try InputFile(path: fit.path)))
         #expect(!TCXFile.recognises(try InputFile(path: fit.path)))
-        #expect(try ImportedActivity(fit: []).error?.reason == "the file ends in the middle; nothing of it was taken")
+        #expect(try ImportedActivity(fit: []).error?.reason == "the file ends in the middle (nothing was imported)")
     }
 
     @Test func aFileThatIsCutOffGivesNothing() throws {
@@ -114,8 +114,8 @@ import Testing
 
     @Test(
         arguments: [
-            ([0x00, 1], "a message has no definition"), ([0x81], "a time is told after none"),
-            ([0x40, 0, 2, 20, 0, 0], "a definition names an order of octets that there is not"),
+            ([0x00, 1], "a message has no definition"), ([0x81], "a time offset has no time before it"),
+            ([0x40, 0, 2, 20, 0, 0], "a definition has an unknown byte order"),
             ([0x40, 0, 0, 20, 0, 255, 253, 4, 0x86], "a message is longer than the data that its header announces"),
             ([0x40, 0, 0, 20, 0, 1, 3, 255, 2, 0x00, 1], "a message is longer than the data that its header announces"),
             ([0x60, 0, 0, 20, 0, 0, 255, 1, 1], "a message is longer than the data that its header announces"),

@@ -114,11 +114,11 @@ import Testing
 
     @Test(arguments: [
         ("<Time>2026-05-02T08:00:00</Time>", "the time of the point has no zone"),
-        ("<Time>yesterday</Time>", "the time of the point is not written as ISO 8601 has it"),
+        ("<Time>yesterday</Time>", "the time of the point is not in ISO 8601"),
         ("", "the point has no time"),
         (
             "<Time>2026-05-02T08:00:00Z</Time><Position><LatitudeDegrees>91</LatitudeDegrees></Position>",
-            "the latitude is no number that can be"
+            "the latitude is not a possible number"
         ),
         (
             "<Time>2026-05-02T08:00:00Z</Time><Position><LatitudeDegrees>9</LatitudeDegrees></Position>",
@@ -126,7 +126,7 @@ import Testing
         ),
         (
             "<Time>2026-05-02T08:00:00Z</Time><HeartRateBpm><Value>many</Value></HeartRateBpm>",
-            "the heart rate is no number that can be"
+            "the heart rate is not a possible number"
         ),
     ]) func refusesAPointAndGoesOn(_ content: String, _ reason: String) throws {
         let track = "<Track><Trackpoint>\(content)</Trackpoint></Track>"
@@ -141,7 +141,7 @@ import Testing
         let alone = try ImportedActivity(tcx: tcx(#"<Activity Sport="Running">\#(bad)</Activity>"#))
         #expect(
             alone.refused.map(\.reason) == [
-                "the timer's time is below 0", "the timer's time is no number that can be", "the activity has no end",
+                "the timer's time is below 0", "the timer's time is not a possible number", "the activity has no end",
             ])
         #expect(alone.refused.prefix(2).map(\.place) == [Place(.line, 2), Place(.line, 3)])
         #expect(alone.readings.isEmpty)
@@ -179,7 +179,7 @@ import Testing
             try ImportedActivity(tcx: tcx(names)).error?.reason == "more than 4096 names of elements and attributes")
         let laps = String(repeating: lap(), count: 10_001)
         let many = try ImportedActivity(tcx: tcx(#"<Activity Sport="Running">\#(laps)</Activity>"#))
-        #expect(many.refused.map(\.reason) == ["the activity has more laps than can be"])
+        #expect(many.refused.map(\.reason) == ["the activity has too many laps"])
     }
 
     @Test func isRecognisedByItsRootElement() throws {

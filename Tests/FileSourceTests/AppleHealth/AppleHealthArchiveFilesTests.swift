@@ -106,9 +106,10 @@ import Testing
             ])
         #expect(
             told.refused == [
-                "clinical record: the archive has no such file as the export names", "clinical record: it names no file",
+                "clinical record: the archive does not contain the file that the export names",
+                "clinical record: it does not name a file",
                 "clinical record: another one names the same file already",
-                "clinical record: the path of its file leaves the export's folder, and is not followed",
+                "clinical record: the path of its file leaves the export's folder, so it is not read",
                 "clinical record: receivedDate is not written as YYYY-MM-DD HH:MM:SS +HHMM",
             ])
         let export = ImportedExport(Self.archive(clinical("/c/a.json"), [("c/a.json", Array("{}".utf8))]))
@@ -133,6 +134,6 @@ import Testing
         var damaged = whole
         damaged[index] = UInt8(ascii: "M")
         let export = ImportedExport(damaged)
-        #expect(export.events.isEmpty && export.error?.reason.contains("nothing of it was taken") == true)
+        #expect(export.events.isEmpty && export.error?.reason.contains("nothing was imported") == true)
     }
 }

@@ -21,7 +21,7 @@ import Testing
         let archive = ZipWriter([("a.txt", Self.export), ("export_cda.xml", Array("<ClinicalDocument/>".utf8))])
         #expect(
             ImportedExport(archive.bytes).error?.reason
-                == "no Apple Health export in the ZIP archive: it has 2 members, 1 of them XML; of the first: it is not an Apple "
+                == "no Apple Health export in the ZIP archive: it has 2 members, 1 of them XML (the first: it is not an Apple "
                 + "Health export: its root element is ClinicalDocument, not HealthData")
         #expect(ImportedExport(ZipWriter([]).bytes).error?.kind == .malformed)
     }
@@ -29,16 +29,16 @@ import Testing
     @Test func aSecondExportIsNotPassedOver() {
         let export = ImportedExport(ZipWriter([("a.xml", Self.export), ("b.xml", Self.export)]).bytes)
         #expect(export.readings.count == 1)
-        #expect(export.error?.reason == "the ZIP archive holds a second export, which was not read")
+        #expect(export.error?.reason == "the ZIP archive contains a second export, which was not read")
     }
 
     @Test func boundsTheMembers() {
         let many = (0..<100).map { ("\($0).xml", Array("<a/>".utf8)) }
-        #expect(ImportedExport(ZipWriter(many).bytes).error?.reason == "the ZIP archive holds more than 64 XML files")
+        #expect(ImportedExport(ZipWriter(many).bytes).error?.reason == "the ZIP archive contains more than 64 XML files")
         var limits = ZipArchive.Limits()
         limits.members = 10
         let error = ImportedExport(ZipWriter(many).bytes, limits: limits).error
-        #expect(error?.reason == "the ZIP archive holds more than 10 members")
+        #expect(error?.reason == "the ZIP archive contains more than 10 members")
     }
 
     /// A directory is read into memory whole, before any of its members is looked at.
@@ -46,7 +46,7 @@ import Testing
         let many = ZipWriter((0..<30_000).map { ("\($0)", []) }).bytes
         var limits = ZipArchive.Limits()
         limits.directory = 1 << 20
-        let long = "the ZIP archive's directory has more than 1 MiB, which no export's has"
+        let long = "the ZIP archive's directory has more than 1 MiB, so it is not an export"
         #expect(ImportedExport(many, limits: limits).error?.reason == long)
         // The record that counts may be another one than the last.
         #expect(ImportedExport(many + Array(many.suffix(22)).map { $0 == 0x75 ? 0 : $0 }, limits: limits).error?.reason == long)
@@ -58,7 +58,7 @@ import Testing
         var archive = ZipWriter([("export.xml", Self.export)]).bytes
         let end = archive.count - 22
         archive.replaceSubrange(end + 8..<end + 12, with: [0xFE, 0xFF, 0xFE, 0xFF])
-        let reason = "the ZIP archive is damaged: its directory is too short; nothing of it was taken"
+        let reason = "the ZIP archive is damaged: its directory is too short (nothing was imported)"
         #expect(ImportedExport(archive).error?.reason == reason)
     }
 
@@ -71,10 +71,10 @@ import Testing
         (limits.free, limits.ratio) = (1_000_000, 100)
         let bomb = ImportedExport(archive.bytes, limits: limits)
         #expect(bomb.readings.isEmpty)
-        #expect(bomb.error?.reason == "the ZIP archive unpacks to more than 100 times its size, which no export does")
+        #expect(bomb.error?.reason == "the ZIP archive decompresses to more than 100 times its size, so it is not an export")
         limits = ZipArchive.Limits()
         limits.total = 10_000_000
-        #expect(ImportedExport(archive.bytes, limits: limits).error?.reason.contains("unpacks to more than") == true)
+        #expect(ImportedExport(archive.bytes, limits: limits).error?.reason.contains("decompresses to more than") == true)
     }
 }
 

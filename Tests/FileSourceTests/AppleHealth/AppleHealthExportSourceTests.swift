@@ -24,8 +24,9 @@ import Testing
         #expect(export.skipped == ["HKCorrelationTypeIdentifierOfTheFuture", "Future", "OfTheFuture", "StateOfMind"])
         #expect(
             export.refused == [
-                "route: the file that the export names, beside it: cannot open it: No such file or directory",
-                "clinical record: it names no file", "Audiogram: startDate is missing", "VisionPrescription: type is missing",
+                "route: the file that the export names: cannot open it: No such file or directory",
+                "clinical record: it does not name a file", "Audiogram: startDate is missing",
+                "VisionPrescription: type is missing",
             ])
         #expect(
             export.events.first { if case .refused = $0.event { true } else { false } }?.place == Place(.line, 7))

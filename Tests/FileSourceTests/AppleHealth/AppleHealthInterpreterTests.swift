@@ -108,7 +108,7 @@ import Testing
         let impossible = [
             "2025-02-29 06:00:00 -0500", "2025-10-20 24:00:00 -0500", "2025-10-20 06:60:00 -0500", "2025-13-20 06:00:00 -0500",
         ]
-        let cases = [(localised, "manner of a country"), (malformed, "is not written as"), (impossible, "does not exist")]
+        let cases = [(localised, "a local format"), (malformed, "is not written as"), (impossible, "does not exist")]
         for (texts, reason) in cases {
             for text in texts {
                 let export = ImportedExport(elements: record(start: text) + record(end: text))
@@ -124,7 +124,7 @@ import Testing
         let cases: [(String?, String?, String)] = [
             ("12,3", "kg", "comma"), ("1,024", "count", "comma"), ("", "kg", "has no value"), (nil, "kg", "has no value"),
             ("sixty", "kg", "not a number"), ("NaN", "kg", "not a number"), ("60", nil, "has no unit"), ("60", "", "has no unit"),
-            ("60", "furlong", "not a HealthKit unit"), ("60", String(repeating: "k", count: 500), "longer than any unit"),
+            ("60", "furlong", "not a HealthKit unit"), ("60", String(repeating: "k", count: 500), "the unit is too long"),
         ]
         for (value, unit, reason) in cases {
             let export = ImportedExport(elements: record(unit: unit, value: value) + record())

@@ -68,7 +68,7 @@ import Testing
             (
                 "",
                 #"<WorkoutEvent type="HKWorkoutEventTypeLap" date="2025-11-20 09:10:00 -0500" duration="-1" durationUnit="min"/>"#,
-                "an event of the workout has no possible length"
+                "an event of the workout has an impossible duration"
             ),
             (#"duration="1" durationUnit="parsec""#, "", "Workout: the unit of duration is unknown"),
             (#"duration="1" durationUnit="kg""#, "", "Workout: the unit of duration measures something else"),

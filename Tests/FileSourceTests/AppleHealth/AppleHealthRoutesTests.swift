@@ -102,7 +102,7 @@ import Testing
             #"<Location date="\#(year)-06-17 13:58:4\#(second) +0900" latitude="35" longitude="139"/>"# + "\n"
         }
         let reason =
-            "the time " + (year == "1901" ? "lies before 1971: the clock it comes from was not set" : "lies in the future")
+            "the time " + (year == "1901" ? "is before 1971: the clock was not set" : "is in the future")
         let inline = ImportedExport(
             elements: Self.workout(Self.route(nil, content: location("2024", 1) + location(year, 2) + location("2024", 3))))
         #expect(inline.refused == ["route: a location of the route: " + reason])
@@ -156,12 +156,12 @@ import Testing
         #expect(export.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
         #expect(
             export.refused == [
-                "route: the archive has no such file as the export names",
-                "route: the path of its file leaves the export's folder, and is not followed",
+                "route: the archive does not contain the file that the export names",
+                "route: the path of its file leaves the export's folder, so it is not read",
                 "route: it has no locations, and names no file that has", "route: another one names the same file already",
                 "route: WorkoutRoute: startDate is not written as YYYY-MM-DD HH:MM:SS +HHMM",
                 "route: r/bad.gpx, line 1: the file ends in the middle",
-                "route: r/empty.gpx, line 1: it is no GPX: there is no root element gpx in UTF-8",
+                "route: r/empty.gpx, line 1: it is not GPX: there is no root element gpx in UTF-8",
             ])
     }
 
@@ -194,11 +194,11 @@ import Testing
         #expect(export.readings.map(\.origin.type.id) == ["workout", "workoutRoute"])
         #expect(
             export.refused == [
-                "route: the file that the export names, beside it: it is a link, and is not followed",
-                "route: the file that the export names, beside it: it is a link, and is not followed",
-                "route: the file that the export names, beside it: it is no file",
-                "route: the path of its file leaves the export's folder, and is not followed",
-                "route: the file that the export names, beside it: cannot open it: No such file or directory",
+                "route: the file that the export names: it is a link, which is not followed",
+                "route: the file that the export names: it is a link, which is not followed",
+                "route: the file that the export names: it is not a file",
+                "route: the path of its file leaves the export's folder, so it is not read",
+                "route: the file that the export names: cannot open it: No such file or directory",
             ])
     }
 

@@ -108,7 +108,7 @@ import Testing
         ),
         (
             #"<SensitivityPoint frequencyValue="1" frequencyUnit="Hz" leftEarValue="1" leftEarUnit="dBHL" leftEarMasked="maybe"/>"#,
-            "SensitivityPoint: leftEarMasked says neither yes nor no"
+            "SensitivityPoint: leftEarMasked is neither true nor false"
         ),
     ])
     func noAudiogram(points: String, reason: String) {

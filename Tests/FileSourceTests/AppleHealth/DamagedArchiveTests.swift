@@ -90,6 +90,6 @@ import Testing
         let export = ImportedExport(bytes)
         #expect(export.events.isEmpty)
         #expect(export.error?.kind == .malformed)
-        #expect(export.error?.reason.contains("nothing of it was taken") == true, "\(export.error?.reason ?? "")")
+        #expect(export.error?.reason.contains("nothing was imported") == true, "\(export.error?.reason ?? "")")
     }
 }

@@ -121,8 +121,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("1.5\n1,5", "a voltage divides decimals otherwise than those before it, and is not guessed at"),
-        ("1.234,5", "a voltage divides decimals otherwise than those before it, and is not guessed at"),
+        ("1.5\n1,5", "a voltage has another decimal sign than those before it"),
+        ("1.234,5", "a voltage has another decimal sign than those before it"),
         ("1\nwaveform", "a voltage is not a number"), ("1,2,3", "a voltage is not a number"),
         ("1\n-", "a voltage is not a number"),
         ("", "the electrocardiogram has no voltages"),
@@ -161,10 +161,10 @@ import Testing
         let long = try ImportedFile(electrocardiogram: english(String(repeating: "1", count: 5000)))
         #expect(long.error?.reason == "a line is longer than 4096 bytes" && long.readings.isEmpty)
         let rows = try ImportedFile(electrocardiogram: Array((0..<100).map { "key,\($0) a\n" }.joined().utf8) + english())
-        #expect(rows.refused.map(\.reason) == ["the electrocardiogram has more lines above its voltages than any"])
+        #expect(rows.refused.map(\.reason) == ["the electrocardiogram has too many lines above its voltages"])
         let text = english(String(repeating: "1\n", count: ElectrocardiogramInterpreter.maximumVoltages + 1))
         let file = try ImportedFile(electrocardiogram: text)
-        #expect(file.readings.isEmpty && file.refused.map(\.reason) == ["the electrocardiogram is longer than any"])
+        #expect(file.readings.isEmpty && file.refused.map(\.reason) == ["the electrocardiogram is too long"])
     }
 
     /// Cut anywhere, there is a whole one of fewer voltages, or a reason.

@@ -88,7 +88,7 @@ import Testing
         #expect(
             file.refused == [
                 Refusal("a location has no latitude", at: Place(.line, 2)),
-                Refusal("the heart rate is no number that can be", at: Place(.line, 4)),
+                Refusal("the heart rate is not a possible number", at: Place(.line, 4)),
                 Refusal("the heart rate has no time", at: Place(.line, 5)),
             ])
         #expect(lines(file) == ["heartRate 60 /min", "heartRate 61 /min"])
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("1901", "the time lies before 1971: the clock it comes from was not set"), ("2099", "the time lies in the future"),
+        ("1901", "the time is before 1971: the clock was not set"), ("2099", "the time is in the future"),
     ])
     func anImpossibleTimeIsRefusedByItself(year: String, reason: String) throws {
         let good = [point(0, "<hr>60</hr>"), point(2, "<hr>62</hr>", place: "lat='36' lon='139'")]

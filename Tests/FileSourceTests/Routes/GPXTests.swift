@@ -119,9 +119,9 @@ func points(of reading: Reading?) throws -> [[String]] {
 
     @Test(arguments: [
         (#"<trkpt lon="1"><time>2024-01-01T10:00:00Z</time></trkpt>"#, "a location has no latitude"),
-        (#"<trkpt lat="90.1" lon="1"/>"#, "the latitude of a location is no number from -90 to 90"),
-        (#"<trkpt lat="9,5" lon="1"/>"#, "the latitude of a location is no number from -90 to 90"),
-        (#"<trkpt lat="1" lon="-181"/>"#, "the longitude of a location is no number from -180 to 180"),
+        (#"<trkpt lat="90.1" lon="1"/>"#, "the latitude of a location is not a number from -90 to 90"),
+        (#"<trkpt lat="9,5" lon="1"/>"#, "the latitude of a location is not a number from -90 to 90"),
+        (#"<trkpt lat="1" lon="-181"/>"#, "the longitude of a location is not a number from -180 to 180"),
         (
             #"<trkpt lat="1" lon="1"><time>yesterday, at ten o'clock</time></trkpt>"#,
             "the time of a location is not a date and time"
@@ -130,8 +130,8 @@ func points(of reading: Reading?) throws -> [[String]] {
             #"<trkpt lat="1" lon="1"><time>2024-02-30T10:00:00Z</time></trkpt>"#,
             "the time of a location is no such day in the calendar"
         ),
-        (#"<trkpt lat="1" lon="1"><ele>high</ele></trkpt>"#, "the altitude of a location is no number"),
-        (#"<trkpt lat="1" lon="1"/>"#, "no location of the route has a time: it was planned, and nothing tells that it was gone"),
+        (#"<trkpt lat="1" lon="1"><ele>high</ele></trkpt>"#, "the altitude of a location is not a number"),
+        (#"<trkpt lat="1" lon="1"/>"#, "no location of the route has a time, so the route is only planned"),
     ])
     func aBadLocationIsRefusedByItself(bad: String, reason: String) throws {
         let file = try ImportedFile(gpx: gpx("\n" + track(bad) + "\n" + track(point())))

@@ -1,7 +1,7 @@
 import HealthModel
 import Testing
 
-/// The table of states in `docs/explanation/measurements.md`, row by row.
+/// The table of states in `docs/explanation/readings.md`, row by row.
 @Suite struct MeasurementHistoryTests {
     private typealias History = MeasurementHistory<String>
 

@@ -100,7 +100,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         let root = ledger.root(entry)
         var next = ledger
         next.note(.max, undoes: entry)
-        // Also if it counted no longer before: what a person restored since the last undo goes with this one.
+        // This also applies if it no longer counted: samples restored since the last undo are removed by this one.
         guard !next.isActive(root) else { return false }
         let places = Set(reports.filter { $0.entry == root }.map(\.place))
         return repaired.contains { applied.contains($0.migration) && places.contains($0.old) }

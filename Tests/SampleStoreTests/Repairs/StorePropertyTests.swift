@@ -161,7 +161,7 @@ private final class PropertySequence {
         tally.backups += 1
     }
 
-    /// Puts the backup in place of the store, as docs/how-to/back-up-and-upgrade.md describes. A reader starts again.
+    /// Replaces the store by the backup, as docs/how-to/back-up-and-upgrade.md describes. A reader starts again.
     private func putBack() throws {
         guard let backup, let bytes = try? test.folder.read(backup.name) else { return }
         other = nil

@@ -140,8 +140,8 @@ import Testing
         let checked = try folder.vitalgate("profile", "check", draft)
         #expect(checked.status == 65)
         let problems = checked.lines
-        #expect(problems.contains("\(draft): channels[0].readings[1].unit: fill this in"))
-        #expect(problems.allSatisfy { $0.hasSuffix(": fill this in") } && Set(problems).count == problems.count)
+        #expect(problems.contains("\(draft): channels[0].readings[1].unit: replace FILL-IN"))
+        #expect(problems.allSatisfy { $0.hasSuffix(": replace FILL-IN") } && Set(problems).count == problems.count)
         // Filled in, it is a profile and passes its own vector.
         var text = run.output.replacing(#"source: "FILL-IN""#, with: #"source: "invented""#)
         text = text.replacing(#"°C", "FILL-IN"]"#, with: #"°C", "02.01.2026;08:00;70,5;60;"]"#)

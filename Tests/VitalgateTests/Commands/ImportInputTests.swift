@@ -39,7 +39,7 @@ import Testing
     @Test func aFolder() throws {
         let run = try folder.vitalgate("import", folder.root)
         #expect(run.status == 66)
-        #expect(run.errors.contains("give the files in it"), "\(run.errors)")
+        #expect(run.errors.contains("name the files in it"), "\(run.errors)")
     }
 
     /// The given sign is not the file's: no number is read in two ways, and the message names the wrong option.

@@ -6,13 +6,26 @@ import Testing
 
     init() throws { folder = try Household.folder() }
 
+    /// A type may be given by its display name or a short name.
     @Test(arguments: [
-        ("heart_rate", "heartRate"), ("heart rate", "heartRate"), ("Heart Rate", "heartRate"), ("weight", "bodyMass"),
-        ("steps", "stepCount"),
-        ("temperature", "bodyTemperature"), ("glucose", "bloodGlucose"), ("spo2", "oxygenSaturation"), ("hartrate", "heartRate"),
-        ("heartrate", "heartRate"), ("bloodpressure", "bloodPressureSystolic"), ("pulse", "heartRate"),
-        ("stepsCount", "stepCount"),
+        ("heart_rate", "heartRate"), ("heart rate", "heartRate"), ("Heart Rate", "heartRate"), ("heartrate", "heartRate"),
+        ("pulse", "heartRate"), ("steps", "stepCount"), ("Steps, pulse", "stepCount,heartRate"),
     ])
+    func displayNamesAreTypes(typed: String, id: String) throws {
+        let run = try folder.vitalgate("query", typed, "--format", "ndjson")
+        #expect(run.status == 0 && !run.lines.isEmpty, "\(run.errors)")
+        #expect(run.output == (try folder.vitalgate("query", id, "--format", "ndjson").output))
+    }
+
+    @Test(arguments: ["temperature", "energy", "sugar"]) func anAmbiguousNameListsItsTypes(typed: String) throws {
+        for line in [["query", typed], ["add", typed, "1"], ["stats", typed, "--every", "1d"]] {
+            let run = try folder.vitalgate(line)
+            #expect(run.status == 64 && run.errors.contains("expected one of "), "\(run.errors)")
+        }
+        #expect(try folder.vitalgate("query", "temperature").errors.contains("bodyTemperature (Body Temperature), "))
+    }
+
+    @Test(arguments: [("hartrate", "heartRate"), ("stepsCount", "stepCount"), ("bodymas", "bodyMass")])
     func unknownTypesSuggest(typed: String, meant: String) throws {
         let run = try folder.vitalgate("query", typed)
         #expect(run.status == 64)
@@ -21,13 +34,13 @@ import Testing
 
     /// Each unknown type in a list is named, with a suggestion.
     @Test(arguments: [
-        ["stats", "hartrate,nosuch,weight,stepCount", "--every", "1d"], ["query", "hartrate,nosuch,weight,stepCount"],
-        ["changes", "--types", "hartrate,nosuch,weight,stepCount"],
+        ["stats", "hartrate,nosuch,bodymas,stepCount", "--every", "1d"], ["query", "hartrate,nosuch,bodymas,stepCount"],
+        ["changes", "--types", "hartrate,nosuch,bodymas,stepCount"],
     ])
     func everyUnknownTypeIsNamed(line: [String]) throws {
         let run = try folder.vitalgate(line)
         #expect(run.status == 64)
-        for part in ["'hartrate'", "heartRate", "'nosuch'", "'weight'", "bodyMass"] {
+        for part in ["'hartrate'", "heartRate", "'nosuch'", "'bodymas'", "bodyMass"] {
             #expect(run.errors.contains(part), "\(part): \(run.errors)")
         }
         #expect(!run.errors.contains("stepCount"), "\(run.errors)")

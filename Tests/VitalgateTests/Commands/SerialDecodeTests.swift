@@ -50,7 +50,7 @@ import Testing
         let run = try folder.vitalgate("decode", "serial:NoninASCII", "--file", try folder.write("line.txt", whole))
         #expect(run.status == 65 && run.lines.count == 2)
         #expect(try run.lines.map { try JSON($0)["place"].text } == ["byte 0", "byte 36"])
-        #expect(run.errors.contains("byte 25: spo2 is not written as the format says"))
+        #expect(run.errors.contains("byte 25: spo2 does not have the required format"))
         #expect(run.errors.contains("byte 60: truncated: the frame is missing or cut off (7 bytes skipped)"))
         let good = try folder.vitalgate(
             "decode", "serial:NoninASCII", "--file", try folder.write("good.txt", String(whole.prefix(17))))

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Testing
 
-/// Each statement of HealthKit's on docs/explanation/authorization.md names tests that there are.
+/// Each statement of HealthKit's in the section Authorization of docs/explanation/security.md names tests that there are.
 @Suite struct AuthorizationPageTests {
     @Test func eachRowHasItsTest() throws {
-        let page = String(decoding: try Repository.data("docs/explanation/authorization.md"), as: UTF8.self)
+        let security = String(decoding: try Repository.data("docs/explanation/security.md"), as: UTF8.self)
+        let page = try #require(security.split(separator: "\n## Authorization\n").last)
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| ---") }.dropFirst()
         #expect(rows.count > 15)
         var sources = ""

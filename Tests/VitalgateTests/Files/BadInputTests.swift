@@ -130,7 +130,7 @@ import Testing
         let wide = String(repeating: String(repeating: "x", count: 100) + ",", count: 5000) + "61.7319\n"
         let text = Self.header + Self.row(0) + nul + Self.row(1) + wide + Self.row(2)
         try refuse(
-            folder.write("rest.csv", text), stored: 3, refused: 2, saying: "line 3: it holds a NUL byte",
+            folder.write("rest.csv", text), stored: 3, refused: 2, saying: "line 3: it contains a NUL byte",
             "line 5: it has more than 4096 columns")
     }
 
@@ -270,7 +270,7 @@ import Testing
         let whole = ZIPFile(members: [.init(name: "export.xml", Array((text + "</HealthData>").utf8))]).bytes
         var damaged = whole
         damaged[whole.count - 1000] ^= 1
-        try refuse(folder.write("flipped.zip", damaged), stored: 0, refused: 1, saying: "nothing of it was taken")
+        try refuse(folder.write("flipped.zip", damaged), stored: 0, refused: 1, saying: "nothing was imported")
         #expect(try folder.vitalgate("changes", "--after", "0", "--format", "ndjson").lines.isEmpty)
         let run = try folder.vitalgate("import", folder.write("whole.zip", whole), "--format", "ndjson")
         let account = try Account(run.last)

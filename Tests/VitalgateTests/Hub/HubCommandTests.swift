@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// Targets of the kind `command`: the hub runs them, continues where they stopped, and takes them along when it goes.
+/// Targets of the kind `command`: the hub runs them, continues from their last position, and stops them when it stops.
 @Suite struct HubCommandTests {
     private let folder: TestFolder
 
@@ -20,7 +20,7 @@ import Testing
         try hub.drop("a.csv", InboxTests.csv(1))
         try hub.waits("the first change") { lines("heard").count == 1 }
         #expect(try JSON(lines("heard")[0])["type"].text == "heartRate")
-        // Another command applies from the next reload on, and gets only what is new.
+        // Another command applies from the next reload on, and gets only new samples.
         try configure("beats: { kind: 'command', types: ['heartRate'], command: ['/bin/sh', '-c', 'cat >> \(heard)-2'] }")
         hub.program.signal(SIGHUP)
         try hub.waits("it was read again") { hub.count("settings reloaded") == 1 }

@@ -33,7 +33,7 @@ import Testing
             }
             pty.pull()
             try udev.pull(node)
-            try hub.waits("pull \(time)") { hub.count("it was pulled out") == time + 1 }
+            try hub.waits("pull \(time)") { hub.count("it was unplugged") == time + 1 }
             pty = try Pty()
         }
         #expect(try hub.stop().status == 0)
@@ -71,7 +71,7 @@ import Testing
         for time in 1...10 {
             pty.pull()
             try udev.pull("ttyUSB\(time - 1)")
-            try hub.waits("pull \(time)") { hub.count("it was pulled out") == time }
+            try hub.waits("pull \(time)") { hub.count("it was unplugged") == time }
             pty = try Pty()
             try udev.plug("ttyUSB\(time)", Self.link, to: pty, vendor: "10c4", product: "ea60", serial: "42")
             try hub.waits("plug \(time)") { hub.count("it is plugged in") == time + 1 }

@@ -38,7 +38,7 @@ import Testing
         for time in 1...3 {
             let run = try run(meter)
             #expect(run.status == 0, "\(run.errors)")
-            // The log also says by how many seconds the meter's clock is wrong, which depends on the day.
+            // The log also reports by how many seconds the meter's clock is wrong, which depends on the day.
             #expect(!run.errors.split { !$0.isNumber }.contains("131"), "no value in the log")
             let lines = try folder.vitalgate("query", "all", "--format", "ndjson").lines.map { try JSON($0) }
             // Two equal records are two measurements. The control solution is not a measurement.

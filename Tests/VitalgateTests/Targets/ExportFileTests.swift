@@ -33,6 +33,27 @@ import Testing
         #expect(folder.mode(name) == 0o600)
     }
 
+    /// A type by its display name, and a range that ends.
+    @Test func aRangeOfOneType() throws {
+        for (type, value, unit, day) in [("weight", "71", "kg", 18), ("weight", "72", "kg", 19), ("pulse", "61", "/min", 18)] {
+            #expect(try folder.vitalgate("add", type, value, unit, "--at", "2026-11-\(day)T07:30:00Z").status == 0)
+        }
+        func written(_ name: String, _ options: String...) throws -> [String] {
+            let run = try folder.vitalgate(["export", "--to", folder.path(name)] + options)
+            #expect(run.status == 0, "\(run.errors)")
+            return folder.text(name).split(separator: "\n").map(String.init)
+        }
+        let all = try written("all.ndjson")
+        #expect(all.count == 3)
+        #expect(
+            try written("one.ndjson", "--type", "Weight", "--from", "2026-11-18", "--until", "2026-11-19")
+                == all.filter { $0.contains("bodyMass") && $0.contains("2026-11-18T07") })
+        #expect(try written("two.ndjson", "--types", "Weight, Heart Rate", "--until", "2026-11-19T07:30:00Z").count == 2)
+        let range = ["--from", "2026-11-19", "--until", "2026-11-18"]
+        #expect(try folder.vitalgate(["export", "--to", folder.path("no.ndjson")] + range).status == 64)
+        #expect(try folder.vitalgate("export", "archive", "--until", "2026-11-18").status == 64)
+    }
+
     @Test func linesAreThoseOfQuery() throws {
         try folder.vitalgate("import", folder.write("in.csv", InboxTests.csv(50)))
         #expect(try folder.vitalgate("export", "--to", folder.path("a.ndjson")).status == 0)

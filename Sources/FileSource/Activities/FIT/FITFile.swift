@@ -96,7 +96,7 @@ public struct FITFileSource: FrameSource {
             case .broken(let error): parts.append(.broken(failure ?? error))
             case .end: parts.append(failure.map { .broken($0) } ?? .read(summary))
             }
-            guard parts.count <= 1000 else { throw SourceError(.malformed, "more than 1000 FIT files stand in one") }
+            guard parts.count <= 1000 else { throw SourceError(.malformed, "the file contains more than 1000 FIT files") }
             (summary, failure) = (FITSummary(), nil)
         }
         try Self.check(parts)
@@ -115,7 +115,7 @@ public struct FITFileSource: FrameSource {
             }
         }
         let words = type.map { "\($0)" } ?? "unknown"
-        throw damage ?? SourceError(.malformed, "it is a FIT file of type \(words), and activities, type 4, are read alone")
+        throw damage ?? SourceError(.malformed, "it is a FIT file of type \(words), and only activities (type 4) are supported")
     }
 
     /// Ends and begins activities until `session` is open. A session after the last ends all of them.

@@ -76,7 +76,7 @@ struct FITReader {
         let computed = checksum.value
         let told = try take(2)
         guard told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
-            throw damage("its checksum says that it is damaged; nothing of it was taken")
+            throw damage("it is damaged: its checksum is wrong (nothing was imported)")
         }
     }
 
@@ -98,17 +98,17 @@ struct FITReader {
         let place = offset
         checksum = FITChecksum()
         let size = Int(try take(1)[0])
-        guard size == 12 || size == 14 else { throw SourceError(.malformed, "no FIT file begins so", at: Place(.byte, place)) }
+        guard size == 12 || size == 14 else { throw SourceError(.malformed, "it is not a FIT file", at: Place(.byte, place)) }
         let octets = try take(11)
         guard octets[7...] == [0x2E, 0x46, 0x49, 0x54] else {
-            throw SourceError(.malformed, "no FIT file begins so", at: Place(.byte, place))
+            throw SourceError(.malformed, "it is not a FIT file", at: Place(.byte, place))
         }
         if size == 14 {
             let computed = checksum.value
             let told = try take(2)
             // Some programs leave the checksum out.
             guard told == [0, 0] || told == [UInt8(computed & 0xFF), UInt8(computed >> 8)] else {
-                throw damage("the checksum of its header says that it is damaged")
+                throw damage("its header is damaged: the checksum is wrong")
             }
         }
         return octets[3..<7].reversed().reduce(0) { $0 << 8 | Int($1) }
@@ -117,7 +117,7 @@ struct FITReader {
     private mutating func message(_ rest: inout Int) throws(SourceError) -> FITMessage? {
         let head = try take(1, of: &rest)[0]
         guard head & 0x80 == 0 else {
-            guard let last = time else { throw damage("a time is told after none") }
+            guard let last = time else { throw damage("a time offset has no time before it") }
             // The five lowest bits of a time after the previous one.
             let next = (last & ~0x1F) | UInt64(head & 0x1F)
             time = next < last ? next + 0x20 : next
@@ -125,7 +125,7 @@ struct FITReader {
         }
         guard head & 0x40 != 0 else { return try data(Int(head & 0x0F), &rest, headerTime: nil) }
         let fixed = try take(5, of: &rest)
-        guard fixed[1] <= 1 else { throw damage("a definition names an order of octets that there is not") }
+        guard fixed[1] <= 1 else { throw damage("a definition has an unknown byte order") }
         let isBigEndian = fixed[1] == 1
         let message = isBigEndian ? UInt16(fixed[2]) << 8 | UInt16(fixed[3]) : UInt16(fixed[3]) << 8 | UInt16(fixed[2])
         var definition = FITMessage.Definition(message: message, isBigEndian: isBigEndian, fields: [], developers: [], length: 0)
@@ -166,7 +166,7 @@ struct FITReader {
         var octets: [UInt8] = []
         octets.reserveCapacity(count)
         while octets.count < count {
-            guard try isMore() else { throw damage("the file ends in the middle; nothing of it was taken") }
+            guard try isMore() else { throw damage("the file ends in the middle (nothing was imported)") }
             let stretch = min(count - octets.count, end - start)
             octets += buffer[start..<start + stretch]
             start += stretch

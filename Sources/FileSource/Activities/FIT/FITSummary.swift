@@ -74,7 +74,7 @@ struct FITSummary {
         }
         guard max(sessions.count * 100, laps.count, pauses.count) <= Self.maximumParts else {
             throw SourceError(
-                .malformed, "the file has more sessions, laps or pauses than any activity", at: Place(.byte, offset))
+                .malformed, "the file has too many sessions, laps or pauses", at: Place(.byte, offset))
         }
     }
 

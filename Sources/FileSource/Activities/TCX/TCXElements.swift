@@ -5,7 +5,7 @@ import Pipeline
 /// Turns the elements of a TCX file into rows (``ActivityRow``). The parser's events drive it in document order.
 ///
 /// Source of the elements: Garmin's TrainingCenterDatabasev2.xsd, and ActivityExtensionv2.xsd for `TPX`. Courses and planned workouts use
-/// the same format and are skipped, because nobody has done them.
+/// the same format and are skipped, because they are only planned.
 struct TCXElements: ElementRows {
     static let maximumDepth = 64
     /// The maximum length of a text that is read.

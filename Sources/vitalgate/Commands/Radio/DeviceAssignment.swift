@@ -23,7 +23,7 @@ struct DeviceAssignment {
         options: [
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "WHO",
-                help: "The person: a name, me, unassigned or a UUID."
+                help: "Person: a name, me, unassigned or a UUID."
             ),
             Option(
                 names: ["--range"], value: "LOW..HIGH",
@@ -67,7 +67,8 @@ struct DeviceAssignment {
         if let user = try self.user(subject) { return try assign(user, of: device, store) }
         guard let range = invocation.string("--range") else {
             try store.assign(device: device.address, to: subject)
-            context.note("all its future readings are assigned to this person")
+            context.note(
+                "all future readings of \(device.name.isEmpty ? device.address : device.name) are assigned to this person")
             return .success
         }
         guard subject != Origin.unassigned else {

@@ -35,18 +35,22 @@ enum ExportCommand: Command {
                 names: ["--format"], value: "FORMAT",
                 help: "Format of the file (default: by its name).",
                 completion: .values(SampleFileWriter.Form.allCases.map(\.rawValue))),
-            Option(names: ["--types"], value: "TYPES", help: "Types to write to the file, separated by commas."),
+            Option(names: ["--types", "--type"], value: "TYPES", help: "Types to write to the file, separated by commas."),
             Option(names: ["--from"], value: "T", help: "Earliest start of the samples to write to the file."),
+            Option(names: ["--until"], value: "T", help: "Latest start of the samples to write to the file (exclusive)."),
             SharedOptions.subject, SharedOptions.condition, SharedOptions.timeZone,
         ],
         examples: [
             Example("vitalgate export archive --once", "Bring the target 'archive' up to date."),
             Example("vitalgate export --to me.csv.zst", "Write everything as compressed CSV."),
+            Example(
+                "vitalgate export --to pressure.csv --type 'blood pressure' --from 2026-11-01 --until 2026-12-01",
+                "One month of one type."),
             Example("vitalgate export --to me.zip --person me", "Write your own data as the Health app does."),
         ])
 
     /// The options that apply to files only.
-    private static let ofFiles = ["--format", "--types", "--from", "--person", "--where", "--time-zone"]
+    private static let ofFiles = ["--format", "--types", "--from", "--until", "--person", "--where", "--time-zone"]
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         let invocation = context.invocation
@@ -79,8 +83,16 @@ enum ExportCommand: Command {
         var subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         // An export in the Health app's format contains one person.
         if form == .appleHealth, subject == nil { subject = store.subject }
+        let range = (
+            from: try context.instant(option: "--from", zone: zone), until: try context.instant(option: "--until", zone: zone)
+        )
+        if let from = range.from, let until = range.until, until < from {
+            throw invocation.invalid(
+                "--from", value: invocation.string("--from") ?? "",
+                expected: "a time no later than --until ('\(invocation.string("--until") ?? "")')")
+        }
         let query = SampleQuery(
-            types: types, from: try context.instant(option: "--from", zone: zone), subject: subject,
+            types: types, from: range.from, to: range.until, subject: subject,
             where: try context.condition(for: types, zone: zone, in: store))
         let writer = try SampleFileWriter(
             path: path, form: form,

@@ -1,0 +1,32 @@
+import HealthModel
+
+/// The voltages of an electrocardiogram.
+public struct ElectrocardiogramTrace: Sendable {
+    /// The voltages in millivolts, evenly spaced. A missing one is `nil`.
+    public let voltages: [Double?]
+    /// The number of voltages per second.
+    public let frequency: Double
+    /// The duration of the whole recording in seconds, which may be longer than ``voltages``.
+    public let seconds: Double
+
+    /// The maximum number of seconds.
+    private static let longest = 120.0
+
+    /// Returns `nil` for another kind of sample, and without voltages in a known unit.
+    public init?(_ sample: Sample) {
+        guard sample.origin.kind == .electrocardiogram, let body = sample.body, let content = body.content,
+            let told = try? body.decoded(as: Electrocardiogram.self), let hertz = try? Unit(ucum: "Hz"),
+            let millivolt = try? Unit(ucum: "mV"), let frequency = told.samplingFrequency?.value(in: hertz), frequency > 0,
+            frequency < 5000,
+            let column = told.points.columns.firstIndex(where: { $0.name == Electrocardiogram.voltage.name }),
+            let unit = told.points.columns[column].unit.flatMap({ try? Unit(ucum: $0) }),
+            let conversion = try? unit.conversion(to: millivolt), var reader = try? PointsReader(told.points, content)
+        else { return nil }
+        var voltages: [Double?] = []
+        while voltages.count < Int(Self.longest * frequency), let point = try? reader.next() {
+            voltages.append(point[column].map { conversion.convert($0) })
+        }
+        guard voltages.contains(where: { $0 != nil }) else { return nil }
+        (self.voltages, self.frequency, seconds) = (voltages, frequency, Double(told.points.count) / frequency)
+    }
+}

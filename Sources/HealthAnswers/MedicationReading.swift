@@ -1,0 +1,47 @@
+import HealthModel
+import SampleStore
+
+/// A medication of a person with its doses.
+public struct MedicationReading: Sendable {
+    /// The name.
+    public let name: String
+    /// What the person recorded about it, or `nil` if only doses are known.
+    public let medication: UserAnnotatedMedication?
+    /// The doses, newest first.
+    public let doses: [Sample]
+    /// The number of doses by status, such as `taken`.
+    public let counts: [String: Int]
+
+    private static let most = 5000
+
+    /// The medications of a person with their doses from a time on, sorted by name. Archived ones are last.
+    ///
+    /// - Parameters:
+    ///   - all: A reader of everything, since medications are not samples.
+    ///   - own: A reader of the person's samples.
+    public static func all(
+        of subject: String, from: Instant, recorded all: SampleStore, doses own: SampleStore
+    ) throws(StoreError) -> [MedicationReading] {
+        let known = try all.medications(of: subject)
+        var doses: [String: [Sample]] = [:]
+        if let type = SampleType("medicationDoseEvent") {
+            let cursor = try own.samples(
+                matching: SampleQuery(types: [type], from: from, subject: subject, descending: true, limit: most))
+            defer { cursor.close() }
+            while let sample = try cursor.next()?.sample {
+                guard let name = (try? sample.body?.decoded(as: MedicationDoseEvent.self))?.medication else { continue }
+                doses[name, default: []].append(sample)
+            }
+        }
+        let names = Set(known.map(\.name)).union(doses.keys)
+        let readings = names.map { name in
+            let own = doses[name] ?? []
+            let counts = Dictionary(grouping: own) { $0.origin.type.caseName(of: $0.value) ?? "" }.mapValues(\.count)
+            return MedicationReading(name: name, medication: known.first { $0.name == name }, doses: own, counts: counts)
+        }
+        return readings.sorted { one, other in
+            let (first, second) = (one.medication?.isArchived ?? false, other.medication?.isArchived ?? false)
+            return first == second ? one.name < other.name : second
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Reads what is known about each of a person's types today.
+///
+///     for each in try TodayReader(store, zone: zone, priority: []).types(of: person, at: now) { print(each.type, each.week) }
+public struct TodayReader {
+    private let store: SampleStore
+    private let zone: TimeZoneRules
+    private let priority: [String]
+    private let figures: DailyFigures
+
+    /// - Parameters:
+    ///   - zone: The zone whose midnights separate the days.
+    ///   - priority: Source and device ids or names in the configured order, the best first.
+    public init(_ store: SampleStore, zone: TimeZoneRules, priority: [String]) {
+        (self.store, self.zone, self.priority) = (store, zone, priority)
+        figures = DailyFigures(store, zone: zone, priority: priority)
+    }
+
+    /// All types with data, in the order of ``HealthGroup``. The systolic and the diastolic pressure of one measurement are one blood
+    /// pressure. Activity summaries are omitted, since the rings show them.
+    public func types(of subject: String, at now: Instant) throws(StoreError) -> [TypeToday] {
+        var latest: [SampleType: StoredSample] = [:]
+        for stored in try LatestSamples.all(in: store, subject: subject, at: now)
+        where stored.sample.origin.kind != .activitySummary { latest[stored.sample.origin.type] = stored }
+        try joinPressures(in: &latest, of: subject, before: Instant(microseconds: now.microseconds + LatestSamples.leeway))
+        var types: [TypeToday] = []
+        let groups = HealthGroup.allCases
+        let sorted = latest.keys.map { (type: $0, group: groups.firstIndex(of: HealthGroup(of: $0)) ?? groups.count) }.sorted {
+            $0.group == $1.group ? HealthGroup.precedes($0.type, $1.type) : $0.group < $1.group
+        }
+        for (type, _) in sorted {
+            if let stored = latest[type] { types.append(try today(of: stored, subject: subject, at: now)) }
+        }
+        return types
+    }
+
+    /// Replaces the systolic and the diastolic pressure by the blood pressure that contains them.
+    private func joinPressures(
+        in latest: inout [SampleType: StoredSample], of subject: String, before soon: Instant
+    ) throws(StoreError) {
+        guard let whole = SampleType(BloodPressure.type) else { return }
+        var query = SampleQuery(types: [whole], to: soon, subject: subject, descending: true, limit: 1)
+        query.derivesCorrelations = true
+        let cursor = try store.samples(matching: query)
+        defer { cursor.close() }
+        guard let newest = try cursor.next() else { return }
+        latest[whole] = newest
+        for part in [SampleType.bloodPressureSystolic, .bloodPressureDiastolic] {
+            if let single = latest[part], single.sample.start <= newest.sample.start { latest[part] = nil }
+        }
+    }
+
+    private func today(of stored: StoredSample, subject: String, at now: Instant) throws(StoreError) -> TypeToday {
+        let type = stored.sample.origin.type
+        if type.id == BloodPressure.type { return try pressure(of: stored, subject: subject, at: now) }
+        let isSum = type.aggregation == .cumulative
+        let comparesBody = type.kind == .quantity && !isSum && HealthGroup(of: type) == .body
+        let isGlucose = type == .bloodGlucose
+        let rows = try figures.daily(
+            of: type, subject: subject, count: comparesBody ? ValueChange.reach : 7, through: now,
+            ranges: isGlucose ? [ValueRange(GlucoseInRange.range.low, GlucoseInRange.range.high)].compactMap { $0 } : [])
+        let daily = rows.map { row in row.flatMap { isSum ? $0.sum : $0.average } }
+        let day = rows.last.flatMap { $0 }
+        return TypeToday(
+            type: type, latest: stored, week: Array(daily.suffix(7)), diastolicWeek: [],
+            total: try figures.total(of: stored.sample, known: daily, through: now),
+            soFar: isSum && day != nil ? try figures.soFar(of: type, subject: subject, at: now) : nil,
+            day: isSum ? nil : day, changes: comparesBody ? ValueChange.changes(in: daily) : [],
+            inRange: isGlucose ? day.flatMap(Self.inRange) : nil,
+            night: type.id == "sleepAnalysis"
+                ? try NightReader(store, priority: priority).lastNight(of: subject, before: now) : nil, pressure: nil)
+    }
+
+    private static func inRange(_ day: Statistics) -> GlucoseInRange? {
+        day.inRange.first.map { GlucoseInRange(fraction: $0.fraction, count: day.count) }
+    }
+
+    private func pressure(of stored: StoredSample, subject: String, at now: Instant) throws(StoreError) -> TypeToday {
+        let (upper, lower) = (SampleType.bloodPressureSystolic, SampleType.bloodPressureDiastolic)
+        return TypeToday(
+            type: stored.sample.origin.type, latest: stored,
+            week: try figures.figures(of: upper, subject: subject, count: 7, through: now),
+            diastolicWeek: try figures.figures(of: lower, subject: subject, count: 7, through: now), total: nil, soFar: nil,
+            day: nil, changes: [], inRange: nil, night: nil, pressure: try BloodPressure(stored.sample, in: store))
+    }
+}

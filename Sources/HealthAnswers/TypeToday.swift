@@ -1,0 +1,71 @@
+import HealthModel
+import SampleStore
+
+/// What is known about one type of a person today: the latest sample, and how it compares with the days before.
+public struct TypeToday: Sendable {
+    /// The type.
+    public let type: SampleType
+    /// The latest sample.
+    public let latest: StoredSample
+    /// One figure a day in the canonical unit, with today last: the sum for cumulative types, otherwise the average. Days without
+    /// data are `nil`. For blood pressure it is the systolic pressure.
+    public let week: [Double?]
+    /// The diastolic pressures of the same days, for blood pressure.
+    public let diastolicWeek: [Double?]
+    /// For cumulative types, the total of the latest sample's day, in the canonical unit.
+    public let total: Double?
+    /// For cumulative types with data today, the total and the usual one at this time of day.
+    public let soFar: DaySoFar?
+    /// Today's lowest, highest, and average value, for other quantity types with data today.
+    public let day: Statistics?
+    /// The changes over a week and a month, for measurements of the body.
+    public let changes: [ValueChange]
+    /// Today's readings in the target range, for blood glucose.
+    public let inRange: GlucoseInRange?
+    /// The last night, for sleep.
+    public let night: Night?
+    /// The pressures, for blood pressure.
+    public let pressure: BloodPressure?
+}
+
+/// The change of a measurement over some days, from daily averages.
+public struct ValueChange: Hashable, Sendable {
+    /// The number of days, 7 or 30.
+    public let days: Int
+    /// The earlier figure, in the canonical unit.
+    public let from: Double
+    /// The latest figure, in the canonical unit.
+    public let to: Double
+
+    /// The compared distances, and how many days earlier the earlier figure may be.
+    private static let distances = [(days: 7, slack: 7), (days: 30, slack: 15)]
+    /// The number of days that ``changes(in:)`` needs.
+    static let reach = 60
+
+    /// The changes up to the last of some daily figures. A distance without an earlier figure is omitted.
+    static func changes(in figures: [Double?]) -> [ValueChange] {
+        guard let last = figures.lastIndex(where: { $0 != nil }), let to = figures[last] else { return [] }
+        return distances.compactMap { days, slack in
+            let earliest = max(0, last - days - slack)
+            guard last - days >= earliest else { return nil }
+            for index in (earliest...last - days).reversed() {
+                if let from = figures[index] { return ValueChange(days: days, from: from, to: to) }
+            }
+            return nil
+        }
+    }
+}
+
+/// The share of glucose readings between 70 and 180 mg/dL (3.9 to 10.0 mmol/L).
+///
+/// Source: Battelino et al., Clinical Targets for Continuous Glucose Monitoring Data Interpretation: Recommendations From the
+/// International Consensus on Time in Range, Diabetes Care 2019;42(8):1593-1603.
+public struct GlucoseInRange: Hashable, Sendable {
+    /// The share from 0 to 1.
+    public let fraction: Double
+    /// The number of readings.
+    public let count: Int
+
+    /// The range in mg/dL.
+    public static let range = (low: 70.0, high: 180.0)
+}

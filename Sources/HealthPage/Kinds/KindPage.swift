@@ -1,0 +1,57 @@
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// What a page shows of an object besides its value, by kind.
+enum KindPage {
+    /// The contents of one object.
+    static func object(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        switch sample.origin.kind {
+        case .workout: try WorkoutKind.html(sample, reader, call)
+        case .workoutRoute: RouteDrawing.html(of: sample, call)
+        case .electrocardiogram: ElectrocardiogramKind.html(sample, call)
+        case .audiogram: AudiogramKind.html(sample, call)
+        case .clinicalRecord: try RecordKind.html(sample, reader, call)
+        case .document: DocumentKind.html(sample, call)
+        case .medicationDoseEvent: MedicationKind.html(sample, call)
+        default: ""
+        }
+    }
+
+    /// The history of a type, above its latest samples.
+    static func history(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        switch type.id {
+        case "sleepAnalysis": try NightsKind.html(reader, call)
+        case "medicationDoseEvent": try MedicationKind.list(reader, call)
+        default: ""
+        }
+    }
+
+    /// A table that scrolls by itself.
+    ///
+    /// - Parameter rows: Cells by row. The first cell is the heading of its row.
+    static func table(_ id: String, _ caption: String, _ heads: [String], _ rows: [[HTML]]) -> HTML {
+        guard !rows.isEmpty else { return "" }
+        let lines: [HTML] = rows.map { row in
+            let cells: [HTML] = row.dropFirst().map { "<td>\($0)</td>" }
+            return "<tr><th scope=\"row\">\(row.first ?? "")</th>\(cells)</tr>"
+        }
+        let titles: [HTML] = heads.map { "<th scope=\"col\">\($0)</th>" }
+        return """
+            <div class="scroll" role="region" tabindex="0" aria-labelledby="\(id)"><table><caption id="\(id)">\(caption)</caption>
+            <thead><tr>\(titles)</tr></thead><tbody>\(lines)</tbody></table></div>
+            """
+    }
+
+    /// Facts as a list of terms. Facts without a text are omitted.
+    static func facts(_ facts: [(term: String, text: String?)]) -> HTML {
+        let items: [HTML] = facts.compactMap { fact in
+            guard let text = fact.text, !text.isEmpty else { return nil }
+            return "<dt>\(fact.term)</dt><dd>\(text)</dd>"
+        }
+        return items.isEmpty ? "" : "<dl>\(items)</dl>"
+    }
+
+    /// A text as a fragment.
+    static func cell(_ text: String) -> HTML { "\(text)" }
+}

@@ -1,0 +1,35 @@
+import HealthAnswers
+import HealthModel
+import HealthServing
+import SampleStore
+
+/// The table of blood pressures: the averages of both pressures, and the highest and the lowest.
+enum PressureKind {
+    static func table(_ window: ChartWindow, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        let (texts, values) = (call.texts, call.values)
+        let unit = values.unit(of: .bloodPressureSystolic, asked: call.text("unit"))
+        let conversion = try values.conversion(of: .bloodPressureSystolic, to: unit)
+        func rows(_ type: SampleType) throws -> [Statistics] {
+            let query = StatisticsQuery(
+                type: type, intervals: CalendarIntervals(window.interval, zone: call.zone), from: window.start, to: window.end,
+                subject: try call.person().subject, priority: call.core.settings.priority)
+            return try reader.store.statistics(query).map { $0.converted(by: conversion) }
+        }
+        let lower = Dictionary(try rows(.bloodPressureDiastolic).map { ($0.start, $0) }) { first, _ in first }
+        let lines: [[HTML]] = try rows(.bloodPressureSystolic).reversed().map { upper in
+            let other = lower[upper.start]
+            func pair(_ part: (Statistics) -> Double?) -> HTML {
+                KindPage.cell(
+                    [part(upper), other.flatMap(part)].map { $0.map { PageValues.text($0, places: 0) } ?? "–" }.joined(
+                        separator: "/"))
+            }
+            return [
+                TypePage.label(upper.start, window.interval, call), pair { $0.average }, pair { $0.minimum }, pair { $0.maximum },
+                KindPage.cell(PageValues.grouped(Int64(upper.count))),
+            ]
+        }
+        guard !lines.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }
+        let heads = ["figure.from", "figure.average", "figure.lowest", "figure.highest", "pressure.count"].map { texts($0) }
+        return KindPage.table("figures", texts("pressure.table", values.symbol(unit)), heads, lines)
+    }
+}

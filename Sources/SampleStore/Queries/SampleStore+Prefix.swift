@@ -1,0 +1,117 @@
+import HealthModel
+
+/// The samples whose UUIDs begin with given digits.
+public struct PrefixMatches: Sendable {
+    /// The UUIDs, in ascending order.
+    public var uuids: [SampleIdentity] = []
+    /// Whether the search stopped at its limit, so that there may be more.
+    public var isCut = false
+}
+
+extension SampleStore {
+    /// The samples among which a UUID is searched.
+    public enum PrefixScope: Sendable {
+        case live, deleted, all
+
+        fileprivate var rows: [SampleTable.Rows] {
+            switch self {
+            case .live: [.live]
+            case .deleted: [.tombstones]
+            case .all: [.live, .tombstones, .duplicates]
+            }
+        }
+    }
+
+    /// The maximum number of rows that are read of a series in a table. A prefix that fits more needs further digits.
+    static let mostPrefixRows = 1000
+
+    /// Returns the samples whose UUIDs begin with the digits. The nominal starts of the digits are a range of the table's key, so no other
+    /// row is read.
+    ///
+    /// - Parameter limit: The maximum number of UUIDs.
+    public func uuids(beginningWith prefix: IdentityPrefix, among scope: PrefixScope, limit: Int) throws(StoreError)
+        -> PrefixMatches
+    {
+        var found: Set<SampleIdentity> = []
+        var isCut = false
+        let all = try allSeries()
+        for series in all {
+            for rows in scope.rows where found.count <= limit {
+                isCut = try collect(prefix, among: rows, of: series.id, limit: limit, into: &found) || isCut
+            }
+        }
+        if scope == .all, found.count <= limit {
+            isCut = try collectDerived(prefix, all, limit: limit, into: &found) || isCut
+        }
+        return PrefixMatches(uuids: Array(found.sorted().prefix(limit)), isCut: isCut || found.count > limit)
+    }
+
+    /// Adds the matching rows of a series, and returns whether rows are left.
+    private func collect(
+        _ prefix: IdentityPrefix, among rows: SampleTable.Rows, of series: Int64, limit: Int,
+        into found: inout Set<SampleIdentity>
+    ) throws(StoreError) -> Bool {
+        let range = prefix.nominalStarts
+        let scan = try table.scan(
+            "start, hash, \(SeriesTable.skew(of: "context"))", among: rows, where: rows.isRemembered,
+            order: "start LIMIT \(Self.mostPrefixRows + 1)", isKept: false)
+        defer { scan.reset() }
+        try scan.bind([.integer(series), .integer(range.lowerBound), .integer(range.upperBound)])
+        var count = 0
+        while try scan.step() {
+            count += 1
+            // A row with another nominal start is found by it below.
+            if !scan.isNull(2), scan.integer(2) == 0 {
+                let key = try SampleKey(series: series, start: scan.integer(0), hash: scan.blob(1))
+                let uuid = key.identity(skew: 0)
+                if prefix.matches(uuid) { found.insert(uuid) }
+            }
+            if found.count > limit || count > Self.mostPrefixRows { return true }
+        }
+        return try collectSkewed(prefix, among: rows, of: series, limit: limit, into: &found)
+    }
+
+    /// Adds the matching rows whose nominal start is not their start.
+    private func collectSkewed(
+        _ prefix: IdentityPrefix, among rows: SampleTable.Rows, of series: Int64, limit: Int,
+        into found: inout Set<SampleIdentity>
+    ) throws(StoreError) -> Bool {
+        let range = prefix.nominalStarts
+        let scan = try table.scanSkewed()
+        defer { scan.reset() }
+        try scan.bind([.integer(series), .integer(range.lowerBound), .integer(range.upperBound)])
+        var count = 0
+        while try scan.step() {
+            count += 1
+            let key = try SampleKey(series: series, start: scan.integer(2), hash: scan.blob(1))
+            let uuid = SampleIdentity(nominalStart: scan.integer(0), high: key.high, low: key.low)
+            if prefix.matches(uuid), try table.contains(key, among: rows) { found.insert(uuid) }
+            if found.count > limit || count > Self.mostPrefixRows { return true }
+        }
+        return false
+    }
+
+    /// Adds the blood pressures derived from frames.
+    private func collectDerived(
+        _ prefix: IdentityPrefix, _ all: [SeriesDescription], limit: Int, into found: inout Set<SampleIdentity>
+    ) throws(StoreError) -> Bool {
+        let derived = DerivedCorrelations(connection: connection, all: all)
+        let decoder = SampleDecoder(connection: connection)
+        let range = prefix.nominalStarts
+        for series in all where series.type == .bloodPressureSystolic {
+            let rows = try table.scanNominal(SampleDecoder.columns, where: "grp IS NOT NULL")
+            defer { rows.reset() }
+            try rows.bind([.integer(series.id), .integer(range.lowerBound), .integer(range.upperBound)])
+            var count = 0
+            while try rows.step() {
+                count += 1
+                let systolic = try decoder.decode(rows, series: series.id)
+                if let whole = try derived.correlation(of: systolic, series: series.id), prefix.matches(whole.uuid) {
+                    found.insert(whole.uuid)
+                }
+                if found.count > limit || count > Self.mostPrefixRows { return true }
+            }
+        }
+        return false
+    }
+}

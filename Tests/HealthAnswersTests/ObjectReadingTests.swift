@@ -1,0 +1,198 @@
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import HealthAnswers
+
+/// Objects as the page and other programs show them.
+@Suite struct ObjectReadingTests {
+    private let answered: AnsweredStore
+    private let utc = TimeZoneRules(fixed: .utc)
+
+    init() throws { answered = try AnsweredStore() }
+
+    /// Stores objects and returns them.
+    @discardableResult
+    private func keep(
+        _ name: String, value: Int = 0, _ hours: Double, to end: Double, _ body: SampleBody, source: String = "watch"
+    ) throws -> Sample {
+        let type = try #require(SampleType(name))
+        let reading = Reading(
+            origin: Origin(
+                subject: AnsweredStore.person, type: type, source: SourceRevision(id: source, name: source, version: nil),
+                device: nil),
+            numeral: Numeral(coefficient: Int64(value)), unit: .one,
+            time: .instants(start: AnsweredStore.instant(hours), end: AnsweredStore.instant(end), offset: .utc), body: body,
+            place: Place(.line, 1))
+        let samples = try ReadingPath.samples(of: [reading], zone: utc, received: AnsweredStore.received)
+        let ingest = try answered.store.beginIngest(
+            IngestDescription(kind: .import, received: AnsweredStore.received.microseconds))
+        _ = try ingest.store(samples)
+        _ = try ingest.finish(at: 0)
+        return try #require(samples.first).sample
+    }
+
+    /// A route with a location each minute: time, latitude, longitude, altitude.
+    private static func route(_ places: [(Double, Double)]) throws -> SampleBody {
+        var writer = PointsWriter(columns: Array(WorkoutRoute.columns.prefix(4)))
+        for (index, place) in places.enumerated() {
+            try writer.append([
+                Numeral("\(index * 60_000_000)"), Numeral("\(place.0)"), Numeral("\(place.1)"), Numeral("\(100 + index)"),
+            ])
+        }
+        let (points, content) = try writer.end()
+        return try SampleBody(encoding: WorkoutRoute(points: points), content: content)
+    }
+
+    // MARK: Routes and workouts
+
+    /// A thousandth of a degree of latitude has 111.2 m on a sphere with the earth's mean radius.
+    @Test func aRouteHasALength() throws {
+        let track = try #require(
+            RouteTrack(try keep("workoutRoute", 8, to: 9, Self.route([(52, 13), (52.001, 13), (52.002, 13)]))))
+        #expect(abs(track.length - 222.39) < 0.05)
+        #expect(abs(track.distance(at: AnsweredStore.instant(8).microseconds + 30_000_000) - 55.6) < 0.05)
+        #expect(track.locations.map(\.altitude) == [100, 101, 102])
+        #expect(track.passes(every: 100).count == 3)
+    }
+
+    /// The equator has 360 degrees of the same length, also at the date line.
+    @Test func aRouteCrossesTheDateLine() throws {
+        let track = try #require(RouteTrack(try keep("workoutRoute", 8, to: 9, Self.route([(0, 179.999), (0, -179.999)]))))
+        #expect(abs(track.length - 222.39) < 0.05 && track.locations.map(\.longitude) == [179.999, 180.001])
+    }
+
+    @Test func aRouteWithoutLocationsIsNone() throws {
+        #expect(RouteTrack(try keep("workoutRoute", 8, to: 9, Self.route([(52, 13)]))) == nil)
+        try answered.add("heartRate", "60", 8)
+        #expect(RouteTrack(try #require(try answered.store.latestSamples().first).sample) == nil)
+    }
+
+    @Test func aWorkoutHasItsOwnFiguresFirst() throws {
+        let route = try keep("workoutRoute", 8, to: 9, Self.route([(52, 13), (52.01, 13), (52.02, 13)]))
+        for (minute, value) in ["100", "120", "140"].enumerated() {
+            try answered.add("heartRate", value, 8 + Double(minute) / 60)
+        }
+        try answered.add("distanceWalkingRunning", "452.88", 8, to: 8.1)
+        let metre = try Unit(ucum: "m")
+        let workout = Workout(
+            duration: nil, totalDistance: Amount(try Numeral("10302"), metre),
+            events: [
+                .init(type: "lap", start: 0, end: 60_000_000), .init(type: "lap", start: 60_000_000, end: 120_000_000),
+                .init(type: "pause", start: 30_000_000, end: 30_000_000),
+                .init(type: "resume", start: 45_000_000, end: 45_000_000),
+            ], statistics: [.init(type: "distanceWalkingRunning", sum: Amount(try Numeral("10302"), metre))],
+            routes: [route.identity.description])
+        let sample = try keep("workout", value: 37, 8, to: 8 + 2.0 / 60, SampleBody(encoding: workout))
+        let read = try #require(try WorkoutReading(sample, in: answered.store, zone: utc, priority: []))
+        #expect(read.seconds == 105 && !read.isDurationTold && read.distance == 10302)
+        let distances = read.figures.filter { $0.type?.id == "distanceWalkingRunning" }
+        #expect(distances.map(\.sum) == [10302] && distances.first?.count == nil)
+        let pulse = try #require(read.figures.first { $0.type == .heartRate })
+        #expect(pulse.count == 2 && pulse.lowest == 100 && pulse.highest == 120)
+        #expect(read.laps.map { $0.end - $0.start } == [60_000_000, 60_000_000] && read.laps.map(\.heartRate) == [100, 120])
+        #expect(abs((read.laps.first?.distance ?? 0) - 1111.95) < 0.5)
+        // The first kilometer has a pause of 15 seconds.
+        let splits = read.splits(every: 1000)
+        #expect(splits.count == 3 && abs(splits[0].seconds - (60 / 1.11195 - 15)) < 0.1)
+    }
+
+    // MARK: Electrocardiograms
+
+    @Test func aTraceIsInMillivolts() throws {
+        var writer = PointsWriter(columns: [Electrocardiogram.voltage])
+        for value in ["-120.5", "1000"] { try writer.append([try Numeral(value)]) }
+        try writer.append([nil])
+        let (points, content) = try writer.end()
+        let body = try SampleBody(
+            encoding: Electrocardiogram(points: points, samplingFrequency: Amount(try Numeral("512"), try Unit(ucum: "Hz"))),
+            content: content)
+        let trace = try #require(ElectrocardiogramTrace(try keep("electrocardiogram", value: 1, 8, to: 8, body)))
+        #expect(trace.frequency == 512 && trace.voltages[1] == 1 && trace.voltages[2] == nil)
+        #expect(abs((trace.voltages[0] ?? 0) + 0.1205) < 1e-12)
+    }
+
+    // MARK: Laboratory values
+
+    private func lab(_ value: String, _ hours: Double, _ rest: String = "", code: String = "4548-4") throws -> Sample {
+        let resource = """
+            {"resourceType":"Observation","id":"\(hours)","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"\(code)"}]},\
+            "valueQuantity":{"value":\(value),"unit":"%"},"referenceRange":[{"low":{"value":4},"high":{"value":5.6}}]\(rest)}
+            """
+        let record = ClinicalRecord(
+            displayName: "HbA1c", resourceType: "Observation", identifier: "\(hours)", version: "R4")
+        return try keep(
+            "labResultRecord", hours, to: hours,
+            SampleBody(encoding: record, content: try PackedContent(Array(resource.utf8))))
+    }
+
+    @Test func aLaboratoryValueHasItsRangeAndTrend() throws {
+        let first = try lab("5.1", 8)
+        let second = try lab("6.2", 32, ",\"interpretation\":[{\"text\":\"High\"}],\"note\":[{\"text\":\"Fasting\"}]")
+        _ = try lab("140", 40, code: "2951-2")
+        let result = try #require(LabResult(second))
+        #expect(result.value == 6.2 && result.unit == "%" && result.isOutside == true && result.interpretation == "High")
+        #expect(result.range?.low == 4 && result.range?.high == 5.6 && result.notes == ["Fasting"])
+        #expect(LabResult(first)?.isOutside == false)
+        #expect(try result.others(like: second, in: answered.store).map(\.value) == [5.1, 6.2])
+        // DSTU2 has one interpretation.
+        #expect(LabResult(try lab("3", 50, ",\"interpretation\":{\"coding\":[{\"code\":\"L\"}]}"))?.interpretation == "L")
+    }
+
+    // MARK: Nights and pressures
+
+    @Test func eachDayHasItsLongestNight() throws {
+        for day in [-2, -1, 0] as [Double] { try answered.sleep("asleepCore", day * 24 - 1, to: day * 24 + 6) }
+        try answered.sleep("asleepCore", 10, to: 11)
+        let nights = try NightReader(answered.store, priority: []).history(
+            of: AnsweredStore.person, days: 2, through: AnsweredStore.instant(12), zone: utc)
+        #expect(nights.map(\.date) == [AnsweredStore.instant(-24), AnsweredStore.instant(0)])
+        #expect(nights.map(\.night.asleep) == [7, 7].map { $0 * 3_600_000_000 })
+    }
+
+    @Test func aPressureIsOneRange() throws {
+        try answered.add("bloodPressureSystolic", "124", 7)
+        try answered.add("bloodPressureDiastolic", "79", 7)
+        // Without the other pressure there is no range.
+        try answered.add("bloodPressureSystolic", "130", 31)
+        let frame = try #require(
+            ChartFrame(
+                from: AnsweredStore.instant(-48).microseconds / 1000, to: AnsweredStore.instant(48).microseconds / 1000, width: 50
+            ))
+        let chart = try Chart.pressures(of: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [])
+        #expect(chart.points.map(\.low) == [79] && chart.points.map(\.high) == [124])
+        #expect(chart.moved(by: 1000).points[0].start == chart.points[0].start + 1000)
+    }
+
+    @Test func aChartOfOneSourceHasItsSamplesOnly() throws {
+        try answered.add("heartRate", "60", 1)
+        try answered.add("heartRate", "90", 2, source: "strap")
+        for days in [1, 100] as [Double] {
+            let frame = try #require(
+                ChartFrame(
+                    from: AnsweredStore.instant(-24 * days).microseconds / 1000,
+                    to: AnsweredStore.instant(24).microseconds / 1000, width: 4000))
+            let chart = try Chart(
+                .heartRate, subject: AnsweredStore.person, in: frame, of: answered.store, zone: utc, priority: [],
+                source: "strap")
+            #expect(chart.points.map(\.middle) == [90], "\(days)")
+        }
+    }
+
+    // MARK: Medications
+
+    @Test func aMedicationHasItsDoses() throws {
+        try answered.store.save(UserAnnotatedMedication(name: "Old", isArchived: true), of: AnsweredStore.person)
+        let values = try #require(SampleType("medicationDoseEvent")?.categoryValues)
+        let taken = try #require(values.value(of: "taken"))
+        let dose = MedicationDoseEvent(medication: "Ibuprofen 400 mg")
+        try keep("medicationDoseEvent", value: taken, 8, to: 8, SampleBody(encoding: dose))
+        try keep("medicationDoseEvent", value: taken, 9, to: 9, SampleBody(encoding: dose))
+        let all = try MedicationReading.all(
+            of: AnsweredStore.person, from: AnsweredStore.instant(0), recorded: answered.store, doses: answered.store)
+        #expect(all.map(\.name) == ["Ibuprofen 400 mg", "Old"])
+        #expect(all[0].counts == ["taken": 2] && all[0].doses.map(\.start) == [9, 8].map { AnsweredStore.instant($0) })
+    }
+}

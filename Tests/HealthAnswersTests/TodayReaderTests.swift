@@ -1,0 +1,86 @@
+import HealthModel
+import Pipeline
+import SampleStore
+import Testing
+
+@testable import HealthAnswers
+
+/// The answers of a person's day.
+@Suite struct TodayReaderTests {
+    private let answered: AnsweredStore
+    private let utc = TimeZoneRules(fixed: .utc)
+
+    init() throws { answered = try AnsweredStore() }
+
+    private func types(at hours: Double = 12) throws -> [TypeToday] {
+        try TodayReader(answered.store, zone: utc, priority: []).types(of: AnsweredStore.person, at: AnsweredStore.instant(hours))
+    }
+
+    @Test func typesAreGroupedAsInAppleHealth() throws {
+        #expect(HealthGroup(of: .stepCount) == .activity && HealthGroup(of: .heartRate) == .heart)
+        #expect(HealthGroup(of: .bodyMass) == .body && HealthGroup(of: .bodyTemperature) == .vitals)
+        for (id, group) in [("sleepAnalysis", HealthGroup.sleep), ("dietaryZinc", .nutrition), ("headache", .other)] {
+            #expect(HealthGroup(of: try #require(SampleType(id))) == group)
+        }
+        for (name, value) in [("bodyMass", "80"), ("heartRate", "61"), ("restingHeartRate", "52"), ("stepCount", "100")] {
+            try answered.add(name, value, 8, to: name == "stepCount" ? 9 : nil)
+        }
+        #expect(try types().map(\.type.id) == ["stepCount", "heartRate", "restingHeartRate", "bodyMass"])
+    }
+
+    /// Every type of the catalogue of movement has a place.
+    @Test func noMovementIsElsewhere() {
+        for type in SampleType.quantities where type.id.hasPrefix("distance") || type.id.hasPrefix("running") {
+            #expect(HealthGroup(of: type) == .activity, "\(type)")
+        }
+    }
+
+    @Test func stepsAreComparedWithTheUsualAtThisTime() throws {
+        // Each day 600 until noon and 400 after it. Yesterday has no data.
+        for day in [-5, -4, -3, -2] as [Double] {
+            try answered.add("stepCount", "600", day * 24 + 10, to: day * 24 + 12)
+            try answered.add("stepCount", "400", day * 24 + 15, to: day * 24 + 16)
+        }
+        try answered.add("stepCount", "300", 10, to: 11)
+        let soFar = try #require(try types().first?.soFar)
+        #expect(soFar == DaySoFar(sum: 300, usual: 600, days: 4))
+        // An hour that is not over counts by its share.
+        #expect(try types(at: 10.5).first?.soFar?.usual == 150)
+        #expect(try types(at: 23).first?.soFar?.usual == 1000)
+    }
+
+    @Test func twoDaysAreNotUsual() throws {
+        for day in [-2, -1, 0] as [Double] { try answered.add("stepCount", "600", day * 24 + 1, to: day * 24 + 2) }
+        #expect(try types().first?.soFar == DaySoFar(sum: 600, usual: nil, days: 2))
+    }
+
+    @Test func aWeightHasItsChangeOverAWeekAndAMonth() throws {
+        for (day, value) in [(-40, "83"), (-31, "82"), (-8, "81"), (-3, "80.6"), (0, "80.2")] as [(Double, String)] {
+            try answered.add("bodyMass", value, day * 24 + 7)
+        }
+        #expect(
+            try types().first?.changes == [
+                ValueChange(days: 7, from: 81, to: 80.2), ValueChange(days: 30, from: 82, to: 80.2),
+            ])
+    }
+
+    @Test func aWeightWithoutEarlierOnesHasNoChange() throws {
+        try answered.add("bodyMass", "80", -20 * 24)
+        try answered.add("bodyMass", "80", 7)
+        #expect(try types().first?.changes == [])
+    }
+
+    @Test func glucoseHasItsTimeInRange() throws {
+        for (index, value) in ["69.9", "70", "120", "180", "180.1"].enumerated() {
+            try answered.add("bloodGlucose", value, Double(index))
+        }
+        try answered.add("bloodGlucose", "300", -5)
+        #expect(try types().first?.inRange == GlucoseInRange(fraction: 0.6, count: 5))
+    }
+
+    @Test func aPulseHasTheRangeOfTheDay() throws {
+        for (index, value) in ["61", "48", "131", "70"].enumerated() { try answered.add("heartRate", value, Double(index)) }
+        let day = try #require(try types().first?.day)
+        #expect(day.minimum == 48 && day.maximum == 131 && day.count == 4)
+    }
+}

@@ -1,0 +1,188 @@
+import HTTPServerTesting
+import HealthModel
+import HealthServingTesting
+import Pipeline
+import SampleStore
+import Testing
+
+@testable import HealthPage
+
+/// A renderer for each kind of object. "Now" is 2027-01-15 08:00 UTC.
+@Suite struct PageKindTests {
+    private let served: ServedStore
+    private let cookie: String
+    private static let midnight: Int64 = 1_800_000_000 - 8 * 3600
+
+    init() throws {
+        served = try ServedStore()
+        cookie = try PageTests.cookie(served)
+    }
+
+    private func get(_ target: String) throws -> String {
+        let answer = try #require(try served.client().get(target, cookie))
+        #expect(answer.status == 200, "\(target): \(answer.text)")
+        for text in ["style=", "onclick", "<script>"] { #expect(!answer.text.contains(text), "\(target): \(text)") }
+        return answer.text
+    }
+
+    @discardableResult
+    private func keep(
+        _ name: String, value: String = "0", _ seconds: Int64, to end: Int64? = nil, body: SampleBody? = nil,
+        group: UInt64? = nil
+    ) throws -> SampleIdentity {
+        let type = try #require(SampleType(name))
+        func instant(_ seconds: Int64) -> Instant { Instant(seconds: Self.midnight + seconds) }
+        let reading = Reading(
+            origin: Origin(
+                subject: ServedStore.person, type: type, source: SourceRevision(id: "watch", name: "watch", version: nil),
+                device: nil),
+            numeral: try Numeral(value), unit: type.kind == .quantity ? type.canonicalUnit : .one,
+            time: .instants(start: instant(seconds), end: instant(end ?? seconds), offset: .utc),
+            group: group.map { .shared($0) } ?? .none, body: body, place: Place(.line, 1))
+        let identities = try served.keep([reading])
+        return try #require(identities.first)
+    }
+
+    private func object(_ identity: SampleIdentity) throws -> String { try get("/page/sample/\(identity)") }
+
+    @Test func aWorkoutIsDrawn() throws {
+        var writer = PointsWriter(columns: Array(WorkoutRoute.columns.prefix(4)))
+        for minute in 0..<12 {
+            try writer.append([
+                Numeral("\(minute * 60_000_000)"), Numeral("52.\(510 + minute * 2)"), Numeral("13.4"), Numeral("\(40 + minute)"),
+            ])
+            try keep("heartRate", value: "\(100 + minute)", Int64(minute) * 60)
+        }
+        let (points, content) = try writer.end()
+        let route = try keep(
+            "workoutRoute", 0, to: 660, body: SampleBody(encoding: WorkoutRoute(points: points), content: content))
+        let workout = Workout(
+            events: [.init(type: "lap", start: 0, end: 300_000_000), .init(type: "lap", start: 300_000_000, end: 660_000_000)],
+            routes: [route.description])
+        let text = try object(try keep("workout", value: "37", 0, to: 660, body: SampleBody(encoding: workout)))
+        #expect(text.contains("<h1>Workout: Running") || text.contains("Running"))
+        #expect(text.contains("class=\"way\"") && text.contains("Map of a route of 2.45 km"))
+        #expect(text.contains("<dd>11:00, without pauses</dd>") && text.contains("<dd>2.45 km, from the route</dd>"))
+        #expect(text.contains("4:30 /km"))
+        for heading in ["Heart rate", "Elevation in meters", "Laps", "Splits", "Statistics"] {
+            #expect(text.contains("<h2>\(heading)</h2>"), "\(heading)")
+        }
+        #expect(try object(route).contains("class=\"way\""))
+        #expect(try get("/page/type/workout").contains("Running"))
+    }
+
+    @Test func anElectrocardiogramIsATraceOnPaper() throws {
+        var writer = PointsWriter(columns: [Electrocardiogram.voltage])
+        // Eleven seconds at 100 Hz with a spike of one millivolt each second.
+        for index in 0..<1100 { try writer.append([try Numeral(index % 100 == 50 ? "1000" : "0")]) }
+        let (points, content) = try writer.end()
+        let told = Electrocardiogram(
+            points: points, samplingFrequency: Amount(try Numeral("100"), try Unit(ucum: "Hz")), lead: "Lead I")
+        let text = try object(
+            try keep("electrocardiogram", value: "1", 0, to: 11, body: SampleBody(encoding: told, content: content)))
+        // A strip has ten seconds, 250 mm. A millivolt has ten millimetres.
+        #expect(text.components("class=\"ecg\"") == 2 && text.contains("width=\"250mm\" height=\"30mm\""))
+        #expect(text.contains("L12.5 10L") && text.contains("25 mm/s, 10 mm/mV") && text.contains("Lead I"))
+    }
+
+    @Test func anAudiogramHasBothEars() throws {
+        let decibel = try Unit(ucum: "dB")
+        func ear(_ level: String) throws -> Audiogram.Ear { Audiogram.Ear(sensitivity: Amount(try Numeral(level), decibel)) }
+        let points = try ["250", "1000", "8000"].map {
+            Audiogram.Point(frequency: Amount(try Numeral($0), try Unit(ucum: "Hz")), left: try ear("15"), right: try ear("40"))
+        }
+        let text = try object(try keep("audiogram", 0, body: SampleBody(encoding: Audiogram(sensitivity: points))))
+        #expect(text.contains("aria-label=\"Audiogram\"") && text.contains("Left ear") && text.contains("1000 Hz"))
+    }
+
+    @Test func aLaboratoryValueIsReadable() throws {
+        func lab(_ value: String, _ second: Int64) throws -> SampleIdentity {
+            let resource = """
+                {"resourceType":"Observation","id":"\(second)","code":{"coding":[{"system":"http://loinc.org","code":"4548-4"}]},\
+                "valueQuantity":{"value":\(value),"unit":"%"},"referenceRange":[{"low":{"value":4},"high":{"value":5.6}}]}
+                """
+            let record = ClinicalRecord(
+                displayName: "HbA1c", resourceType: "Observation", identifier: "\(second)", version: "R4",
+                dates: ["issued": "2027-01-14"], codes: [Coding(system: "http://loinc.org", code: "4548-4")])
+            return try keep(
+                "labResultRecord", second, body: SampleBody(encoding: record, content: try PackedContent(Array(resource.utf8))))
+        }
+        let first = try object(try lab("5.1", 0))
+        #expect(
+            first.contains("<dd>5.1 %</dd>") && first.contains("<dd>4–5.6 %</dd>") && first.contains("Within the reference range")
+        )
+        #expect(!first.contains("<h2>Trend</h2>"))
+        let second = try object(try lab("6.2", 60))
+        #expect(second.contains("Outside the reference range") && second.contains("<h2>Trend</h2>"))
+        #expect(second.contains("class=\"range\"") && !second.contains("valueQuantity"))
+    }
+
+    @Test func aDocumentIsReadable() throws {
+        let xml = """
+            <ClinicalDocument xmlns="urn:hl7-org:v3"><title>Summary</title><component><structuredBody><component><section>\
+            <title>Allergies</title><text><table><tbody><tr><td>Penicillin &amp; others</td><td>Rash</td></tr></tbody></table></text>\
+            </section></component></structuredBody></component></ClinicalDocument>
+            """
+        let told = ClinicalDocument(title: "Summary", patient: "Ada", custodian: "Clinic", author: "Dr. B", valid: true)
+        let text = try object(
+            try keep("cda", 0, body: SampleBody(encoding: told, content: try PackedContent(Array(xml.utf8)))))
+        #expect(text.contains("<h2>Allergies</h2>") && text.contains("<li>Penicillin &amp; others · Rash</li>"))
+        #expect(text.contains("<dd>Ada</dd>") && !text.contains("structuredBody"))
+    }
+
+    @Test func nightsHaveAHistory() throws {
+        let values = try #require(SampleType("sleepAnalysis")?.categoryValues)
+        let deep = try #require(values.value(of: "asleepDeep"))
+        for night in 0..<3 as Range<Int64> {
+            try keep("sleepAnalysis", value: "\(deep)", -night * 86_400, to: -night * 86_400 + 3600 * (6 + night))
+        }
+        let text = try get("/page/type/sleepAnalysis")
+        #expect(text.contains("Nights (3)") && text.components("class=\"level3\"") >= 4)
+        #expect(text.contains("<td>8 h 0 min</td>") && text.contains("00:00–06:00"))
+    }
+
+    @Test func aPressureIsOneChart() throws {
+        try keep("bloodPressureSystolic", value: "124", 60, group: 7)
+        try keep("bloodPressureDiastolic", value: "79", 60, group: 7)
+        let text = try get("/page/type/bloodPressure")
+        #expect(text.contains("data-chart=\"bloodPressure\"") && text.contains("<td>124/79</td>"))
+        let data = try get("/page/data/series?types=bloodPressure&range=week&width=300")
+        #expect(data.contains("\"kind\":\"range\"") && data.contains(",79.0,124.0,124.0]]"))
+    }
+
+    @Test func medicationsAndCharacteristicsHaveAPage() throws {
+        #expect(try get("/page/characteristics").contains("No characteristics are recorded."))
+        try served.store.save(UserAnnotatedMedication(name: "Ibuprofen 400 mg", generalForm: .tablet), of: ServedStore.person)
+        let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
+        try served.store.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
+        let text = try get("/page/characteristics")
+        #expect(text.contains("1990-01-16 (36 years)") && text.contains("Ibuprofen 400 mg") && text.contains("Tablet"))
+        let other = try #require(
+            try served.client().get("/page/characteristics", try PageTests.cookie(served, as: PageTests.other)))
+        #expect(!other.text.contains("1990") && !other.text.contains("Ibuprofen"))
+    }
+
+    @Test func aRangeIsInTheAddress() throws {
+        try served.add([61, 72], from: Self.midnight + 3600)
+        try served.add([50], from: Self.midnight - 40 * 86_400)
+        let week = try get("/page/type/heartRate?range=week")
+        #expect(
+            week.contains("data-range=\"week\" aria-current=\"true\"") && week.contains("<td>72</td>")
+                && !week.contains("<td>50</td>"))
+        let before = try get("/page/type/heartRate?range=month&back=1")
+        #expect(before.contains("<td>50</td>") && !before.contains("<td>72</td>"))
+        let data = try get("/page/data/series?types=heartRate&range=day&previous=yes&width=300")
+        #expect(data.contains("\"from\":\(Self.midnight * 1000),\"to\":\((Self.midnight + 86_400) * 1000)"))
+        #expect(data.contains("\"previous\":[]"))
+        #expect(try get("/page/type/heartRate?range=all").contains("<td>50</td>"))
+        for target in ["from=5", "from=9&to=5", "from=a&to=b"] {
+            let answer = try #require(try served.client().get("/page/type/heartRate?" + target, cookie))
+            #expect(answer.status == 400, "\(target)")
+        }
+    }
+}
+
+extension String {
+    /// The number of times that a text occurs.
+    fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
+}
