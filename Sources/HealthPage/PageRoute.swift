@@ -49,7 +49,7 @@ struct PageCall {
     let token: String?
     let texts: PageTexts
     private let form: [RequestHead.QueryItem]
-    private let kept = KeptReaders()
+    private let kept = CallReaders()
 
     init(
         _ site: PageSite, _ request: HTTPRequest, _ variables: [String], _ session: PageSession?, _ token: String?
@@ -81,10 +81,20 @@ struct PageCall {
     }
 
     /// A reader that shows the person's own data.
-    func reader() throws -> Reader { kept.keep(try core.readers.lend(toPerson: try person().subject)) }
+    func reader() throws -> Reader {
+        if let own = kept.own { return own }
+        let reader = try core.readers.lend(toPerson: try person().subject)
+        kept.own = reader
+        return reader
+    }
 
     /// A reader that shows everything. Callers must show only the person's own data or check for the keeper.
-    func hubReader() throws -> Reader { kept.keep(try core.readers.lend(to: nil)) }
+    func hubReader() throws -> Reader {
+        if let hub = kept.hub { return hub }
+        let reader = try core.readers.lend(to: nil)
+        kept.hub = reader
+        return reader
+    }
 
     /// The store, open for writing.
     func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
@@ -113,6 +123,12 @@ struct PageCall {
 
     /// A redirect to a page after a change.
     func see(_ path: String) -> HTTPResponse { HTTPResponse(status: 303, headers: [("Location", path)]) }
+}
+
+/// The readers of a call, one for each view. They return to the pool at the end of the call.
+private final class CallReaders {
+    var own: Reader?
+    var hub: Reader?
 }
 
 /// Headers that HTML and data of the page share.

@@ -146,7 +146,7 @@ package final class PageSite: Site {
         }
         return try withExtendedLifetime(call) {
             do {
-                return try PageLocale.$language.withValue(call.texts.language) { try route.answer(call) }
+                return try PageLocale.language.withValue(call.texts.language) { try route.answer(call) }
             } catch let problem as Problem {
                 return try failed(problem, call)
             }

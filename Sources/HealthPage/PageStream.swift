@@ -90,7 +90,7 @@ final class PageStream: BodyStream {
             }
             anchor = latest
             if isMuch { return "event: much\ndata: {}\n\n" }
-            let events = try PageLocale.$language.withValue(call.texts.language) {
+            let events = try PageLocale.language.withValue(call.texts.language) {
                 try newest.values.sorted { $0.origin.type.id < $1.origin.type.id }.map { sample in
                     "event: latest\ndata: " + String(decoding: try TypeCard.json(sample, reader, call).closed, as: UTF8.self)
                         + "\n\n"

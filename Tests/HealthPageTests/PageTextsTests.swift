@@ -31,7 +31,7 @@ import Testing
 
     @Test func numbersHaveTheSeparatorsOfTheLanguage() {
         #expect(PageValues.text(36.6) == "36.6" && PageValues.text(12_345) == "12,345")
-        PageLocale.$language.withValue("de") {
+        PageLocale.language.withValue("de") {
             #expect(PageValues.text(36.6) == "36,6" && PageValues.text(12_345) == "12.345")
         }
     }

@@ -19,7 +19,6 @@ import Testing
     }
 
     private func add(_ condition: Alert.Condition, _ bound: Double, _ test: TestStore) throws {
-
         try test.store.addAlert(
             of: TestStore.subject, type: .heartRate, condition, bound: bound, at: Instant(seconds: Self.base))
     }

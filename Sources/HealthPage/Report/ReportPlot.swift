@@ -20,6 +20,7 @@ struct ReportPlot {
 
     /// The levels 1, 2, or 5 times a power of ten between two values, at least three.
     private static func levels(_ low: Double, _ high: Double) -> [Double] {
+        guard (high - low).isFinite, high > low else { return [] }
         var step = 1.0
         while step * 3 > high - low { step /= 10 }
         while step * 30 <= high - low { step *= 10 }
