@@ -192,7 +192,7 @@
             for (const event of events) {
                 const from = Math.max(this.left, this.x(event.from));
                 const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 2));
-                if (until <= this.left) continue;
+                if (until <= Math.max(this.left, from)) continue;
                 const band = element("rect", { class: "event " + event.kind, x: from, y: top, width: until - from, height: inner });
                 band.append(element("title", {}, event.name));
                 svg.append(band);
@@ -209,7 +209,9 @@
                 svg.append(element("text", { class: "tick", x: place, y: height - 7, "text-anchor": "middle" }, tick.text));
             }
             sides.forEach((axis, side) => this.scale(svg, axis, side, inner));
-            series.forEach((each, index) => this.lane(svg, each, index, sides[each.axis], inner));
+            // Bars are behind lines.
+            const order = series.map((each, index) => [each, index]).sort(([one], [other]) => (other.kind === "bars") - (one.kind === "bars"));
+            for (const [each, index] of order) this.lane(svg, each, index, sides[each.axis], inner);
             if (series.every((each) => !each.points.length)) {
                 svg.append(element("text", { class: "tick", x: this.left + this.width / 2, y: top + inner / 2, "text-anchor": "middle" }, words.empty));
             }
@@ -231,7 +233,7 @@
         }
 
         lane(svg, series, index, axis, inner) {
-            const group = element("g", { class: `lane lane${index % colors}` });
+            const group = element("g", { class: `lane lane${index % colors}${series.axis ? " beside" : ""}` });
             svg.append(group);
             const y = (value) => axis.y(value, inner).toFixed(1);
             if (series.previous) group.append(element("path", { class: "previous", d: this.steps(series.previous, series, y) }));
@@ -295,7 +297,7 @@
 
         /** The legend: each series, the period before, and what happened. */
         explain() {
-            const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit ? ", " + series.unit : "")]);
+            const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
             if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
             const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication };
             for (const [kind, name] of Object.entries(kinds)) if (this.told.events.some((event) => event.kind === kind)) entries.push(["event " + kind, name]);
