@@ -2,8 +2,9 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'people' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
+        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
+        '/deleted') candidates=('list') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
         '/unit') candidates=('convert') ;;
         '/profile') candidates=('list' 'show' 'check' 'test' 'suggest') ;;
@@ -13,11 +14,12 @@ _vitalgate_commands() {
         '/sources') candidates=('list' 'priority') ;;
         '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
+        '/alerts') candidates=('list' 'add' 'remove') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/clients') candidates=('list' 'add' 'token' 'requires' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'log') ;;
         '/api') candidates=('serve' 'openapi' 'certificate') ;;
         '/page') candidates=('open' 'sessions') ;;
-        '/store') candidates=('check' 'merge' 'prune' 'backup' 'adopt' 'stats') ;;
+        '/store') candidates=('check' 'merge' 'prune' 'restore' 'backup' 'adopt' 'stats') ;;
         '/generate') candidates=('bash-completion' 'man' 'udev' 'devices') ;;
         *) ;;
     esac
@@ -31,7 +33,7 @@ _vitalgate_options() {
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--person' '--source' '--device' '--where' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/show') candidates=('--raw' '--points' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
-        '/export') candidates=('--once' '--until-eof' '--to' '--format' '--types' '--from' '--person' '--where' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/export') candidates=('--once' '--until-eof' '--to' '--format' '--types' '--from' '--until' '--person' '--where' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/list') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/devices/adopt') candidates=('--profile' '--person' '--name' '--bind-key' '--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -46,6 +48,8 @@ _vitalgate_options() {
         '/run') candidates=('--capture' '--once' '--inbox' '--simulate' '--capture-size' '--verbose' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/add') candidates=('--at' '--person' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/delete') candidates=('--type' '--from' '--to' '--person' '--source' '--device' '--where' '--time-zone' '--with-objects' '--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/deleted') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/deleted/list') candidates=('--type' '--from' '--to' '--person' '--limit' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/restore') candidates=('--with-objects' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/changes') candidates=('--after' '--types' '--follow' '--no-hurry' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/rings') candidates=('--from' '--to' '--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -101,6 +105,10 @@ _vitalgate_options() {
         '/people/rename') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/erase') candidates=('--yes' '--without' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/list') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/add') candidates=('--person' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--person' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--person' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -128,6 +136,7 @@ _vitalgate_options() {
         '/store/check') candidates=('--deep' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/merge') candidates=('--yes' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/prune') candidates=('--type' '--before' '--yes' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/store/restore') candidates=('--with-objects' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/backup') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/adopt') candidates=('--moved' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/store/stats') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -207,8 +216,9 @@ _vitalgate_option() {
         '/export --until-eof') kind= ;;
         '/export --to') kind=file ;;
         '/export --format') kind=words; candidates=('ndjson' 'csv' 'wide' 'apple-health') ;;
-        '/export --types') kind=none ;;
+        '/export --types' | '/export --type') kind=none ;;
         '/export --from') kind=none ;;
+        '/export --until') kind=none ;;
         '/export --person') kind=none ;;
         '/export --where') kind=none ;;
         '/export --time-zone') kind=none ;;
@@ -256,6 +266,14 @@ _vitalgate_option() {
         '/delete --time-zone') kind=none ;;
         '/delete --with-objects') kind= ;;
         '/delete --yes') kind= ;;
+        '/deleted/list --type') kind=program; candidates=('types' '--ids') ;;
+        '/deleted/list --from') kind=none ;;
+        '/deleted/list --to' | '/deleted/list --until') kind=none ;;
+        '/deleted/list --person') kind=none ;;
+        '/deleted/list --limit') kind=none ;;
+        '/deleted/list --time-zone') kind=none ;;
+        '/deleted/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/deleted/list --safe') kind= ;;
         '/restore --with-objects') kind= ;;
         '/changes --after') kind=none ;;
         '/changes --types') kind=none ;;
@@ -425,6 +443,11 @@ _vitalgate_option() {
         '/people/erase --without') kind=program; candidates=('targets' 'list' '--names') ;;
         '/people/erase --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/people/erase --safe') kind= ;;
+        '/alerts/list --person') kind=none ;;
+        '/alerts/list --time-zone') kind=none ;;
+        '/alerts/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/alerts/list --safe') kind= ;;
+        '/alerts/add --person') kind=none ;;
         '/characteristics/list --person') kind=none ;;
         '/characteristics/list --history') kind= ;;
         '/characteristics/list --time-zone') kind=none ;;
@@ -484,6 +507,7 @@ _vitalgate_option() {
         '/store/prune --before') kind=none ;;
         '/store/prune --yes') kind= ;;
         '/store/prune --time-zone') kind=none ;;
+        '/store/restore --with-objects') kind= ;;
         '/store/adopt --moved') kind= ;;
         '/store/stats --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/store/stats --safe') kind= ;;
@@ -552,6 +576,11 @@ _vitalgate_argument() {
         '/people/rename 1') kind=none ;;
         '/people/remove 0') kind=none ;;
         '/people/erase 0') kind=none ;;
+        '/alerts/add 0') kind=program; candidates=('types' '--ids') ;;
+        '/alerts/add 1') kind=words; candidates=('above' 'below' 'missing') ;;
+        '/alerts/add 2') kind=none ;;
+        '/alerts/add 3') kind=none ;;
+        '/alerts/remove 0') kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;
         '/clients/add 0') kind=none ;;
@@ -565,6 +594,7 @@ _vitalgate_argument() {
         '/clients/log 0') kind=none ;;
         '/api/certificate '*) kind=none ;;
         '/setup '*) kind=none ;;
+        '/store/restore '*) kind=none ;;
         '/store/backup 0') kind=file ;;
         *) ;;
     esac

@@ -13,6 +13,8 @@ enum CarePage {
     ]
 
     private static let (mostHeld, mostIngests, neighbours) = (50, 20, 8)
+    /// The time in seconds until the page asks again for the result of a search.
+    private static let refresh = 3
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (everything, own) = (try call.hubReader(), try call.reader())
@@ -21,16 +23,18 @@ enum CarePage {
         if let what = call.text("done"), ["judged", "repaired", "undone"].contains(what) {
             done = "<p class=\"done\" role=\"status\">\(texts("care.done." + what))</p>"
         }
+        let found = call.site.suspicions.suspicions(of: try call.person().subject, call.core)
         let body: HTML = """
             <h1>\(texts("nav.care"))</h1>
             \(done)
             <h2>\(texts("care.held"))</h2>
             \(try held(everything.store, own.store, call))
             <h2>\(texts("care.suspicions"))</h2>
-            \(try RepairPage.suspicions(own.store, call))
+            \(try RepairPage.suspicions(found, own.store, call))
             \(call.isKeeper ? try RepairPage.made(everything.store, call) + ledger(everything.store, call) : "")
             """
-        return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care").whole(body))
+        let refresh = found.isSearching ? Self.refresh : nil
+        return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care", refresh: refresh).whole(body))
     }
 
     // MARK: What is held

@@ -22,12 +22,11 @@ struct DoubtCounts: Sendable {
     }
 }
 
-/// Remembers the suspicions of each person, since a search reads all samples of some types. It searches again after a change of these
-/// types, on its own thread.
+/// The suspicions of each person. The first search reads all samples of some types. Later ones read what changed. Each runs on its own
+/// thread.
 final class SuspicionCache: Sendable {
     private struct Entry {
-        var anchor: Anchor?
-        var counts: [SampleType: Int] = [:]
+        var known = KnownSuspicions()
         var isSearching = false
     }
 
@@ -35,50 +34,33 @@ final class SuspicionCache: Sendable {
     /// The time that a page waits for a search.
     private static let patience = DispatchTimeInterval.milliseconds(100)
 
-    /// The number of suspicious intervals by type. If a search takes longer than a moment, the numbers are those of the search before.
-    func counts(of subject: String, _ core: ServiceCore) throws -> [SampleType: Int] {
-        let known = entries.withLock { $0[subject] }
-        if let known, known.isSearching { return known.counts }
-        guard try isOutdated(known, subject, core) else { return known?.counts ?? [:] }
-        let isMine = entries.withLock { entries in
-            defer { entries[subject, default: Entry()].isSearching = true }
-            return entries[subject]?.isSearching != true
+    /// Returns the suspicions of a person.
+    ///
+    /// - Returns: The suspicions, and whether a search is still running. They are then those of the search before.
+    func suspicions(of subject: String, _ core: ServiceCore) -> (all: [Suspicion], isSearching: Bool) {
+        let before = entries.withLock { entries -> KnownSuspicions? in
+            guard entries[subject]?.isSearching != true else { return nil }
+            entries[subject, default: Entry()].isSearching = true
+            return entries[subject]?.known
         }
-        guard isMine else { return known?.counts ?? [:] }
-        let end = DispatchSemaphore(value: 0)
-        detach { [self] in
-            let found = try? Self.search(subject, core)
-            entries.withLock { entries in
-                let before = entries[subject]
-                entries[subject] = Entry(
-                    anchor: found?.anchor ?? before?.anchor, counts: found?.counts ?? before?.counts ?? [:])
+        if let before {
+            let end = DispatchSemaphore(value: 0)
+            detach { [self] in
+                let known = (try? Self.search(subject, before, core)) ?? before
+                entries.withLock { $0[subject] = Entry(known: known) }
+                end.signal()
             }
-            end.signal()
+            _ = end.wait(timeout: .now() + Self.patience)
         }
-        _ = end.wait(timeout: .now() + Self.patience)
-        return entries.withLock { $0[subject]?.counts ?? [:] }
+        return entries.withLock { ($0[subject]?.known.all ?? [], $0[subject]?.isSearching ?? false) }
     }
 
-    /// Whether samples of a type that may look wrong have changed since the last search.
-    private func isOutdated(_ known: Entry?, _ subject: String, _ core: ServiceCore) throws -> Bool {
-        guard let anchor = known?.anchor else { return true }
+    private static func search(_ subject: String, _ before: KnownSuspicions, _ core: ServiceCore) throws -> KnownSuspicions {
         let reader = try core.readers.lend(to: nil)
-        return withExtendedLifetime(reader) {
-            // An anchor of a restored backup is unknown to the store.
-            guard let changed = try? reader.store.changedTypes(after: anchor) else { return true }
-            guard changed.types.isDisjoint(with: MisunitDetector.types) else { return true }
-            entries.withLock { $0[subject]?.anchor = changed.anchor }
-            return false
-        }
-    }
-
-    private static func search(_ subject: String, _ core: ServiceCore) throws -> (anchor: Anchor, counts: [SampleType: Int]) {
-        let hub = try core.readers.lend(to: nil)
-        let anchor = try withExtendedLifetime(hub) { try hub.store.latestAnchor() }
-        let reader = try core.readers.lend(toPerson: subject)
         return try withExtendedLifetime(reader) {
-            let counts = Dictionary(grouping: try reader.store.suspicions(), by: \.series.type).mapValues(\.count)
-            return (anchor, counts)
+            var known = before
+            try reader.store.update(&known, of: subject)
+            return known
         }
     }
 }
@@ -89,6 +71,7 @@ extension PageCall {
         let subject = try person().subject
         return DoubtCounts(
             quarantined: try hubReader().store.quarantinedCounts(of: subject),
-            suspicious: try site.suspicions.counts(of: subject, core))
+            suspicious: Dictionary(grouping: site.suspicions.suspicions(of: subject, core).all, by: \.series.type)
+                .mapValues(\.count))
     }
 }

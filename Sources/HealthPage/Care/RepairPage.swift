@@ -11,13 +11,17 @@ enum RepairPage {
         PageRoute(method: "POST", path: "care/undo/*", right: .keeper, body: 1024, answer: undo),
     ]
 
-    private static let (mostSuspicions, mostRepairs) = (50, 20)
+    /// Each suspicion is shown with the plan of its repair, which reads the samples.
+    private static let (mostSuspicions, mostRepairs) = (5, 20)
 
     // MARK: What looks wrong
 
-    static func suspicions(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+    /// - Parameter found: The suspicions, and whether a search is still running.
+    static func suspicions(
+        _ found: (all: [Suspicion], isSearching: Bool), _ own: SampleStore, _ call: PageCall
+    ) throws -> HTML {
         let texts = call.texts
-        let items: [HTML] = try own.suspicions().prefix(mostSuspicions).map { suspicion in
+        let items: [HTML] = try found.all.prefix(mostSuspicions).map { suspicion in
             let (stretch, series) = (suspicion.stretch, suspicion.series)
             var conditions = SampleConditions(types: [series.type])
             (conditions.subject, conditions.source) = (try call.person().subject, series.source)
@@ -41,8 +45,13 @@ enum RepairPage {
                 \(RepairForm.html(fields, call))</li>
                 """
         }
-        let list: HTML = items.isEmpty ? "<p>\(texts("care.nothingSuspicious"))</p>" : "<ul class=\"cards wide\">\(items)</ul>"
-        return list + "<p><a href=\"/page/care/plan\">\(texts("plan.another"))</a></p>"
+        let empty: HTML = "<p>\(texts("care.nothingSuspicious"))</p>"
+        let list: HTML = items.isEmpty ? HTML.choose(!found.isSearching, empty) : "<ul class=\"cards wide\">\(items)</ul>"
+        let rest = found.all.count - items.count
+        let more: HTML = "\(HTML.choose(rest > 0, "<p class=\"note\">\(texts("care.more", "\(rest)"))</p>"))"
+        let searching: HTML = "<p class=\"note\" role=\"status\">\(texts("care.searching"))</p>"
+        let another: HTML = "<p><a href=\"/page/care/plan\">\(texts("plan.another"))</a></p>"
+        return list + more + HTML.choose(found.isSearching, searching) + another
     }
 
     // MARK: What a person wants repaired
