@@ -22,6 +22,7 @@ enum TypePage {
         let hasChart = ChartData.isShown(type)
         let usual = try usual(of: type, reader, call)
         let window = try ChartWindow(call, usual: usual) { try ChartData.first(of: type, reader, call) }
+        let table: HTML = hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : ""
         let body: HTML = """
             <h1>\(name)</h1>
             <p id="live" class="live" role="status" hidden></p>
@@ -29,7 +30,7 @@ enum TypePage {
             \(hasChart ? try chart(of: type, usual, reader, call) : "")
             \(type.id == "sleepAnalysis" ? try SleepNight(reader, call)?.html(call) ?? "" : "")
             \(try KindPage.history(of: type, reader, call))
-            \(hasChart ? "<div data-figures>\(try figures(of: type, window, reader, call))</div>" : "")
+            \(table)
             \(try GoalsPage.note(of: type, call))
             \(EntryPage.link(call, type))\(ReportPage.link(call, type))
             <h2>\(texts("type.latest"))</h2>

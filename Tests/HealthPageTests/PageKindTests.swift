@@ -21,7 +21,7 @@ import Testing
     private func get(_ target: String) throws -> String {
         let answer = try #require(try served.client().get(target, cookie))
         #expect(answer.status == 200, "\(target): \(answer.text)")
-        for text in ["style=", "onclick", "<script>"] { #expect(!answer.text.contains(text), "\(target): \(text)") }
+        for text in ["style=", "onclick", "<script>", "HTML("] { #expect(!answer.text.contains(text), "\(target): \(text)") }
         return answer.text
     }
 
