@@ -4,7 +4,7 @@ import SampleStore
 
 /// The value of a FHIR Observation with its reference range, as a person reads it.
 ///
-///     LabResult(record)?.value  // 5.4
+///     LabResult(record, zone: zone)?.value  // 5.4
 public struct LabResult: Sendable {
     /// A reference range as the laboratory wrote it.
     public struct ReferenceRange: Hashable, Sendable {
@@ -30,7 +30,7 @@ public struct LabResult: Sendable {
     public let interpretation: String?
     /// Comments.
     public let notes: [String]
-    /// The time of the measurement, which is the sample's start.
+    /// The time of the measurement according to the resource, or else the start of the sample. The start of a day or month without a time.
     public let time: Instant
 
     /// Whether the value is outside the reference range. `nil` if one of them is missing.
@@ -42,7 +42,9 @@ public struct LabResult: Sendable {
     private static let longest = 1 << 20
 
     /// Returns `nil` if the sample is not a record of an Observation.
-    public init?(_ sample: Sample) {
+    ///
+    /// - Parameter zone: The zone of dates without one.
+    public init?(_ sample: Sample, zone: TimeZoneRules) {
         guard sample.origin.kind == .clinicalRecord, let body = sample.body, let content = body.content,
             content.length <= Self.longest, let record = try? body.decoded(as: ClinicalRecord.self),
             record.resourceType == "Observation", let octets = try? content.octets(),
@@ -57,19 +59,28 @@ public struct LabResult: Sendable {
         range = first.map { ReferenceRange(low: $0.low?.value, high: $0.high?.value, text: $0.text) }
         interpretation = told.interpretation?.words
         notes = (told.note ?? []).compactMap(\.text)
-        time = sample.start
+        let dates = ["effective", "issued"].lazy.compactMap { record.dates[$0] }
+        time = dates.compactMap { Self.instant($0, zone) }.first ?? sample.start
+    }
+
+    /// The time of a date as written: a year, a month, a day, or a moment.
+    private static func instant(_ text: String, _ zone: TimeZoneRules) -> Instant? {
+        let rest = text.utf8.count == 4 ? "-01-01" : text.utf8.count == 7 ? "-01" : ""
+        return Instant(iso8601: text + rest, zone: zone)
     }
 
     /// The earlier and later results of the same measurement in the same unit, by time.
-    public func others(like sample: Sample, in store: SampleStore) throws(StoreError) -> [LabResult] {
+    public func others(like sample: Sample, in store: SampleStore, zone: TimeZoneRules) throws(StoreError) -> [LabResult] {
         let cursor = try store.samples(
             matching: SampleQuery(types: [sample.origin.type], subject: sample.origin.subject, descending: true, limit: 2000))
         defer { cursor.close() }
         var found: [LabResult] = []
         while found.count < 200, let next = try cursor.next()?.sample {
-            if let other = LabResult(next), other.key == key, other.unit == unit, other.value != nil { found.append(other) }
+            if let other = LabResult(next, zone: zone), other.key == key, other.unit == unit, other.value != nil {
+                found.append(other)
+            }
         }
-        return found.reversed()
+        return found.sorted { $0.time < $1.time }
     }
 }
 

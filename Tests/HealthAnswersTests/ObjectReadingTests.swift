@@ -132,13 +132,28 @@ import Testing
         let first = try lab("5.1", 8)
         let second = try lab("6.2", 32, ",\"interpretation\":[{\"text\":\"High\"}],\"note\":[{\"text\":\"Fasting\"}]")
         _ = try lab("140", 40, code: "2951-2")
-        let result = try #require(LabResult(second))
+        let result = try #require(LabResult(second, zone: utc))
         #expect(result.value == 6.2 && result.unit == "%" && result.isOutside == true && result.interpretation == "High")
         #expect(result.range?.low == 4 && result.range?.high == 5.6 && result.notes == ["Fasting"])
-        #expect(LabResult(first)?.isOutside == false)
-        #expect(try result.others(like: second, in: answered.store).map(\.value) == [5.1, 6.2])
+        #expect(LabResult(first, zone: utc)?.isOutside == false)
+        #expect(try result.others(like: second, in: answered.store, zone: utc).map(\.value) == [5.1, 6.2])
         // DSTU2 has one interpretation.
-        #expect(LabResult(try lab("3", 50, ",\"interpretation\":{\"coding\":[{\"code\":\"L\"}]}"))?.interpretation == "L")
+        let low = try lab("3", 50, ",\"interpretation\":{\"coding\":[{\"code\":\"L\"}]}")
+        #expect(LabResult(low, zone: utc)?.interpretation == "L")
+    }
+
+    /// A record is stored with the time of its arrival.
+    @Test func aLaboratoryValueHasTheTimeOfItsMeasurement() throws {
+        let times = [("2026", "2026-01-01"), ("2026-07", "2026-07-01"), ("2026-07-10", "2026-07-10")]
+        for (written, day) in times {
+            let record = ClinicalRecord(
+                displayName: "HbA1c", resourceType: "Observation", identifier: written, version: "R4",
+                dates: ["effective": written])
+            let body = try SampleBody(
+                encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Observation\"}".utf8)))
+            let result = try #require(LabResult(try keep("labResultRecord", 8, to: 8, body), zone: utc))
+            #expect(result.time.description == day + "T00:00:00.000000Z")
+        }
     }
 
     // MARK: Nights and pressures

@@ -32,7 +32,7 @@ enum RecordKind {
     private static func name(of system: String?) -> String { system.map { CodeSystems.name(of: $0) ?? $0 } ?? "" }
 
     private static func lab(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        guard let result = LabResult(sample) else { return "" }
+        guard let result = LabResult(sample, zone: call.zone) else { return "" }
         let texts = call.texts
         let value = result.value.map { (result.comparator ?? "") + CardFacts.joined(PageValues.text($0), result.unit) }
         let range = result.range.flatMap(text)
@@ -56,7 +56,7 @@ enum RecordKind {
     }
 
     private static func trend(_ result: LabResult, _ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        let (texts, all) = (call.texts, try result.others(like: sample, in: reader.store))
+        let (texts, all) = (call.texts, try result.others(like: sample, in: reader.store, zone: call.zone))
         guard all.count > 1, let first = all.first, let last = all.last else { return "" }
         let points = all.compactMap { each in each.value.map { (x: Double(each.time.microseconds), y: $0) } }
         var plot = LinePlot(
