@@ -58,9 +58,9 @@ struct CommandContext {
 
     /// Several types, separated by commas. The error names all unknown ones.
     func types(_ names: String) throws -> [SampleType] {
-        // A display name may contain a comma.
-        if SampleType.named(names).count == 1 { return [try type(names)] }
         let words = names.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        // A display name may contain a comma.
+        if !words.contains(""), SampleType.named(names).count == 1 { return [try type(names)] }
         let unknown = words.filter { SampleType($0) == nil && SampleType.named($0).isEmpty }
         if unknown.count > 1 {
             let meant = unknown.map { word in

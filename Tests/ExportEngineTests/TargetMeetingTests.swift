@@ -58,7 +58,7 @@ import Testing
         target.address = "elsewhere"
         target.meddle { $0.removeAll() }
         let run = try test.run(target)
-        try expectStopped(run, "another address")
+        try expectStopped(run, "its address differs")
         try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
         try test.finish(run)
         #expect(try target.samples == test.contents())

@@ -193,10 +193,10 @@ import Testing
             (#"{"type":"bodyMass","start":"2026-11-20T07:00:00+01:00","value":"# + nested, "line 1"),
             (line.replacing("bodyMass", with: "bodyMas"), "type"), (line.replacing("+01:00", with: ""), "start"),
             (line.replacing("kg", with: "furlong"), "line 1"), (line.replacing("71.40", with: "\"71\""), "value"),
-            (with(#""uuid":"11111111-2222-8333-8444-555555555555""#), "uuid: it follows"),
-            (with(#""source":{"id":"strap"}"#), "source: it follows"),
-            (with(#""identity":{"ordinal":1}"#), "identity: it follows"),
-            (with(#""group":"0000000000000001""#), "group: it follows"),
+            (with(#""uuid":"11111111-2222-8333-8444-555555555555""#), "uuid: the hub sets it"),
+            (with(#""source":{"id":"strap"}"#), "source: the hub sets it"),
+            (with(#""identity":{"ordinal":1}"#), "identity: the hub sets it"),
+            (with(#""group":"0000000000000001""#), "group: the hub sets it"),
         ]
         for (wrong, place) in cases {
             let answer = try served.post("/v1/samples", wrong, type: "application/x-ndjson", token: served.otherToken)

@@ -82,7 +82,7 @@ import Testing
             try keep("electrocardiogram", value: "1", 0, to: 11, body: SampleBody(encoding: told, content: content)))
         // A strip has ten seconds, 250 mm. A millivolt has ten millimetres.
         #expect(text.components("class=\"ecg\"") == 2 && text.contains("width=\"250mm\" height=\"30mm\""))
-        #expect(text.contains("L12.5 10L") && text.contains("25 mm/s, 10 mm/mV") && text.contains("Lead I"))
+        #expect(text.contains("L12.50 10L") && text.contains("25 mm/s, 10 mm/mV") && text.contains("Lead I"))
     }
 
     @Test func anAudiogramHasBothEars() throws {

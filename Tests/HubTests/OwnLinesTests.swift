@@ -217,7 +217,7 @@ import Testing
     // MARK: By hand
 
     @Test(arguments: [
-        ("[]", "JSON object"), ("{\"type\":", "ends early"), ("{\"type\":\"heartRate\"} x", "behind"),
+        ("[]", "JSON object"), ("{\"type\":", "ends early"), ("{\"type\":\"heartRate\"} x", "after the line's object"),
         ("{\"type\":\"heartRate\",\"type\":\"bodyMass\"}", "one name"), ("{\"type\":\"nothing\"}", "type:"),
         ("{\"type\":\"heartRate\"}", "start: it is missing"),
         ("{\"type\":\"heartRate\",\"start\":\"2026-11-20T08:00:00\"}", "start:"),

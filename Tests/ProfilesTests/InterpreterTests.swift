@@ -64,7 +64,7 @@ struct Account {
         #expect(account.samples.count == 1)
         #expect(account.refused[2]?.contains("1971") == true)
         #expect(account.refused[3]?.contains("future") == true)
-        #expect(account.refused[4]?.contains("Time is not a date and time") == true)
+        #expect(account.refused[4]?.contains("Time is not an ISO 8601 date and time") == true)
     }
 
     @Test func localTimesInGapAndOverlap() throws {

@@ -97,7 +97,7 @@ import Wire
             """
         let found = ProfileTests.problems { try Self.profile(layout, more: more) }
         for (path, part) in [
-            ("channels[0].layout[0].bits", "'b' lies outside"), ("channels[0].layout[0].show", "no bit 'c'"),
+            ("channels[0].layout[0].bits", "'b' is outside"), ("channels[0].layout[0].show", "no bit 'c'"),
             ("channels[0].layout[1].type", "a type is"), ("channels[0].layout[2].when", "'z'"),
             ("channels[0].layout[3].scale", "a scale is"), ("channels[0].layout[4]", "a field needs one of"),
             ("channels[0].layout[5].wibble", "unknown key"), ("channels[0].layout[6].of", "no field 'q'"),

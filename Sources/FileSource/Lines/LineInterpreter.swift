@@ -32,7 +32,7 @@ public final class LineInterpreter: FrameInterpreter {
     /// Returns the reading of a line that a client sends.
     func sent(_ line: LineObject, at place: Place) throws(LineFault) -> Reading {
         if let name = Self.notSendersToSay.first(where: { line.has($0) }) {
-            throw LineFault("\(name): it is determined by the client, so the line must not contain it")
+            throw LineFault("\(name): the hub sets it for a client: remove it from the line")
         }
         return try reading(line, at: place)
     }

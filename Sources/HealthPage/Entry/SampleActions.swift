@@ -49,7 +49,7 @@ struct SampleActions {
     private static func corrections(of sample: Sample, in store: SampleStore) throws -> [Sample] {
         guard sample.origin.kind == .quantity else { return [] }
         let condition = SamplePredicate.comparison(
-            .metadata(HandEntry.correctsKey), .equal, .text(sample.identity.description))
+            .metadata(HandEntry.correctsKey), .equal, .any(sample.identity.description, nil, nil))
         let cursor = try store.samples(
             matching: SampleQuery(types: [sample.origin.type], source: HandEntry.source.id, where: condition, limit: 8))
         defer { cursor.close() }

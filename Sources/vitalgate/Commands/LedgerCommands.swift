@@ -263,7 +263,7 @@ enum RestoreCommand: Command {
             ? ", but \(Readable.count(objects, "object")) deleted with them \(objects == 1 ? "is" : "are") not (use --with-objects)"
             : ""
         context.note(
-            "\(Readable.count(count, "sample")) restored\(left) (this is ledger entry \(ingest), 'ledger undo \(ingest)' reverts it)"
+            "\(Readable.count(count, "sample")) restored\(left) (this is ledger entry \(ingest), 'vitalgate ledger undo \(ingest)' reverts it)"
         )
         return .success
     }

@@ -22,7 +22,7 @@ import Testing
         #expect(
             ImportedExport(archive.bytes).error?.reason
                 == "no Apple Health export in the ZIP archive: it has 2 members, 1 of them XML (the first: it is not an Apple "
-                + "Health export: its root element is ClinicalDocument, not HealthData")
+                + "Health export: its root element is ClinicalDocument, not HealthData)")
         #expect(ImportedExport(ZipWriter([]).bytes).error?.kind == .malformed)
     }
 

@@ -34,7 +34,7 @@ import Testing
         #expect(try folder.vitalgate("deleted", "list", "--type", "nosuch").status == 64)
 
         // It is restored, which can be undone.
-        #expect(try folder.vitalgate("store", "restore", uuid).errors.contains("'ledger undo 7' reverts it"))
+        #expect(try folder.vitalgate("store", "restore", uuid).errors.contains("'vitalgate ledger undo 7' reverts it"))
         #expect(try count() == 1)
         #expect(try folder.vitalgate("ledger", "undo", "7").status == 0)
         #expect(try count() == 2)

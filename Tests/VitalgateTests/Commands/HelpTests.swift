@@ -4,11 +4,13 @@ import Testing
 @Suite struct HelpTests {
     static let commands: [String] = [
         "", "import", "add", "decode", "query", "show", "stats", "changes", "observe", "ledger", "ledger list", "ledger show",
-        "ledger undo", "delete", "restore", "quarantine", "quarantine list", "quarantine show", "quarantine accept",
+        "ledger undo", "delete", "deleted", "deleted list", "restore", "quarantine", "quarantine list", "quarantine show",
+        "quarantine accept",
         "quarantine reject", "repair", "repair plan", "repair apply", "repair undo", "repair suggest", "repair list",
         "repair show", "profile", "profile list", "profile show", "profile check", "profile test", "profile suggest", "unit",
         "unit convert", "types", "setup", "store", "store check", "store backup", "store stats", "store merge", "store adopt",
-        "store prune", "run", "status", "scan", "devices", "devices list", "devices adopt", "devices pair", "devices forget",
+        "store prune", "store restore", "alerts", "alerts list", "alerts add", "alerts remove", "run", "status", "scan",
+        "devices", "devices list", "devices adopt", "devices pair", "devices forget",
         "devices merge", "devices part", "devices assign", "devices request", "people", "people list", "people add",
         "people rename", "people remove", "people erase", "api", "api serve", "api openapi", "api certificate", "page",
         "page open", "page sessions", "sources", "sources list", "sources priority", "characteristics",

@@ -26,7 +26,8 @@ import Testing
         #expect(try folder.vitalgate("delete", short).status == 65)
         let restored = try folder.vitalgate("store", "restore", short.uppercased())
         #expect(
-            restored.errors.contains("1 sample restored") && restored.errors.contains("'ledger undo 4'"), "\(restored.errors)")
+            restored.errors.contains("1 sample restored") && restored.errors.contains("'vitalgate ledger undo 4'"),
+            "\(restored.errors)")
         #expect(try folder.vitalgate("show", short).status == 0)
         #expect(try folder.vitalgate("ledger", "undo", "4").status == 0)
         #expect(try folder.vitalgate("show", short).errors.contains("\(uuids[0]) is deleted"))

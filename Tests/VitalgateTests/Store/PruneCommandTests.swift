@@ -19,7 +19,7 @@ import Testing
         #expect(
             try folder.vitalgate("store", "prune", "--yes").errors
                 == "nothing to remove: no sample is older than its retention period\n")
-        #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("for good"))
+        #expect(try folder.vitalgate("ledger", "undo", "2").errors.contains("permanently"))
         #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
         // Repeated readings are refused, and everything is counted.
         let again = try folder.vitalgate(
