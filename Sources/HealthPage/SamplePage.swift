@@ -9,8 +9,10 @@ enum SamplePage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.reader().store
-        guard let uuid = SampleIdentity(call.variables[0]), let explanation = try store.explain(uuid) else {
-            throw Problem(404, "Sample not found.")
+        guard let uuid = SampleIdentity(call.variables[0]) else { throw Problem(404, "Sample not found.") }
+        guard let explanation = try store.explain(uuid) else {
+            guard let derived = try store.derivedCorrelation(uuid) else { throw Problem(404, "Sample not found.") }
+            return try pressure(derived.sample, store, call)
         }
         let texts = call.texts
         let sample = explanation.stored.sample
@@ -41,6 +43,32 @@ enum SamplePage {
             \(try list("sample.first", explanation.first.map { [$0] } ?? []))
             \(try list("sample.witnesses", explanation.witnesses))
             \(try list("sample.linked", explanation.linked))
+            """
+        return .page(PageLayout(call: call, title: name).whole(body))
+    }
+
+    /// The page of a blood pressure that a device reported as two samples of one measurement.
+    private static func pressure(_ pressure: Sample, _ store: SampleStore, _ call: PageCall) throws -> HTTPResponse {
+        let texts = call.texts
+        let (name, said) = (call.values.name(of: pressure.origin.type), try call.values.shown(pressure, in: store))
+        let cursor = try store.samples(
+            matching: SampleQuery(
+                types: [.bloodPressureSystolic, .bloodPressureDiastolic], from: pressure.start,
+                to: Instant(microseconds: pressure.start.microseconds + 1)))
+        defer { cursor.close() }
+        var members: [HTML] = []
+        while let member = try cursor.next()?.sample {
+            guard member.group == pressure.group else { continue }
+            let shown = try call.values.shown(member, in: store)
+            members.append(
+                "<li><a href=\"/page/sample/\(member.identity.description)\">\(call.values.name(of: member.origin.type)): \(shown.value) \(shown.unit)</a></li>"
+            )
+        }
+        let body: HTML = """
+            <h1>\(name): \(said.value) \(said.unit)</h1>
+            <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(pressure.start))</dd>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: pressure)), \(pressure.origin.source.name)</dd></dl>
+            <ul>\(members)</ul>
             """
         return .page(PageLayout(call: call, title: name).whole(body))
     }

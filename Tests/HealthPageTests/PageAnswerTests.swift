@@ -115,5 +115,14 @@ import Testing
         #expect(try card("bloodPressure") == "124/79")
         #expect(try card("bloodPressureSystolic") == nil)
         #expect(try card("bloodPressureDiastolic") == nil)
+        // The list of blood pressures leads to both samples.
+        let cookie = try PageTests.cookie(served)
+        func get(_ target: some StringProtocol) throws -> String {
+            try #require(try served.client().get(String(target), cookie)).text
+        }
+        let link = try #require(try get("/page/type/bloodPressure").firstMatch(of: #/href="(/page/sample/[^"]+)"/#)).output.1
+        let page = try get(link)
+        #expect(page.contains("124/79"))
+        #expect(page.contains("Systolic Blood Pressure: 124") && page.contains("Diastolic Blood Pressure: 79"))
     }
 }

@@ -62,8 +62,11 @@ struct ReportSection {
             (isSum ? ["figure.sum", "report.perDay"] : ["figure.average", "figure.lowest", "figure.highest"])
             + ["report.readings", "report.days"]
         return ClientsPage.table(
-            "summary-\(type.id)", texts("report.summary"), [texts("clients.type")] + heads.map { texts($0) }, rows)
+            "summary-\(type.id)", caption("report.summary"), [texts("clients.type")] + heads.map { texts($0) }, rows)
     }
+
+    /// The caption of a table, which is different for each type.
+    private func caption(_ key: String) -> String { "\(call.values.name(of: type)): \(call.texts(key))" }
 
     private func plot(_ conversion: UnitConversion) throws -> HTML {
         guard let frame = ChartFrame(from: request.from.microseconds / 1000, to: request.to.microseconds / 1000, width: 640)
@@ -103,7 +106,7 @@ struct ReportSection {
         let heads =
             ["clients.day"] + (parts.count > 1 ? ["clients.type"] : [])
             + (isSum ? ["figure.sum"] : ["figure.average", "figure.lowest", "figure.highest"])
-        return ClientsPage.table("days-\(type.id)", texts("report.daily"), heads.map { texts($0) }, rows)
+        return ClientsPage.table("days-\(type.id)", caption("report.daily"), heads.map { texts($0) }, rows)
     }
 
     /// Each reading on a row. The pressures of one measurement are a row together.
@@ -123,7 +126,7 @@ struct ReportSection {
                 """)
         }
         let heads = ["figure.when", "figure.value", "figure.source"].map { call.texts($0) }
-        return ClientsPage.table("readings-\(type.id)", call.texts("report.each"), heads, rows)
+        return ClientsPage.table("readings-\(type.id)", caption("report.each"), heads, rows)
     }
 }
 
