@@ -11,7 +11,7 @@ enum AlertsCommand: Command {
     static let specification = CommandSpecification(
         name: "alerts", summary: "List, add, or remove alerts on readings.",
         discussion: """
-            An alert is raised when a new reading is above or below a limit, or when there is no reading for some hours. The service of \
+            An alert is raised when a new reading is above or below a limit, or when readings are missing for some hours. The service of \
             the page checks alerts after each commit. A crossing gives one alert. It ends with the next reading within the limit. \
             Readings that are older than a day raise no alert.
             """,
