@@ -186,13 +186,15 @@ import Testing
         #expect(try upload(theirs) == 200)
         #expect(eventually { (try? get("/page/upload", theirs).text.contains("2 saved, 1 duplicates")) ?? false })
         let words = try #require(ran.words.withLock { $0.first })
-        #expect(words.count == 6 && words[0] == "import" && words[1].hasSuffix("/a.csv"))
-        #expect(Array(words[2...]) == ["--person", PageTests.other, "--format", "ndjson"])
+        #expect(words.count == 7 && words[0] == "import" && words[1].hasSuffix("/a.csv"))
+        // A member's file brings no readings of other people.
+        #expect(Array(words[2...]) == ["--person", PageTests.other, "--format", "ndjson", "--only-person"])
         #expect(try !get("/page/upload").text.contains("2 saved"))
         #expect(try get("/page/upload").text.contains(">Anna</option>"))
         #expect(try upload(cookie, person: PageTests.other) == 200)
         #expect(try upload(cookie, person: "unassigned") == 400)
         #expect(eventually { ran.words.withLock { $0.count } == 2 })
+        #expect(ran.words.withLock { $0.last?.last } == "ndjson")
         #expect(eventually { (try? FileManager.default.contentsOfDirectory(atPath: inbox.path).isEmpty) ?? false })
     }
 }

@@ -66,6 +66,8 @@ enum UploadPage {
         guard let hub = call.site.settings.hub, call.site.uploads.isFree else {
             throw Problem(503, "Too many files are waiting. Try again when they are imported.")
         }
+        // A member's file cannot bring readings of other people.
+        let only = call.isKeeper ? [] : ["--only-person"]
         return try FilesPage.receive(call) { draft, inbox, name in
             // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
             let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
@@ -78,7 +80,7 @@ enum UploadPage {
                     unlink(file)
                     rmdir(hidden)
                 }
-                return hub.run(["import", file, "--person", subject, "--format", "ndjson"])
+                return hub.run(["import", file, "--person", subject, "--format", "ndjson"] + only)
             }
         }
     }

@@ -24,6 +24,7 @@ public struct ImportService {
     private let isCancelled: () -> Bool
     private let comparesPaths: Bool
     private let trustsOpenEnds: Bool
+    private let onlyPerson: Bool
 
     /// The maximum number of samples in one commit. Two batches are in memory: small enough for a small machine, and large enough
     /// that commits do not wear out an SD card.
@@ -35,14 +36,15 @@ public struct ImportService {
 
     /// - Parameters: - comparesPaths: whether the same measurement from another path is a duplicate. If not, only the identical
     ///   reading is. - trustsOpenEnds: whether a table without a final line break is complete. If not, the readings of its last
-    ///   row are held.
+    ///   row are held. - onlyPerson: whether readings for which the file names another person are refused.
     public init(
         store: SampleStore, now: @escaping @Sendable () -> Instant, zone: TimeZoneRules,
         isCancelled: @escaping () -> Bool = { false },
-        comparesPaths: Bool = true, trustsOpenEnds: Bool = false
+        comparesPaths: Bool = true, trustsOpenEnds: Bool = false, onlyPerson: Bool = false
     ) {
         self.comparesPaths = comparesPaths
         self.trustsOpenEnds = trustsOpenEnds
+        self.onlyPerson = onlyPerson
         self.store = store
         self.now = now
         self.zone = zone
@@ -191,6 +193,7 @@ public struct ImportService {
                 batch.zone = zone.identifier
                 isZoneNoted = true
             }
+            if onlyPerson { Self.refuseOthers(than: reading.subject, in: &batch.output) }
             state.readings += batch.output.samples.count
             bodies = 0
             try writer.write(&batch)
@@ -251,6 +254,14 @@ public struct ImportService {
             throw error
         }
         try finish()
+    }
+
+    /// Refuses the readings for which the file names another person.
+    private static func refuseOthers(than subject: String, in output: inout Normaliser.Output) {
+        let others = output.samples.filter { $0.sample.origin.subject != subject }
+        guard !others.isEmpty else { return }
+        output.samples.removeAll { $0.sample.origin.subject != subject }
+        output.refusals += others.map { Refusal("the file names another person", at: $0.place) }
     }
 
     /// Returns the file's name without its folders, which are private in a store that may be passed on, and without control

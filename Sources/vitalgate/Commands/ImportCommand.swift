@@ -36,6 +36,7 @@ enum ImportCommand: Command {
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
                 help: "Person whose readings they are: me (default), a name, unassigned or a UUID."),
+            Option(names: ["--only-person"], help: "Refuse readings for which the file names another person."),
             SharedOptions.timeZone,
             Option(
                 names: ["--date-order"], value: "ORDER",
@@ -201,7 +202,8 @@ private struct ImportRun {
         let service = ImportService(
             store: store, now: context.machine.now, zone: zone, isCancelled: { Interruption.isAsked },
             comparesPaths: !context.invocation.flag("--exact"),
-            trustsOpenEnds: context.invocation.flag("--whole") || file.isStandardInput)
+            trustsOpenEnds: context.invocation.flag("--whole") || file.isStandardInput,
+            onlyPerson: context.invocation.flag("--only-person"))
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         let began = Monotonic.nanoseconds()
         let outcome = try service.run(reading, received: received) { state in

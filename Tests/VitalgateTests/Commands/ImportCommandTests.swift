@@ -200,6 +200,26 @@ import Testing
         #expect(try folder.vitalgate("query", "all", "--person", "me", "--format", "ndjson").lines.count == 1)
     }
 
+    /// A file that names other people brings only the person's own readings, if asked to.
+    @Test func onlyThePersonsReadings() throws {
+        let folder = try TestFolder()
+        let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
+        try folder.write(
+            "people.csv",
+            "time,type,value,unit,subject\n"
+                + ["", "me", anna, ben, "unassigned"].enumerated().map { index, subject in
+                    "2026-03-01T0\(index):00:00Z,heartRate,6\(index),/min,\(subject)\n"
+                }.joined())
+        let words = ["import", folder.path("people.csv"), "--person", anna, "--format", "ndjson"]
+        let run = try folder.vitalgate(words + ["--only-person"])
+        let account = try JSON(run.last)
+        #expect(run.status == 65 && account["stored"].integer == 3 && account["refused"].integer == 2)
+        #expect(try folder.vitalgate("query", "heartRate", "--person", anna, "--format", "ndjson").lines.count == 3)
+        #expect(try folder.vitalgate("query", "all", "--person", ben, "--format", "ndjson").lines.isEmpty)
+        #expect(try folder.vitalgate("ledger", "show", "1").output.contains("line 5: the file names another person"))
+        #expect(try JSON(folder.vitalgate(words).last)["stored"].integer == 2)
+    }
+
     /// Two hubs, one person: the same readings have the same UUIDs, and one store may take in the other's file.
     @Test func twoStoresAgreeOnTheUUIDs() throws {
         let files = VectorFilesTests.files.map { "\(Repository.files)/\($0)" }
