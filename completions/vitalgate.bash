@@ -28,7 +28,7 @@ _vitalgate_commands() {
 _vitalgate_options() {
     case "$1" in
         '') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/import') candidates=('--from' '--profile' '--person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/import') candidates=('--from' '--profile' '--person' '--only-person' '--time-zone' '--date-order' '--unit' '--decimal' '--exact' '--keep-invalid-documents' '--whole' '--no-links' '--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/query') candidates=('--from' '--to' '--person' '--source' '--device' '--kind' '--unit' '--where' '--sort' '--limit' '--explain' '--chart' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/stats') candidates=('--every' '--anchor' '--from' '--to' '--time-zone' '--own-zone' '--person' '--source' '--device' '--where' '--by-source' '--every-source' '--show' '--percentiles' '--in-range' '--empty' '--unit' '--limit' '--plot' '--follow' '--explain' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/today') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -154,6 +154,7 @@ _vitalgate_option() {
         '/import --from') kind=program; candidates=('targets' 'list' '--names') ;;
         '/import --profile') kind=program; candidates=('profile' 'list' '--ids') ;;
         '/import --person') kind=none ;;
+        '/import --only-person') kind= ;;
         '/import --time-zone') kind=none ;;
         '/import --date-order') kind=words; candidates=('DMY' 'MDY' 'YMD') ;;
         '/import --unit') kind=none ;;
