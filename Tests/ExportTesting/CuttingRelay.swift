@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// A relay between a client and a server, on Unix sockets or local TCP. It cuts a connection after a number of bytes in one direction:
 /// before the server receives anything, in the middle, or when the server has finished and its answer is in transit. It can also pass on
@@ -18,6 +19,7 @@ public final class CuttingRelay: @unchecked Sendable {
     }
 
     private let listener: Int32
+    private let isClosed = Mutex(false)
     private let server: Address
     private let address: Address
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -39,16 +41,22 @@ public final class CuttingRelay: @unchecked Sendable {
         Self.thread { [self] in
             while true {
                 let client = accept(listener, nil, nil)
-                guard client >= 0 else { return }
+                guard client >= 0 else { break }
                 Self.thread { [self] in relay(client) }
             }
+            // Closed only here: another socket could get the number while this thread still accepts with it.
+            Glibc.close(listener)
         }
     }
 
     /// Ends it: no connection is taken any more.
     public func close() {
+        let isFirst = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        guard isFirst else { return }
         shutdown(listener, Int32(SHUT_RDWR))
-        Glibc.close(listener)
         if case .unix(let path) = address { unlink(path) }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import Synchronization
 
 /// An HTTP server with answers chosen by the test, for servers that no Debian package provides, such as a webhook's receiver.
 public final class HTTPStub: @unchecked Sendable {
@@ -22,6 +23,7 @@ public final class HTTPStub: @unchecked Sendable {
     }
 
     private let listener: Int32
+    private let isClosed = Mutex(false)
     private let answer: @Sendable (Request) -> Answer
     /// Where it listens.
     public var port: UInt16 { FreePort.of(listener) }
@@ -39,16 +41,21 @@ public final class HTTPStub: @unchecked Sendable {
         CuttingRelay.thread { [self] in
             while true {
                 let client = accept(listener, nil, nil)
-                guard client >= 0 else { return }
+                guard client >= 0 else { break }
                 CuttingRelay.thread { [self] in serve(client) }
             }
+            // Closed only here: another socket could get the number while this thread still accepts with it.
+            Glibc.close(listener)
         }
     }
 
     /// Stops answering.
     public func close() {
-        shutdown(listener, Int32(SHUT_RDWR))
-        Glibc.close(listener)
+        let isFirst = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return !isClosed
+        }
+        if isFirst { shutdown(listener, Int32(SHUT_RDWR)) }
     }
 
     private func serve(_ client: Int32) {
