@@ -164,8 +164,9 @@ public final class SampleStore {
         guard errno == ENOENT, creating else {
             throw StoreError(errno == EACCES ? .permission : .missing, "\(path): \(String(cString: strerror(errno)))")
         }
-        // A log that outlived its database would be replayed into the new one.
-        for suffix in ["-wal", "-shm", "-journal"] where access(path + suffix, F_OK) == 0 {
+        // A log that outlived its database would be replayed into the new one. If the database exists by now, another process is creating
+        // it, and the log is its own.
+        for suffix in ["-wal", "-shm", "-journal"] where access(path + suffix, F_OK) == 0 && stat(path, &status) != 0 {
             throw StoreError(
                 .foreign, "\(path)\(suffix) is left over from another store: move it away before creating a new store here")
         }
@@ -191,9 +192,10 @@ public final class SampleStore {
         try connection.execute("PRAGMA synchronous = FULL")
         try connection.execute("PRAGMA cache_size = -4000")
         try connection.execute("PRAGMA mmap_size = 0")
+        // In this order, because another process may be creating the store: it commits all three at once.
+        let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         let application = try connection.integer("PRAGMA application_id") ?? 0
         let version = try connection.integer("PRAGMA user_version") ?? 0
-        let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard application == Schema.applicationID || (application == 0 && tables == 0) else {
             throw StoreError(.foreign, "the file is a database of another program")
         }
@@ -218,7 +220,20 @@ public final class SampleStore {
             try connection.execute("PRAGMA query_only = ON")
         } else {
             // The header of a backup has another journal mode.
-            try connection.execute("PRAGMA journal_mode = WAL")
+            try useLog(connection)
+        }
+    }
+
+    /// Switches the file to WAL mode. SQLite does not wait when another process is switching it at the same time.
+    private static func useLog(_ connection: Connection) throws(StoreError) {
+        let start = ContinuousClock.now
+        while true {
+            do throws(StoreError) {
+                return try connection.execute("PRAGMA journal_mode = WAL")
+            } catch {
+                guard error.kind == .busy, ContinuousClock.now - start < Connection.patience else { throw error }
+                usleep(10_000)
+            }
         }
     }
 
@@ -244,7 +259,7 @@ public final class SampleStore {
     static func upgrade(
         _ connection: Connection, creation: Creation?, steps: [Schema.Step] = Schema.steps
     ) throws(StoreError) {
-        try connection.execute("PRAGMA journal_mode = WAL")
+        try useLog(connection)
         while true {
             try connection.execute("BEGIN IMMEDIATE")
             do throws(StoreError) {
