@@ -76,12 +76,12 @@ class Bench:
 
     # What is measured on.
 
-    def data(self, kind, count):
+    def data(self, kind, count, day=""):
         """A generated file, kept until the generator changes."""
         generator = HERE / "generate.py"
         version = hashlib.sha256(generator.read_bytes() + (HERE / "whole.py").read_bytes()).hexdigest()[:8]
         suffix = {"apple": "xml", "zip": "zip", "whole": "zip", "resources": "ndjson"}.get(kind, "csv")
-        path = self.folder / f"{kind}-{count}-{version}.{suffix}"
+        path = self.folder / f"{kind}-{count}-{day}{version}.{suffix}"
         if not path.exists():
             for old in self.folder.glob(f"{kind}-{count}-*"):
                 old.unlink()
@@ -107,14 +107,22 @@ class Bench:
 
     def span_store(self):
         """Twenty series over five years, one of them at 1 Hz; kept until the program changes."""
+        return self.store_of("span")
+
+    def recent_store(self):
+        """The same, moved so that its last day is today."""
+        return self.store_of("recent", datetime.date.today().isoformat() + "-")
+
+    def store_of(self, kind, day=""):
         version = hashlib.sha256(self.vitalgate.read_bytes()).hexdigest()[:8]
-        store = self.folder / f"span-{self.samples}-{version}.vitalgate"
+        store = self.folder / f"{kind}-{self.samples}-{day}{version}.vitalgate"
         if not store.exists():
-            for old in self.folder.glob("span-*.vitalgate*"):
+            for old in self.folder.glob(f"{kind}-*.vitalgate*"):
                 old.unlink()
+            file = self.data(kind, self.samples, day)
             self.say(f"importing {thousands(self.samples)} samples of twenty series")
             draft = self.fresh_store()
-            command = [self.vitalgate, "import", self.data("span", self.samples), "--store", draft, "--exact", "--format", "ndjson"]
+            command = [self.vitalgate, "import", file, "--store", draft, "--exact", "--format", "ndjson"]
             account = json.loads(measure.run([*command, "--time-zone", "UTC"], on_all_cores=True).output.splitlines()[-1])
             if account["stored"] != self.samples:
                 raise SystemExit(f"bench: the account is {account}")

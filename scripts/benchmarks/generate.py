@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Writes the input of the benchmarks and of the kill test: the same bytes each time.
 
-Usage: scripts/benchmarks/generate.py mixed|year|span|first-path|second-path|other-path|apple|zip|whole|resources COUNT FILE
+Usage: scripts/benchmarks/generate.py mixed|year|span|recent|first-path|second-path|other-path|apple|zip|whole|resources COUNT FILE
 
   mixed  COUNT rows of time,type,value,unit: heart rate once a second; oxygen saturation, temperature and steps between
   year   COUNT rows of heart rate, spread over the year 2025
   span   COUNT rows of twenty series: half of them heart rates once a second, some hours on each day of 2025; the others over five years, among them
          steps of three sources
+  recent span, moved so that its last day is today
   first-path, second-path, other-path
          mixed as a sensor tells it; the same over its maker's file; and another half day's over the file
   apple  an Apple Health export.xml of COUNT records, about 400 bytes each, one in ten with a metadata entry
@@ -34,13 +35,13 @@ CLOCK = [f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}" for seco
 class Calendar:
     """Seconds since EPOCH as text. The date is kept, since neighbours share it."""
 
-    def __init__(self):
-        self.day, self.date = -1, ""
+    def __init__(self, epoch=EPOCH):
+        self.epoch, self.day, self.date = epoch, -1, ""
 
     def text(self, second, separator):
         day = second // 86400
         if day != self.day:
-            self.day, self.date = day, (EPOCH + datetime.timedelta(days=day)).date().isoformat()
+            self.day, self.date = day, (self.epoch + datetime.timedelta(days=day)).date().isoformat()
         return f"{self.date}{separator}{CLOCK[second % 86400]}"
 
 
@@ -100,8 +101,8 @@ SPAN = [
 ]
 
 
-def span(count):
-    generator, calendar = random.Random(SEED), Calendar()
+def span(count, epoch=EPOCH):
+    generator, calendar = random.Random(SEED), Calendar(epoch)
     seconds = count // 2
     for index, rate in zip(range(seconds), pulses(generator)):
         day, second = index * 365 // seconds, index - -(-(index * 365 // seconds) * seconds // 365)
@@ -228,7 +229,7 @@ def write_zip(path, count):
 
 
 def main(arguments):
-    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", "span", *PATHS, "apple", "zip", "whole", "resources"):
+    if len(arguments) != 3 or arguments[0] not in ("mixed", "year", "span", "recent", *PATHS, "apple", "zip", "whole", "resources"):
         print(__doc__.strip())
         return 0 if arguments[:1] in (["-h"], ["--help"]) else 64
     kind, count, path = arguments[0], int(arguments[1]), arguments[2]
@@ -238,6 +239,9 @@ def main(arguments):
         write_rows(path, year(count))
     elif kind == "span":
         write_rows(path, span(count), "time,type,value,unit,end,source\n")
+    elif kind == "recent":
+        today = datetime.datetime.combine(datetime.date.today(), datetime.time())
+        write_rows(path, span(count, today - datetime.timedelta(days=364)), "time,type,value,unit,end,source\n")
     elif kind in PATHS:
         write_rows(path, path_rows(kind, count), "time,type,value,unit,source,device\n")
     elif kind == "resources":

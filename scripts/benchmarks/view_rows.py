@@ -1,6 +1,7 @@
 """The rows of the page's views: how long each view of a large store takes, from the request to its last byte."""
 
 import contextlib
+import datetime
 import http.client
 import json
 import pathlib
@@ -81,19 +82,29 @@ class PageServer:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
+TYPES = ["heartRate", "stepCount", "bloodGlucose", "bodyMass"]
+
+
 def paths():
-    """The views that read samples, with every range of the chart and of the table."""
+    """The views that read samples, with every range of the chart and of the table. The samples end today."""
     now = int(time.time())
-    views = ["/page/", "/page/data/today", "/page/care", "/page/devices", "/page/files", "/page/clients", "/page/targets"]
-    views += [f"/page/type/heartRate?range={name}" for name in ["day", "week", "month", "year", "years"]]
-    for days in [1, 7, 31, 365, 3650]:
-        views.append(f"/page/data/series?types=heartRate&from={(now - days * 86_400) * 1000}&to={now * 1000}&width=800")
-    return views
+    today = datetime.date.today()
+    views = ["", "data/today", "care", "devices", "files", "clients", "targets", "deleted", "notes", "goals", "alerts", "people", "characteristics"]
+    for days in [30, 365]:
+        chosen = "".join(f"&type={name}" for name in TYPES)
+        views.append(f"report?from={today - datetime.timedelta(days=days)}&until={today}{chosen}")
+    for name in TYPES:
+        views += [f"type/{name}?range={range_name}" for range_name in ["day", "week", "month", "half", "year", "all"]]
+        for days in [1, 7, 31, 365, 3650]:
+            frame = f"from={(now - days * 86_400) * 1000}&to={now * 1000}&width=800"
+            views += [f"data/series?types={name}&{frame}{more}" for more in ["", "&previous=yes", "&sources=yes"]]
+            views.append(f"data/events?types={name}&{frame}")
+    return ["/page/" + view for view in views]
 
 
 def views(bench):
     """The first answer of each view after the start of a hub, and the median of five."""
-    store = bench.span_store()
+    store = bench.recent_store()
     bench.say("the page's views")
     server = PageServer(bench.vitalgate, store)
     with contextlib.closing(server):
