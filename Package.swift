@@ -28,6 +28,8 @@ let package = Package(
         // Validates documents against HL7's schema, as they are read.
         .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        // Connects the hubs of a fleet with their collectors.
+        .systemLibrary(name: "CNATS", pkgConfig: "libnats", providers: [.apt(["libnats-dev"])]),
         .systemLibrary(name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CUdev", pkgConfig: "libudev", providers: [.apt(["libudev-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -38,6 +40,7 @@ let package = Package(
         .target(name: "CompressionKit", dependencies: ["CZlib", "CDeflate"]),
         .target(name: "CryptographyKit", dependencies: ["CCrypto"]),
         .target(name: "SQLiteKit", dependencies: ["CSQLite"]),
+        .target(name: "NATSKit", dependencies: ["CNATS"]),
 
         // Level 1: what a reading is, and what octets on a wire are.
         .target(name: "HealthModel", dependencies: ["CompressionKit", "CSodium"]),
@@ -76,6 +79,12 @@ let package = Package(
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
 
+        // Level 3.5: between the hubs of a fleet and its database.
+        .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit"]),
+        .target(name: "FleetExport", dependencies: ["FleetProtocol", "NATSKit", "Pipeline", "HealthModel"]),
+        .target(
+            name: "FleetCollector", dependencies: ["FleetProtocol", "NATSKit", "PostgreSQLExport", "Pipeline", "HealthModel"]),
+
         // Level 4: from frames to the store, live and from files.
         .target(
             name: "Ingestion",
@@ -113,14 +122,16 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "CommandExport", "Wire", "SystemdKit", "HTTPServerKit", "CryptographyKit",
+                "MQTTExport", "FHIRExport", "CommandExport", "FleetExport", "FleetCollector", "NATSKit", "Wire", "SystemdKit",
+                "HTTPServerKit", "CryptographyKit",
             ]),
 
         // Level 6: the program.
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "CommandLineKit", "EventLoopKit",
+                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "FleetExport", "FleetCollector", "NATSKit",
+                "PostgreSQLExport", "CommandLineKit", "EventLoopKit",
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
@@ -231,6 +242,12 @@ let package = Package(
             name: "PostgreSQLExportTests",
             dependencies: [
                 "PostgreSQLExport", "ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
+            ]),
+        .testTarget(
+            name: "FleetTests",
+            dependencies: [
+                "FleetProtocol", "FleetExport", "FleetCollector", "NATSKit", "PostgreSQLExport", "ExportTesting", "ExportEngine",
+                "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(
             name: "ExportEngineTests",

@@ -39,6 +39,8 @@ public struct Configuration: Sendable {
 
     /// The HTTP API's settings, or `nil` if it is off.
     public var api: APIConfiguration?
+    /// The collector's settings, or `nil` if this machine does not collect.
+    public var collect: CollectorConfiguration?
     /// The path of the file, or `nil` if there is none.
     public private(set) var file: String?
 
@@ -48,7 +50,7 @@ public struct Configuration: Sendable {
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "api",
+        "bodyComposition", "hub", "targets", "api", "collect",
     ]
 
     private struct File: Decodable {
@@ -65,6 +67,7 @@ public struct Configuration: Sendable {
         var corrections: String?
         var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
+        var collect: CollectorConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
     }
 
@@ -121,6 +124,7 @@ public struct Configuration: Sendable {
         bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
+        collect = file.collect
         self.file = found
     }
 

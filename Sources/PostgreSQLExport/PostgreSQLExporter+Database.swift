@@ -128,19 +128,29 @@ extension PostgreSQLExporter {
 
     // MARK: Sessions
 
-    /// Returns the session, or opens one after checking its database.
+    /// Returns the session's connection and our number there. A new connection is checked first.
     func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int) {
-        if let session { return session }
-        let connection = try PostgreSQLConnection(settings)
-        try checkVersion(try schema.found(connection))
-        if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
-        // The lock prevents another hub from creating the same row.
-        try connection.run(Self.begin)
-        let hub = try enterHub(connection)
-        try connection.run("COMMIT")
-        try makeTemporaries(connection)
-        session = (connection, hub)
-        return (connection, hub)
+        if let connection = session.connection, let hub = session.hubs[context.store] { return (connection, hub) }
+        let connection: PostgreSQLConnection
+        if let open = session.connection {
+            connection = open
+        } else {
+            connection = try PostgreSQLConnection(settings)
+            try checkVersion(try schema.found(connection))
+            if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
+            try makeTemporaries(connection)
+        }
+        do throws(DeliveryError) {
+            // The lock prevents another hub from creating the same row.
+            try connection.run(Self.begin)
+            let hub = try enterHub(connection)
+            try connection.run("COMMIT")
+            session.begin(connection, hub: hub, of: context.store)
+            return (connection, hub)
+        } catch {
+            session.end()
+            throw error
+        }
     }
 
     private func enterHub(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
@@ -181,7 +191,7 @@ extension PostgreSQLExporter {
             }
             return FoundMark(identity: identity, mark: mark)
         } catch {
-            session = nil
+            session.end()
             throw error
         }
     }
@@ -204,7 +214,7 @@ extension PostgreSQLExporter {
             try connection.run("COMMIT")
             return true
         } catch {
-            session = nil
+            session.end()
             throw error
         }
     }

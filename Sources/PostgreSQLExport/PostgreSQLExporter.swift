@@ -8,20 +8,24 @@ import Pipeline
 public final class PostgreSQLExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
     public let batchLimit = 4096
-    let settings: PostgreSQLSettings
     let context: ExportContext
-    let schema: DatabaseSchema
     private let text: CopyText
     private let objects: ObjectRows
-    var session: (connection: PostgreSQLConnection, hub: Int)?
+    let session: PostgreSQLSession
+    var settings: PostgreSQLSettings { session.settings }
+    var schema: DatabaseSchema { session.schema }
 
     /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
     static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
 
     /// Creates an exporter without connecting.
-    public init(_ settings: PostgreSQLSettings, context: ExportContext) {
-        (self.settings, self.context) = (settings, context)
-        schema = DatabaseSchema(name: settings.schema)
+    public convenience init(_ settings: PostgreSQLSettings, context: ExportContext) {
+        self.init(PostgreSQLSession(settings), context: context)
+    }
+
+    /// Creates an exporter for one of several hubs that share a session.
+    public init(_ session: PostgreSQLSession, context: ExportContext) {
+        (self.session, self.context) = (session, context)
         text = CopyText(context)
         objects = ObjectRows(text)
     }
@@ -47,7 +51,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             try connection.run("COMMIT")
         } catch {
             // A COMMIT without an answer may have happened. Delivering again is safe.
-            session = nil
+            session.end()
             throw error
         }
         return 0
@@ -223,7 +227,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// Passes on this hub's samples in the database, including those that another hub's higher version replaced.
     public func contents(_ body: ([HeldSample]) throws -> Void) throws {
         let (connection, hub) = try opened()
-        session = nil
+        session.end()
         let parts =
             (["sample"] + ObjectTable.all.map(\.name)).map { table in
                 "SELECT uuid FROM \(schema.name).\(table) WHERE hubs @> ARRAY[\(hub)]"
@@ -259,11 +263,11 @@ public final class PostgreSQLExporter: ComparableExporter {
             try connection.run("ROLLBACK")
             return found
         } catch {
-            session = nil
+            session.end()
             throw error
         }
     }
 
     /// Ends the session.
-    public func finish() { session = nil }
+    public func finish() { session.end() }
 }

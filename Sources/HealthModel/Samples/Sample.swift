@@ -121,16 +121,21 @@ extension Sample {
     /// How it was measured, as its identity has it.
     public var method: [UInt8] { metadata?.method ?? [] }
 
-    /// Whether its fields produce its identity.
+    /// The identity that its fields produce.
     ///
     /// - Parameters:
     ///   - ordinal: The ordinal to use instead of its own.
     ///   - shift: The nominal duration minus the actual duration, in microseconds.
-    public func hasIdentity(ordinal: UInt32, shift: Int64 = 0) -> Bool {
+    public func identity(ordinal: UInt32, shift: Int64 = 0) -> SampleIdentity {
         let last = nominalStart &+ (end.microseconds &- start.microseconds) &+ shift
         return SampleIdentity(
             series: origin.seriesKey, start: nominalStart, end: last, numeral: numeral, unit: unit, ordinal: ordinal,
-            method: method) == identity
+            method: method)
+    }
+
+    /// Whether its fields produce its identity. The parameters are those of ``identity(ordinal:shift:)``.
+    public func hasIdentity(ordinal: UInt32, shift: Int64 = 0) -> Bool {
+        self.identity(ordinal: ordinal, shift: shift) == identity
     }
 
     /// The ordinal in its identity, or `nil` if the identity is computed from other data.

@@ -1,6 +1,7 @@
 import CommandExport
 import FHIRExport
 import FileExport
+import FleetExport
 import InfluxExport
 import MQTTExport
 import Pipeline
@@ -16,6 +17,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     case fhir
     case webhook
     case command
+    case fleet
 
     /// Reads the part of a target's configuration that belongs to its kind, and creates its exporter.
     func read(_ decoder: any Decoder) throws -> @Sendable (ExportContext) throws -> any Exporter {
@@ -26,6 +28,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .fhir: try Self.maker(decoder) { FHIRExporter($0, context: $1) }
         case .webhook: try Self.maker(decoder) { WebhookExporter($0, context: $1) }
         case .command: try Self.maker(decoder) { CommandExporter($0, context: $1) }
+        case .fleet: try Self.maker(decoder) { FleetExporter($0, context: $1) }
         case .postgresql: try Self.maker(decoder) { PostgreSQLExporter($0, context: $1) }
         }
     }
@@ -39,6 +42,7 @@ public enum ExporterKind: String, CaseIterable, Sendable {
         case .fhir: FHIRSettings.keys
         case .webhook: WebhookExporter.Settings.keys
         case .command: CommandExporter.Settings.keys
+        case .fleet: FleetSettings.keys
         case .postgresql: PostgreSQLSettings.keys
         }
     }

@@ -1,0 +1,57 @@
+import FleetProtocol
+import HealthModel
+import NATSKit
+import Pipeline
+import PostgreSQLExport
+
+/// Writes what the hubs of a fleet send into one database, and sends each a receipt after the database has committed.
+///
+/// It keeps no state. Any number of collectors can run: the broker passes each request to one of them, and the hub's mark in the database
+/// decides what is new. A hub that got no receipt finds out from its mark whether its block was stored.
+///
+/// Used by one thread.
+public final class Collector {
+    private let session: PostgreSQLSession
+    private let now: () -> Instant
+
+    /// A collector for a database, without connecting.
+    public init(_ database: PostgreSQLSettings, now: @escaping () -> Instant) {
+        session = PostgreSQLSession(database)
+        self.now = now
+    }
+
+    /// Does what a hub asks and returns the reply.
+    ///
+    /// - Parameter store: The hub's store, as the broker reports it.
+    public func reply(to octets: [UInt8], of store: String) -> FleetReply {
+        do throws(DeliveryError) {
+            return try answer(try Self.request(octets), of: store)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func request(_ octets: [UInt8]) throws(DeliveryError) -> FleetRequest {
+        do throws(BlockFault) {
+            return try FleetRequest(octets: octets)
+        } catch {
+            throw DeliveryError(.refused, "\(error)")
+        }
+    }
+
+    private func answer(_ request: FleetRequest, of store: String) throws(DeliveryError) -> FleetReply {
+        let context: ExportContext
+        do {
+            context = try ExportContext(name: request.target, store: store, me: request.me, now: now)
+        } catch {
+            throw DeliveryError(.unfit, "\(error)")
+        }
+        let exporter = PostgreSQLExporter(session, context: context)
+        switch request.task {
+        case .find: return .found(try exporter.found())
+        case .claim(let mark): return .claimed(try exporter.claim(mark))
+        case .check: return .checked(try exporter.check())
+        case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import FleetProtocol
+import Glibc
+import HealthModel
+import NATSKit
+import PostgreSQLExport
+import Synchronization
+
+/// Runs collectors on threads of their own, until it is stopped.
+public final class CollectorService: Sendable {
+    private let subscription: NATSSubscription
+    private let connection: NATSConnection
+    private let running = Atomic<Int>(0)
+
+    /// Subscribes to the requests of a fleet and begins to answer them.
+    ///
+    /// - Parameters:
+    ///   - workers: The number of requests that are handled at the same time, each on a connection to the database.
+    ///   - onFailure: Receives the words of each failed request and the hub's store, without any content. Called on any thread.
+    /// - Throws: ``NATSError``.
+    public init(
+        _ broker: NATSSettings, _ subject: FleetSubject, database: PostgreSQLSettings, workers: Int,
+        now: @escaping @Sendable () -> Instant, onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void
+    ) throws(NATSError) {
+        connection = try NATSConnection(broker, .forever)
+        subscription = try connection.subscription(subject.allRequests, group: FleetSubject.collectors)
+        for _ in 0..<workers {
+            running.add(1, ordering: .relaxed)
+            Self.thread { [self] in
+                let collector = Collector(database, now: now)
+                while let message = subscription.next() {
+                    guard let reply = message.reply, let store = subject.store(of: message.subject) else { continue }
+                    let answer = collector.reply(to: message.octets, of: store)
+                    if case .failure(let error) = answer { onFailure(store, error.reason) }
+                    // A reply that gets lost costs the hub one question: whether its block was stored.
+                    try? connection.publish(reply, answer.octets)
+                }
+                running.subtract(1, ordering: .releasing)
+            }
+        }
+    }
+
+    /// Handles the requests that have arrived, and ends.
+    public func stop() {
+        subscription.end()
+        while running.load(ordering: .acquiring) > 0 { usleep(10_000) }
+        try? connection.flush(milliseconds: 2000)
+    }
+
+    private static func thread(_ body: @escaping @Sendable () -> Void) {
+        var thread = pthread_t()
+        let box = Unmanaged.passRetained(Body(body))
+        let code = pthread_create(
+            &thread, nil,
+            { box in
+                Unmanaged<Body>.fromOpaque(box!).takeRetainedValue().run()
+                return nil
+            }, box.toOpaque())
+        precondition(code == 0, "no thread")
+        pthread_detach(thread)
+    }
+
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+}

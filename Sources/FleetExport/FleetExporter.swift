@@ -1,0 +1,116 @@
+import FleetProtocol
+import HealthModel
+import NATSKit
+import Pipeline
+
+/// Sends changes to the collectors of a fleet, over a NATS broker.
+///
+/// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
+/// moves the cursor. Without a collector the broker says so at once.
+public final class FleetExporter: Exporter {
+    /// The number of changes in a block.
+    public let batchLimit = BlockReader.mostChanges
+    /// All kinds, because the database has a table for each.
+    public let kinds = Set(SampleKind.allCases)
+    /// True because the database keeps the highest version of a record, from any hub.
+    public let tellsRecords = true
+
+    private let settings: FleetSettings
+    private let context: ExportContext
+    private var connection: NATSConnection?
+
+    /// The wait for a receipt, in milliseconds. A collector gives up sooner.
+    private let patience: Int
+
+    /// Creates an exporter without connecting.
+    public convenience init(_ settings: FleetSettings, context: ExportContext) {
+        self.init(settings, context: context, patience: 60_000)
+    }
+
+    init(_ settings: FleetSettings, context: ExportContext, patience: Int) {
+        (self.settings, self.context, self.patience) = (settings, context, patience)
+    }
+
+    /// The fleet and its brokers. Another broker of the same fleet leads to the same database, so its mark decides.
+    public var address: String { "fleet \(settings.subject.fleet) at \(settings.servers.joined(separator: ", "))" }
+
+    public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        guard case .receipt(let leftOut) = try reply(to: .deliver(batch)) else { throw Self.unexpected }
+        return leftOut
+    }
+
+    public func found() throws(DeliveryError) -> FoundMark? {
+        guard case .found(let mark) = try reply(to: .find) else { throw Self.unexpected }
+        return mark
+    }
+
+    public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
+        guard case .claimed(let isClaimed) = try reply(to: .claim(mark)) else { throw Self.unexpected }
+        return isClaimed
+    }
+
+    public func check() throws(DeliveryError) -> [Finding] {
+        guard case .checked(let findings) = try reply(to: .check) else { throw Self.unexpected }
+        return [Finding(.good, "broker", "reached, and a collector of the fleet '\(settings.subject.fleet)' has replied")]
+            + findings
+    }
+
+    /// Closes the connection.
+    public func finish() { connection = nil }
+
+    private static let unexpected = DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")
+
+    /// Sends a request and returns the collector's reply.
+    ///
+    /// - Throws: The collector's error, or the broker's.
+    private func reply(to task: FleetRequest.Task) throws(DeliveryError) -> FleetReply {
+        guard let subject = settings.subject.requests(of: context.store) else {
+            throw DeliveryError(.unfit, "the store's identifier cannot be part of a subject")
+        }
+        let request = FleetRequest(target: context.name, me: context.me, task: task).octets
+        let connection = try connected()
+        let longest = connection.longestMessage
+        guard request.count <= longest else {
+            throw DeliveryError(
+                .tooLarge, "a block of \(request.count) bytes is longer than the broker's max_payload of \(longest)")
+        }
+        let answer = try asDelivery { () throws(NATSError) in
+            try connection.request(subject, request, milliseconds: patience)
+        }
+        guard let reply = FleetReply(octets: answer) else { throw Self.unexpected }
+        if case .failure(let error) = reply { throw error }
+        return reply
+    }
+
+    private func connected() throws(DeliveryError) -> NATSConnection {
+        if let connection { return connection }
+        let broker = try settings.broker(name: "vitalgate hub")
+        let new = try asDelivery { () throws(NATSError) in try NATSConnection(broker, .once) }
+        connection = new
+        return new
+    }
+
+    /// Runs something at the broker. After an error the next request connects again.
+    private func asDelivery<Result>(_ body: () throws(NATSError) -> Result) throws(DeliveryError) -> Result {
+        do throws(NATSError) {
+            return try body()
+        } catch {
+            connection = nil
+            throw DeliveryError(error)
+        }
+    }
+}
+
+extension DeliveryError {
+    /// The error of a broker.
+    public init(_ error: NATSError) {
+        switch error.kind {
+        case .noResponders: self.init(.unreachable, "the broker was reached, but no collector is running")
+        case .timeout: self.init(.unreachable, "no receipt arrived in time")
+        case .unauthorised: self.init(.unauthorised, "the broker refuses our credentials: \(error)")
+        case .tooLarge: self.init(.tooLarge, "the broker refuses a block of this length")
+        case .invalid: self.init(.unfit, "the broker cannot be used: \(error)")
+        case .unreachable: self.init(.unreachable, "the broker cannot be reached: \(error)")
+        }
+    }
+}

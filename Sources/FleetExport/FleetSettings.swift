@@ -1,0 +1,80 @@
+import FleetProtocol
+import NATSKit
+import Pipeline
+
+/// The brokers that a hub or a collector connects to, and the fleet it belongs to.
+public struct FleetSettings: ExporterSettings {
+    /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`.
+    public static let keys = [
+        "servers", "fleet", "user", "password", "nkey", "seedFile", "credentialsFile", "certificateAuthority",
+    ]
+
+    /// The brokers' URLs.
+    public var servers: [String]
+    /// The fleet.
+    public var subject: FleetSubject
+    /// The user name, for a broker that knows passwords.
+    public var user: String?
+    /// The password of ``user``.
+    public var password: Secret?
+    /// The public NKey.
+    public var key: String?
+    /// The path of the file with the seed of ``key``.
+    public var seedFile: String?
+    /// The path of a `.creds` file.
+    public var credentialsFile: String?
+    /// The path of a file with trusted certificates, or `nil` for the system's.
+    public var certificateAuthority: String?
+
+    /// Settings without credentials.
+    public init(servers: [String], subject: FleetSubject) { (self.servers, self.subject) = (servers, subject) }
+
+    /// The maximum number of servers.
+    private static let mostServers = 32
+
+    private enum Key: String, CodingKey {
+        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority
+    }
+
+    /// - Throws: ``SettingsFault`` if a value is invalid.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: Key.self)
+        servers = try members.decode([String].self, forKey: .servers)
+        guard (1...Self.mostServers).contains(servers.count), servers.allSatisfy({ NATSSettings.isValid(server: $0) }) else {
+            throw SettingsFault("servers", "expected URLs such as [\"tls://broker.example:4222\"], without user and password")
+        }
+        guard let subject = FleetSubject(fleet: try members.decode(String.self, forKey: .fleet)) else {
+            throw SettingsFault("fleet", "expected a name of letters, digits, - and _, at most 64 of them")
+        }
+        self.subject = subject
+        user = try members.decodeIfPresent(String.self, forKey: .user)
+        password = try members.decodeIfPresent(Secret.self, forKey: .password)
+        key = try members.decodeIfPresent(String.self, forKey: .nkey)
+        seedFile = try members.decodeIfPresent(String.self, forKey: .seedFile)
+        credentialsFile = try members.decodeIfPresent(String.self, forKey: .credentialsFile)
+        certificateAuthority = try members.decodeIfPresent(String.self, forKey: .certificateAuthority)
+        guard (user == nil) == (password == nil) else { throw SettingsFault("password", "'user' and 'password' belong together") }
+        guard (key == nil) == (seedFile == nil) else { throw SettingsFault("seedFile", "'nkey' and 'seedFile' belong together") }
+        guard [user, key, credentialsFile].filter({ $0 != nil }).count <= 1 else {
+            throw SettingsFault("nkey", "choose one of 'user', 'nkey', and 'credentialsFile'")
+        }
+    }
+
+    /// The settings for a connection.
+    ///
+    /// - Throws: ``DeliveryError`` if a secret cannot be read.
+    public func broker(name: String) throws(DeliveryError) -> NATSSettings {
+        var credentials = NATSSettings.Credentials.none
+        if let user, let password { credentials = .password(user: user, password: try password.read()) }
+        if let key, let seedFile {
+            // Also checks that not everyone can read it.
+            _ = try Secret.file(seedFile).read()
+            credentials = .key(public: key, seedFile: seedFile)
+        }
+        if let credentialsFile {
+            _ = try Secret.file(credentialsFile).read()
+            credentials = .file(credentialsFile)
+        }
+        return NATSSettings(servers: servers, credentials: credentials, certificateAuthority: certificateAuthority, name: name)
+    }
+}

@@ -1,0 +1,107 @@
+import FoundationEssentials
+import Pipeline
+
+/// A collector's answer. A receipt is sent after the database has committed, so it means that everything is stored.
+public enum FleetReply: Sendable {
+    /// A delivery was stored, except for this number of changes that the database cannot store.
+    case receipt(leftOut: Int)
+    /// The database's identity and the hub's mark there.
+    case found(FoundMark?)
+    /// Whether a mark was written.
+    case claimed(Bool)
+    /// The result of a check.
+    case checked([Finding])
+    /// The error of the database or of the request.
+    case failure(DeliveryError)
+}
+
+extension FleetReply {
+    /// The reply as JSON.
+    public var octets: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
+
+    /// Reads a collector's reply, or returns `nil` if it is none.
+    public init?(octets: [UInt8]) {
+        guard let form = try? JSONDecoder().decode(Form.self, from: Data(octets)), let reply = form.reply else { return nil }
+        self = reply
+    }
+}
+
+/// The members of a reply. One of them says which reply it is.
+private struct Form: Codable {
+    var leftOut: Int?
+    var found: Found?
+    var claimed: Bool?
+    var findings: [Line]?
+    var failure: Failure?
+
+    struct Found: Codable {
+        var identity: String?
+        var mark: TargetMark?
+        var keepsMarks: Bool
+    }
+
+    struct Line: Codable {
+        var weight: String
+        var subject: String
+        var text: String
+    }
+
+    struct Failure: Codable {
+        var kind: String
+        var reason: String
+        var seconds: Int?
+        var indexes: [Int]?
+    }
+
+    init(_ reply: FleetReply) {
+        switch reply {
+        case .receipt(let count): leftOut = count
+        case .found(let mark): found = Found(identity: mark?.identity, mark: mark?.mark, keepsMarks: mark != nil)
+        case .claimed(let isClaimed): claimed = isClaimed
+        case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
+        case .failure(let error): failure = Failure(error)
+        }
+    }
+
+    var reply: FleetReply? {
+        if let leftOut { return .receipt(leftOut: leftOut) }
+        if let found {
+            return .found(found.keepsMarks ? FoundMark(identity: found.identity, mark: found.mark) : nil)
+        }
+        if let claimed { return .claimed(claimed) }
+        if let findings {
+            return .checked(findings.map { Finding(Finding.Weight(rawValue: $0.weight) ?? .warning, $0.subject, $0.text) })
+        }
+        return failure.map { .failure($0.error) }
+    }
+}
+
+extension Form.Failure {
+    fileprivate init(_ error: DeliveryError) {
+        self.init(kind: "", reason: error.reason)
+        switch error.kind {
+        case .unreachable: kind = "unreachable"
+        case .busy(let pause): (kind, seconds) = ("busy", Int(clamping: pause.components.seconds))
+        case .tooLarge: kind = "tooLarge"
+        case .refused: kind = "refused"
+        case .refusedSome(let some): (kind, indexes) = ("refusedSome", some)
+        case .unauthorised: kind = "unauthorised"
+        case .forbidden: kind = "forbidden"
+        case .unfit: kind = "unfit"
+        }
+    }
+
+    fileprivate var error: DeliveryError {
+        switch kind {
+        case "busy": DeliveryError(.busy(.seconds(max(1, min(seconds ?? 1, 86_400)))), reason)
+        case "tooLarge": DeliveryError(.tooLarge, reason)
+        case "refused": DeliveryError(.refused, reason)
+        case "refusedSome": DeliveryError(.refusedSome(indexes ?? []), reason)
+        case "unauthorised": DeliveryError(.unauthorised, reason)
+        case "forbidden": DeliveryError(.forbidden, reason)
+        case "unfit": DeliveryError(.unfit, reason)
+        // Also for a kind that only a newer collector knows.
+        default: DeliveryError(.unreachable, reason)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import HealthModel
+import Pipeline
+
+/// What a hub asks of a collector. The collector does it in the database, as an exporter of the hub would, and sends a ``FleetReply``.
+///
+/// The hub's store is not part of it. It is in the subject, where the broker enforces that a hub uses only its own.
+public struct FleetRequest: Sendable {
+    /// What is to be done. The cases are those of ``Exporter``.
+    public enum Task: Sendable {
+        case find
+        case claim(TargetMark)
+        case check
+        case deliver(ExportBatch)
+    }
+
+    /// The name of the target in the hub's configuration.
+    public var target: String
+    /// The UUID of the person who owns the hub.
+    public var me: String
+    /// What is to be done.
+    public var task: Task
+
+    /// A request.
+    public init(target: String, me: String, task: Task) { (self.target, self.me, self.task) = (target, me, task) }
+
+    /// The version of the format.
+    static let version: UInt8 = 1
+    static let (find, claim, check, deliver) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3))
+
+    /// The longest name of a target, in bytes.
+    static let longestName = 200
+
+    /// The request as bytes.
+    public var octets: [UInt8] {
+        var writer = OctetWriter()
+        writer.write(UInt64(Self.version))
+        writer.write(target)
+        writer.write(me)
+        switch task {
+        case .find: writer.write(UInt64(Self.find))
+        case .claim(let mark):
+            writer.write(UInt64(Self.claim))
+            writer.write(mark.json)
+        case .check: writer.write(UInt64(Self.check))
+        case .deliver(let batch):
+            writer.write(UInt64(Self.deliver))
+            writer.write(batch.mark?.json ?? [])
+            writer.write(UInt64(batch.rewrites ? 1 : 0))
+            writer.write(BlockWriter.block(of: batch.changes))
+        }
+        return writer.octets
+    }
+
+    /// Reads a request that a hub sent.
+    public init(octets: [UInt8]) throws(BlockFault) {
+        var reader = OctetReader(octets[...])
+        guard try reader.number() == UInt64(Self.version) else {
+            throw .invalid("its format is of another version: update the hub and the collector")
+        }
+        (target, me) = (try reader.text(), try reader.text())
+        guard (1...Self.longestName).contains(target.utf8.count), me.utf8.count <= Self.longestName else {
+            throw .invalid("a name")
+        }
+        switch UInt8(try reader.number(below: 256)) {
+        case Self.find: task = .find
+        case Self.claim: task = .claim(try Self.mark(try reader.octets()))
+        case Self.check: task = .check
+        case Self.deliver:
+            let json = try reader.octets()
+            let rewrites = try reader.number(below: 2) == 1
+            var batch = ExportBatch(changes: try BlockReader.changes(of: try reader.octets()), rewrites: rewrites)
+            batch.mark = json.isEmpty ? nil : try Self.mark(json)
+            task = .deliver(batch)
+        default: throw .invalid("a task of a newer version: update the collector")
+        }
+        guard reader.isAtEnd else { throw .invalid("there are bytes after it") }
+    }
+
+    private static func mark(_ json: ArraySlice<UInt8>) throws(BlockFault) -> TargetMark {
+        guard json.count <= 4096, let mark = TargetMark(json: json) else { throw .invalid("a mark") }
+        return mark
+    }
+}

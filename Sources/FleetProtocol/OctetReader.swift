@@ -1,0 +1,78 @@
+/// Reads what ``OctetWriter`` wrote. Every length is checked against the bytes that are left.
+struct OctetReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ octets: ArraySlice<UInt8>) { rest = octets }
+
+    /// Whether nothing is left.
+    var isAtEnd: Bool { rest.isEmpty }
+
+    mutating func octet() throws(BlockFault) -> UInt8 {
+        guard let octet = rest.popFirst() else { throw .truncated }
+        return octet
+    }
+
+    mutating func number() throws(BlockFault) -> UInt64 {
+        var number: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 7) {
+            let octet = try octet()
+            guard shift < 63 || octet <= 1 else { throw .invalid("a number is too large") }
+            number |= UInt64(octet & 0x7F) << UInt64(shift)
+            if octet < 0x80 { return number }
+        }
+        throw .invalid("a number is too large")
+    }
+
+    /// A number that must be below a bound.
+    mutating func number(below bound: Int) throws(BlockFault) -> Int {
+        let number = try number()
+        guard number < UInt64(bound) else { throw .invalid("a number is too large") }
+        return Int(number)
+    }
+
+    mutating func signed() throws(BlockFault) -> Int64 {
+        let number = try number()
+        return Int64(bitPattern: number >> 1) ^ -Int64(bitPattern: number & 1)
+    }
+
+    mutating func double() throws(BlockFault) -> Double {
+        var bits: UInt64 = 0
+        for shift in stride(from: 0, to: 64, by: 8) { bits |= UInt64(try octet()) << UInt64(shift) }
+        return Double(bitPattern: bits)
+    }
+
+    mutating func octets() throws(BlockFault) -> ArraySlice<UInt8> {
+        let count = try number()
+        guard count <= UInt64(rest.count) else { throw .truncated }
+        defer { rest = rest.dropFirst(Int(count)) }
+        return rest.prefix(Int(count))
+    }
+
+    mutating func text() throws(BlockFault) -> String {
+        guard let text = String(validating: try octets(), as: UTF8.self) else { throw .invalid("a text is not UTF-8") }
+        return text
+    }
+
+    mutating func optionalText() throws(BlockFault) -> String? {
+        switch try octet() {
+        case 0: nil
+        case 1: try text()
+        default: throw .invalid("a text is neither present nor missing")
+        }
+    }
+}
+
+/// The reason why bytes are not a block or a request.
+public enum BlockFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The bytes end too early.
+    case truncated
+    /// A value that no hub writes, described without the value.
+    case invalid(String)
+
+    public var description: String {
+        switch self {
+        case .truncated: "the block is truncated"
+        case .invalid(let words): "the block is invalid: \(words)"
+        }
+    }
+}

@@ -1,0 +1,39 @@
+/// Writes numbers and texts as bytes. ``OctetReader`` reads them.
+struct OctetWriter {
+    private(set) var octets: [UInt8] = []
+
+    /// Seven bits per byte, the lowest first. The highest bit is set if another byte follows.
+    mutating func write(_ number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            octets.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        octets.append(UInt8(rest))
+    }
+
+    /// A signed number. Small ones of either sign are short.
+    mutating func write(signed number: Int64) { write(UInt64(bitPattern: (number << 1) ^ (number >> 63))) }
+
+    /// The eight bytes of a number, the lowest first.
+    mutating func write(_ number: Double) {
+        for shift in stride(from: 0, to: 64, by: 8) {
+            octets.append(UInt8(truncatingIfNeeded: number.bitPattern >> UInt64(shift)))
+        }
+    }
+
+    /// The length and the bytes.
+    mutating func write(_ bytes: some Collection<UInt8>) {
+        write(UInt64(bytes.count))
+        octets += bytes
+    }
+
+    /// The length and the UTF-8 bytes.
+    mutating func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// A text that may be missing.
+    mutating func write(_ text: String?) {
+        octets.append(text == nil ? 0 : 1)
+        if let text { write(text) }
+    }
+}

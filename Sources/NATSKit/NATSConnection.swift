@@ -1,0 +1,159 @@
+import CNATS
+import Glibc
+
+/// A connection to a NATS broker or to a cluster of them.
+///
+/// The library (nats.c) has its own threads for it, so any thread may use it.
+public final class NATSConnection: @unchecked Sendable {
+    /// What happens when the connection breaks.
+    public enum Persistence: Sendable {
+        /// Every request fails from then on. The caller connects again when it chooses.
+        case once
+        /// The library reconnects, and subscriptions continue. It also waits for a broker that is not there yet.
+        case forever
+    }
+
+    private let handle: OpaquePointer
+
+    private static let connectMilliseconds: Int64 = 10_000
+
+    /// Connects.
+    ///
+    /// - Throws: ``NATSError``. With ``Persistence/forever`` only invalid settings and refused credentials are errors.
+    public init(_ settings: NATSSettings, _ persistence: Persistence) throws(NATSError) {
+        var options: OpaquePointer?
+        try NATSError.check(natsOptions_Create(&options))
+        defer { natsOptions_Destroy(options) }
+        try Self.configure(options, settings, persistence)
+        var handle: OpaquePointer?
+        let status = natsConnection_Connect(&handle, options)
+        guard let handle, status == NATS_OK || (persistence == .forever && status == NATS_NOT_YET_CONNECTED) else {
+            natsConnection_Destroy(handle)
+            throw NATSError(status)
+        }
+        self.handle = handle
+    }
+
+    deinit { natsConnection_Destroy(handle) }
+
+    private static func configure(
+        _ options: OpaquePointer?, _ settings: NATSSettings, _ persistence: Persistence
+    ) throws(NATSError) {
+        var servers = settings.servers.map { strdup($0) }
+        defer { for server in servers { free(server) } }
+        let status = servers.withUnsafeMutableBufferPointer { buffer in
+            buffer.withMemoryRebound(to: UnsafePointer<CChar>?.self) {
+                natsOptions_SetServers(options, $0.baseAddress, Int32($0.count))
+            }
+        }
+        try NATSError.check(status)
+        try NATSError.check(natsOptions_SetName(options, settings.name))
+        try NATSError.check(natsOptions_SetTimeout(options, connectMilliseconds))
+        if settings.servers.contains(where: { $0.hasPrefix("tls://") }) {
+            try NATSError.check(natsOptions_SetSecure(options, true))
+        }
+        if let path = settings.certificateAuthority {
+            try NATSError.check(natsOptions_LoadCATrustedCertificates(options, path))
+        }
+        switch settings.credentials {
+        case .none: break
+        case .password(let user, let password): try NATSError.check(natsOptions_SetUserInfo(options, user, password))
+        case .key(let name, let file): try NATSError.check(natsOptions_SetNKeyFromSeed(options, name, file))
+        case .file(let path): try NATSError.check(natsOptions_SetUserCredentialsFromFiles(options, path, nil))
+        }
+        switch persistence {
+        case .once: try NATSError.check(natsOptions_SetAllowReconnect(options, false))
+        case .forever:
+            try NATSError.check(natsOptions_SetMaxReconnect(options, -1))
+            // Connected clients must not all come back in the same moment. nats.c adds up to a second.
+            try NATSError.check(natsOptions_SetReconnectWait(options, 1000))
+            try NATSError.check(natsOptions_SetReconnectJitter(options, 1000, 1000))
+            try NATSError.check(natsOptions_SetRetryOnFailedConnect(options, true, nil, nil))
+        }
+    }
+
+    /// The longest message that the broker takes, in bytes.
+    public var longestMessage: Int { Int(natsConnection_GetMaxPayload(handle)) }
+
+    /// Sends a request and waits for the reply.
+    public func request(_ subject: String, _ octets: [UInt8], milliseconds: Int) throws(NATSError) -> [UInt8] {
+        var reply: OpaquePointer?
+        let status = octets.withUnsafeBytes {
+            natsConnection_Request(&reply, handle, subject, $0.baseAddress, Int32($0.count), Int64(milliseconds))
+        }
+        try NATSError.check(status)
+        defer { natsMsg_Destroy(reply) }
+        return NATSMessage.octets(of: reply)
+    }
+
+    /// Sends a message.
+    public func publish(_ subject: String, _ octets: [UInt8]) throws(NATSError) {
+        try NATSError.check(
+            octets.withUnsafeBytes { natsConnection_Publish(handle, subject, $0.baseAddress, Int32($0.count)) })
+    }
+
+    /// Waits until the broker has everything that was sent before.
+    public func flush(milliseconds: Int) throws(NATSError) {
+        try NATSError.check(natsConnection_FlushTimeout(handle, Int64(milliseconds)))
+    }
+
+    /// Subscribes as a member of a group. The broker passes each message to one member.
+    public func subscription(_ subject: String, group: String) throws(NATSError) -> NATSSubscription {
+        var subscription: OpaquePointer?
+        try NATSError.check(natsConnection_QueueSubscribeSync(&subscription, handle, subject, group))
+        guard let subscription else { throw NATSError(NATS_NO_MEMORY) }
+        return NATSSubscription(subscription, of: self)
+    }
+}
+
+/// A subscription whose messages are taken one at a time. Any number of threads may wait for them.
+public final class NATSSubscription: @unchecked Sendable {
+    private let handle: OpaquePointer
+    private let connection: NATSConnection
+
+    fileprivate init(_ handle: OpaquePointer, of connection: NATSConnection) {
+        (self.handle, self.connection) = (handle, connection)
+    }
+
+    deinit { natsSubscription_Destroy(handle) }
+
+    /// Waits for the next message. Returns `nil` once the subscription has ended.
+    public func next() -> NATSMessage? {
+        while true {
+            var message: OpaquePointer?
+            // A day, because there is no way to wait forever.
+            switch natsSubscription_NextMsg(&message, handle, 86_400_000) {
+            case NATS_OK:
+                defer { natsMsg_Destroy(message) }
+                return NATSMessage(message)
+            case NATS_TIMEOUT, NATS_CONNECTION_DISCONNECTED, NATS_SLOW_CONSUMER: continue
+            default: return nil
+            }
+        }
+    }
+
+    /// Ends the subscription. Messages that have arrived are still returned by ``next()``.
+    public func end() { natsSubscription_Drain(handle) }
+}
+
+/// A received message.
+public struct NATSMessage: Sendable {
+    /// The subject it was sent to.
+    public var subject: String
+    /// The subject for the reply, or `nil` if none is expected.
+    public var reply: String?
+    /// The content.
+    public var octets: [UInt8]
+
+    fileprivate init(_ message: OpaquePointer?) {
+        subject = natsMsg_GetSubject(message).map { String(cString: $0) } ?? ""
+        reply = natsMsg_GetReply(message).map { String(cString: $0) }
+        octets = Self.octets(of: message)
+    }
+
+    fileprivate static func octets(of message: OpaquePointer?) -> [UInt8] {
+        let count = Int(natsMsg_GetDataLength(message))
+        guard count > 0, let data = natsMsg_GetData(message) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: data, count: count))
+    }
+}

@@ -1,0 +1,36 @@
+/// The brokers' addresses and our credentials.
+public struct NATSSettings: Hashable, Sendable {
+    /// How a client proves who it is.
+    public enum Credentials: Hashable, Sendable {
+        case none
+        case password(user: String, password: String)
+        /// The public NKey and the path of the file with its seed.
+        case key(public: String, seedFile: String)
+        /// The path of a `.creds` file with a JWT and a seed.
+        case file(String)
+    }
+
+    /// URLs such as `nats://broker:4222`, or `tls://broker:4222` for an encrypted connection. The servers of a cluster are tried in turn.
+    public var servers: [String]
+    /// How the client proves who it is.
+    public var credentials: Credentials
+    /// The path of a file with trusted certificates, or `nil` for the system's.
+    public var certificateAuthority: String?
+    /// The name of the client in the broker's reports.
+    public var name: String
+
+    /// Settings without credentials by default.
+    public init(servers: [String], credentials: Credentials = .none, certificateAuthority: String? = nil, name: String) {
+        (self.servers, self.credentials, self.certificateAuthority, self.name) = (
+            servers, credentials, certificateAuthority, name
+        )
+    }
+
+    /// Whether a URL is one that ``servers`` may have.
+    public static func isValid(server url: String) -> Bool {
+        guard let scheme = ["nats://", "tls://"].first(where: url.hasPrefix) else { return false }
+        let rest = url.dropFirst(scheme.count)
+        // Credentials do not belong into an address, which logs show.
+        return !rest.isEmpty && rest.utf8.count <= 300 && rest.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } && !rest.contains("@")
+    }
+}

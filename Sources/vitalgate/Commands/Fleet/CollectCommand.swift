@@ -1,0 +1,94 @@
+import CommandLineKit
+import EventLoopKit
+import FleetCollector
+import FleetExport
+import Glibc
+import HealthModel
+import Hub
+import NATSKit
+import Pipeline
+import PostgreSQLExport
+import Synchronization
+
+/// `collect`: writes what the hubs of a fleet send into one database.
+enum CollectCommand: Command {
+    static let specification = CommandSpecification(
+        name: "collect", summary: "Store the readings of many hubs in one PostgreSQL database.",
+        discussion: """
+            Answers the hubs of a fleet, which send their changes over a NATS broker (a target of the kind 'fleet'). A hub gets its \
+            receipt after the database has committed. The settings are in 'collect' of the configuration. You can run any number \
+            of collectors, on any machines. SIGINT or SIGTERM stops this one.
+            """,
+        options: [
+            Option(names: ["--create"], help: "Create the tables in the database, or update them, and exit."),
+            Option(names: ["--check"], help: "Check the broker and the database, and exit."),
+        ],
+        examples: [
+            Example("vitalgate collect --create", "Create the tables."),
+            Example("vitalgate collect", "Collect until Ctrl-C."),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        guard let settings = try context.configuration().collect else {
+            context.note("vitalgate: 'collect' is not configured (see docs/how-to/fleet.md)")
+            return .configuration
+        }
+        if context.invocation.flag("--create") { return try create(settings, context) }
+        if context.invocation.flag("--check") { return try check(settings, context) }
+        return try serve(settings, context)
+    }
+
+    /// An exporter that needs no store, for the work on the database itself.
+    private static func database(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> PostgreSQLExporter {
+        PostgreSQLExporter(
+            settings.database,
+            context: try ExportContext(name: "collect", store: "check", me: Origin.unassigned, now: context.machine.now))
+    }
+
+    private static func create(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
+        try show(try database(settings, context).create(), context)
+    }
+
+    private static func check(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
+        let findings = try database(settings, context).check()
+        let broker = try settings.fleet.broker(name: "vitalgate check")
+        do throws(NATSError) { _ = try NATSConnection(broker, .once) } catch { throw DeliveryError(error) }
+        return try show(findings + [Finding(.good, "broker", "reached, and it accepts our credentials")], context)
+    }
+
+    private static func show(_ findings: [Finding], _ context: CommandContext) throws -> ExitCode {
+        for finding in findings {
+            try context.streams.output.write("\(finding.weight.rawValue)  \(finding.subject): \(finding.text)\n")
+        }
+        return findings.contains { $0.weight == .broken } ? .configuration : .success
+    }
+
+    private static func serve(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
+        let loop = EventLoop(clock: MachineClock(context.machine))
+        let failures = CollectorFailures()
+        let alarm = loop.alarm
+        loop.onBell = { [unowned loop] in
+            for line in failures.take() { context.warn(line) }
+            if HubSignals.isStopAsked { loop.stop() }
+        }
+        HubSignals.watch(alarm)
+        let broker = try settings.fleet.broker(name: "vitalgate collector")
+        let service: CollectorService
+        do throws(NATSError) {
+            service = try CollectorService(
+                broker, settings.fleet.subject, database: settings.database, workers: settings.workers, now: context.machine.now
+            ) { store, words in
+                failures.add(store, words)
+                alarm.ring()
+            }
+        } catch {
+            throw DeliveryError(error)
+        }
+        context.inform(
+            "collect: fleet \(settings.fleet.subject.fleet), \(Readable.count(settings.workers, "worker")), "
+                + "brokers \(settings.fleet.servers.joined(separator: ", "))")
+        if !HubSignals.isStopAsked { loop.run() }
+        service.stop()
+        return .success
+    }
+}

@@ -1,0 +1,34 @@
+import FoundationEssentials
+import Glibc
+
+/// Debian's nats-server, with its configuration in a temporary folder.
+public final class NATSServer {
+    private let server: ServerProcess
+    public let port: UInt16
+    public var url: String { "nats://127.0.0.1:\(port)" }
+    public var folder: String { server.folder }
+
+    /// - Parameter more: lines of its configuration.
+    public init(_ more: [String] = []) throws {
+        server = try ServerProcess()
+        port = FreePort.find()
+        let lines = ["listen: 127.0.0.1:\(port)"] + more
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: server.folder + "/nats.conf"))
+        guard access("/usr/sbin/nats-server", X_OK) == 0 else {
+            throw ServerProcess.Failure("Debian's package nats-server is not there: scripts/setup test")
+        }
+        try start()
+    }
+
+    deinit { server.stop() }
+
+    public func start() throws {
+        try server.start(["/usr/sbin/nats-server", "-c", folder + "/nats.conf"]) { FreePort.isTaken(port) }
+    }
+
+    /// As a power cut would end it.
+    public func crash() {
+        server.kill()
+        while FreePort.isTaken(port) { usleep(1000) }
+    }
+}

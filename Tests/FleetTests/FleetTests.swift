@@ -1,0 +1,265 @@
+import ExportEngine
+import ExportTesting
+import FleetCollector
+import FleetProtocol
+import FoundationEssentials
+import Glibc
+import HealthModel
+import NATSKit
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Synchronization
+import Testing
+
+@testable import FleetExport
+@testable import PostgreSQLExport
+
+/// Hubs, a broker, collectors, and a database: Debian's nats-server and PostgreSQL.
+@Suite struct FleetTests {
+    private let test: ExportedStore
+    private let broker: NATSServer
+    private let database: PostgreSQLSettings
+    private let subject: FleetSubject
+    private let failures = Failures()
+
+    private final class Failures: Sendable {
+        private let words = Mutex<[String]>([])
+        var all: [String] { words.withLock { $0 } }
+        func add(_ more: String) { words.withLock { $0.append(more) } }
+    }
+
+    init() throws {
+        test = try ExportedStore()
+        broker = try NATSServer()
+        let server = try PostgreSQLServer.shared.get()
+        database = PostgreSQLSettings(
+            host: server.folder, database: "postgres", user: "vitalgate", schema: "t" + test.store.identifier)
+        subject = try #require(FleetSubject(fleet: "study"))
+        _ = try direct().create()
+    }
+
+    /// An exporter that writes into the database itself.
+    private func direct(of store: SampleStore? = nil) throws -> PostgreSQLExporter {
+        let store = store ?? test.store
+        return PostgreSQLExporter(
+            database,
+            context: try ExportContext(name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received })
+        )
+    }
+
+    /// A hub's exporter, which waits half a second for a receipt.
+    private func exporter(of store: SampleStore? = nil, port: UInt16? = nil, settings: FleetSettings? = nil) throws
+        -> FleetExporter
+    {
+        let store = store ?? test.store
+        let own = FleetSettings(servers: ["nats://127.0.0.1:\(port ?? broker.port)"], subject: subject)
+        return FleetExporter(
+            settings ?? own,
+            context: try ExportContext(
+                name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received }),
+            patience: 500)
+    }
+
+    private func collectors(_ count: Int = 2, on broker: NATSServer? = nil) throws -> CollectorService {
+        let failures = failures
+        return try CollectorService(
+            NATSSettings(servers: [(broker ?? self.broker).url], name: "collector"), subject, database: database, workers: count,
+            now: { ExportedStore.received }, onFailure: { failures.add($1) })
+    }
+
+    /// The rows of all kinds, of all hubs.
+    private func rows() throws -> Int {
+        let connection = try PostgreSQLConnection(database)
+        return try (["sample"] + ObjectTable.all.map(\.name)).reduce(0) { sum, table in
+            sum + (try connection.run("SELECT count(*) FROM \(database.schema).\(table)")[0][0].flatMap { Int($0) } ?? 0)
+        }
+    }
+
+    /// Writes a file that only its owner can read.
+    private func secret(_ text: String, _ name: String) throws -> Secret {
+        let path = test.folder.file(name)
+        try Data("\(text)\n".utf8).write(to: URL(filePath: path))
+        chmod(path, 0o600)
+        return .file(path)
+    }
+
+    private func held() throws -> Set<String> {
+        var held: Set<String> = []
+        try direct().contents { held.formUnion($0.map(\.identity.description)) }
+        return held
+    }
+
+    private func expected() throws -> Set<String> { Set(try test.contents().keys.map(\.description)) }
+
+    @Test func aRowForEachSample() throws {
+        let collectors = try collectors()
+        defer { collectors.stop() }
+        let exporter = try exporter()
+        #expect(try exporter.check().allSatisfy { $0.weight == .good })
+        try test.add(try (0..<1200).map { try test.sample(60 + $0 % 3, at: $0) })
+        for kind in SampleKind.allCases where kind != .quantity { try test.add([try test.object(kind, 1, at: 0)]) }
+        try test.delete(try test.sample(60, at: 0))
+        try test.finish(try test.run(exporter))
+        #expect(try held() == expected())
+        // The rows are those that the hub would have written itself.
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: try direct(), store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
+        #expect(failures.all.isEmpty)
+    }
+
+    /// Without a collector the broker says so at once, and the hub tries again later.
+    @Test func withoutACollector() throws {
+        try test.add([try test.sample(60, at: 0)])
+        let run = try test.run(exporter())
+        guard case .wait = try run.step() else {
+            Issue.record("it did not wait")
+            return
+        }
+        #expect(run.target.words == "the broker was reached, but no collector is running")
+        let collectors = try collectors()
+        defer { collectors.stop() }
+        try test.finish(run)
+        #expect(try held() == expected())
+    }
+
+    /// Receipts that get lost, brokers and collectors that end, hubs that are killed: afterwards the database has what the store has.
+    @Test(arguments: 0..<4 as Range<UInt64>) func nothingIsLostOrDoubled(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
+        defer { relay.close() }
+        var collectors: CollectorService? = try collectors()
+        defer { collectors?.stop() }
+        let proof = try ExportProof(test, objects: [.category, .workout, .document]) { try exporter(port: relay.port) }
+        for _ in 0..<4 {
+            try proof.suffer(12, using: &random) { random in
+                guard Bool.random(using: &random) else { return }
+                let direction = CuttingRelay.Direction.allCases[Int.random(in: 0..<2, using: &random)]
+                // The first answer of a broker has about 400 bytes.
+                relay.cut(direction, after: Int.random(in: 1..<(direction == .toServer ? 2500 : 900), using: &random))
+            }
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0:
+                collectors?.stop()
+                collectors = nil
+                try proof.suffer(4, using: &random) { _ in }
+                collectors = try self.collectors()
+            case 1:
+                broker.crash()
+                try proof.suffer(4, using: &random) { _ in }
+                try broker.start()
+            default: break
+            }
+        }
+        #expect(relay.count > 0)
+        relay.mend()
+        try until { (try? exporter().check()) != nil }
+        try proof.finish()
+        #expect(try held() == expected())
+        let comparison = TargetComparison(
+            TargetSettings(name: "other"), exporter: try direct(), store: test.store, now: { ExportedStore.received })
+        #expect(try comparison.compare() == TargetDifferences(equal: test.contents().count))
+    }
+
+    /// The same readings from two hubs are one row each, which stays while one of them has it.
+    @Test(arguments: 0..<3 as Range<UInt64>) func twoHubs(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let collectors = try collectors(3)
+        defer { collectors.stop() }
+        let other = try ExportedStore()
+        let proofs = try [test, other].map { store in
+            try ExportProof(store, objects: [.workout]) { try exporter(of: store.store) }
+        }
+        for _ in 0..<8 { try proofs[Int.random(in: 0..<2, using: &random)].suffer(6, using: &random) { _ in } }
+        for proof in proofs { try proof.finish() }
+        for store in [test, other] {
+            var own: Set<String> = []
+            try direct(of: store.store).contents { own.formUnion($0.map(\.identity.description)) }
+            #expect(try own == Set(store.contents().keys.map(\.description)))
+        }
+        let rows = try rows()
+        #expect(try rows == Set(test.contents().keys).union(other.contents().keys).count)
+    }
+
+    /// The broker lets a hub send only as itself.
+    @Test func aHubSendsOnlyAsItself() throws {
+        let other = try ExportedStore()
+        let own = try #require(subject.requests(of: test.store.identifier))
+        let strict = try NATSServer([
+            """
+            authorization { users: [
+                { user: hub, password: secret, permissions: { publish: "\(own)", subscribe: "_INBOX.>" } }
+                { user: collector, password: secret }
+            ] }
+            """
+        ])
+        let failures = failures
+        let service = try CollectorService(
+            NATSSettings(servers: [strict.url], credentials: .password(user: "collector", password: "secret"), name: "collector"),
+            subject,
+            database: database, workers: 1, now: { ExportedStore.received }, onFailure: { failures.add($1) })
+        defer { service.stop() }
+        var settings = FleetSettings(servers: [strict.url], subject: subject)
+        (settings.user, settings.password) = ("hub", try secret("secret", "password"))
+        try test.add([try test.sample(60, at: 0)])
+        try other.add([try other.sample(61, at: 1)])
+        try test.finish(try test.run(exporter(settings: settings)))
+        #expect(try held() == expected())
+        guard case .wait = try other.run(exporter(of: other.store, settings: settings)).step() else {
+            Issue.record("it did not wait")
+            return
+        }
+        #expect(try rows() == 1)
+        settings.password = try secret("wrong", "wrong")
+        #expect { try exporter(settings: settings).check() } throws: { ($0 as? DeliveryError)?.kind == .unauthorised }
+    }
+
+    /// What is not a request gets an answer that says so, and nothing is stored.
+    @Test func aStrangersBytesAreRefused() throws {
+        let collectors = try collectors(1)
+        defer { collectors.stop() }
+        let connection = try NATSConnection(NATSSettings(servers: [broker.url], name: "stranger"), .once)
+        let own = try #require(subject.requests(of: "stranger"))
+        var random = SeededGenerator(seed: 3)
+        for length in [0, 1, 2, 30, 5000] {
+            let octets = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let reply = try #require(FleetReply(octets: try connection.request(own, octets, milliseconds: 20_000)))
+            guard case .failure(let error) = reply else {
+                Issue.record("it was accepted")
+                return
+            }
+            #expect(error.kind == .refused)
+        }
+        #expect(failures.all.count == 5)
+    }
+
+    /// A block that is longer than the broker allows is sent in parts. A single change that is longer is set aside, and the rest goes on.
+    @Test func longBlocks() throws {
+        let narrow = try NATSServer(["max_payload: 3000"])
+        let collectors = try collectors(1, on: narrow)
+        defer { collectors.stop() }
+        try test.add(try (0..<400).map { try test.sample(60 + $0 % 3, at: $0 * $0) })
+        let text = (0..<20_000).map { _ in "\(UInt64.random(in: 0...UInt64.max))" }.joined()
+        let body = try SampleBody(
+            encoding: ClinicalDocument(title: "long", patient: "", custodian: "", author: "", valid: true),
+            content: PackedContent(text.utf8))
+        var long = try test.object(.document, 1, at: 5)
+        long.sample.body = body
+        let run = try test.run(exporter(port: narrow.port))
+        try test.add([long])
+        try test.add([try test.sample(60, at: 500_000)])
+        try test.finish(run)
+        var expected = try expected()
+        expected.remove(long.sample.identity.description)
+        #expect(try held() == expected)
+    }
+
+    private func until(_ isSo: () -> Bool) throws {
+        for _ in 0..<600 {
+            if isSo() { return }
+            usleep(50_000)
+        }
+        Issue.record("it never came")
+    }
+}
