@@ -3,7 +3,7 @@ import CommandLineKit
 /// `capture`: runs the hub and records each frame in a file.
 enum CaptureCommand: Command {
     static let specification = CommandSpecification(
-        name: "capture", summary: "Run the hub and record every frame in a file.",
+        name: "capture", summary: "Run the hub and record every device message in a file.",
         discussion: """
             Same as 'vitalgate run --capture FILE'. Adopted devices are read into the store as usual, and every frame is also \
             written to FILE as a line of NDJSON that 'vitalgate replay' can process. The file contains health readings with \

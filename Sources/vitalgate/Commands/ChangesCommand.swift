@@ -7,7 +7,7 @@ import SampleStore
 /// `changes`: additions and deletions in the order of the commits.
 enum ChangesCommand: Command {
     static let specification = CommandSpecification(
-        name: "changes", summary: "Print samples added and deleted since an anchor.",
+        name: "changes", summary: "Print samples that were added or deleted since your last call.",
         discussion: """
             Prints one line of NDJSON for each change: an added sample as in 'query', {"deleted":"UUID",…}, or \
             {"pruned":"TYPE","before":"TIME",…} after 'store prune'. Pass the "anchor" of the last line to --after in the next \

@@ -9,7 +9,7 @@ import Wire
 /// `decode`: shows frames, their fields and their samples without a store.
 enum DecodeCommand: Command {
     static let specification = CommandSpecification(
-        name: "decode", summary: "Decode a frame without storing anything.",
+        name: "decode", summary: "Decode one message of a device without storing anything.",
         discussion: """
             Prints one JSON object for each frame or row, with its fields and samples. A channel is gatt:2A37 (a \
             characteristic, or 2A37 for short), advert:FCD2 (service data), advert:manufacturer:0499 (manufacturer data), \
@@ -27,7 +27,8 @@ enum DecodeCommand: Command {
         ],
         options: [
             Option(
-                names: ["--profile"], value: "ID", help: "Use this profile.",
+                names: ["--profile"], value: "ID",
+                help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).",
                 completion: .command("vitalgate profile list --ids")),
             Option(
                 names: ["--name"], value: "TEXT",

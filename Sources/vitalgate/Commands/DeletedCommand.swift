@@ -22,8 +22,11 @@ enum DeletedCommand: Command {
                         names: ["--type"], value: "TYPE", help: "Only these types (separated by commas).",
                         completion: .command("vitalgate types --ids")),
                     Option(
-                        names: ["--from"], value: "T", help: "Earliest start: a date, a time, today, yesterday, monday or -7d."),
-                    Option(names: ["--to", "--until"], value: "T", help: "Latest start (exclusive)."),
+                        names: ["--from"], value: "T",
+                        help: "Earliest start: a date, a time, today, yesterday, monday or -7d (7 days ago)."),
+                    Option(
+                        names: ["--to", "--until"], value: "T",
+                        help: "Only samples that start before this time (written as for --from)."),
                     SharedOptions.subject,
                     Option(names: ["--limit"], value: "N", help: "Show only the last N deletions (default: \(usualLimit))."),
                     SharedOptions.timeZone, Format.option, Format.safe,

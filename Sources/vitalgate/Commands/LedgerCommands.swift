@@ -137,8 +137,11 @@ enum DeleteCommand: Command {
                 completion: .command("vitalgate types --ids"))
         ]
             + SharedOptions.range + [
-                SharedOptions.subject, Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
-                Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
+                SharedOptions.subject,
+                Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
+                Option(
+                    names: ["--device"], value: "DEVICE",
+                    help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
                 SharedOptions.condition, SharedOptions.timeZone,
                 Option(
                     names: ["--with-objects"],

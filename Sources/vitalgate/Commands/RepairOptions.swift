@@ -11,11 +11,13 @@ enum RepairOptions {
             Option(
                 names: ["--type"], value: "TYPE", help: "Quantity type, or several separated by commas.",
                 completion: .command("vitalgate types --ids")),
-            Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
+            Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
             Option(
                 names: ["--source-version"], value: "RANGE",
                 help: "Versions of the source, such as 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
-            Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
+            Option(
+                names: ["--device"], value: "DEVICE",
+                help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
             Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as in --source-version."),
             SharedOptions.subject,
         ] + SharedOptions.range + [

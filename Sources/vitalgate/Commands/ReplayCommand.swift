@@ -11,7 +11,7 @@ import SampleStore
 /// `replay`: processes a capture like live frames.
 enum ReplayCommand: Command {
     static let specification = CommandSpecification(
-        name: "replay", summary: "Process a capture as the hub processes live frames.",
+        name: "replay", summary: "Process the device messages that 'capture' recorded.",
         discussion: """
             Reads a file from 'vitalgate capture' and processes each frame by the recorded clock. The samples, with their \
             UUIDs, times and metadata, are the same on every machine. By default they are printed as NDJSON, sorted by start \

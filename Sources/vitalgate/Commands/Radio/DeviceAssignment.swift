@@ -23,7 +23,7 @@ struct DeviceAssignment {
         options: [
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "WHO",
-                help: "Person: a name, me, unassigned or a UUID."
+                help: "Person: me (the store's owner), a name, a UUID, or unassigned (readings without a person)."
             ),
             Option(
                 names: ["--range"], value: "LOW..HIGH",
