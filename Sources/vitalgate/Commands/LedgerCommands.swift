@@ -123,14 +123,17 @@ enum DeleteCommand: Command {
     static let specification = CommandSpecification(
         name: "delete", summary: "Delete samples.",
         discussion: """
-            A deleted reading is not stored again when it arrives from a file or a device. 'vitalgate restore' brings it back. \
-            Select samples by UUID or by conditions. With conditions, the command only shows the number of matching samples \
-            unless you use --yes.
+            Select the samples by UUID or by conditions. With conditions, the command only prints the number of matching samples \
+            unless you use --yes. A deleted reading is not stored again if it arrives later from a file or a device. 'vitalgate \
+            restore' brings it back.
 
-            The samples of a correlation (such as the two pressures of a blood pressure) and the routes of a workout are kept, \
-            as in HealthKit, unless you use --with-objects. Samples recorded during a workout are not part of it.
+            A correlation is a sample that combines others, such as a blood pressure with its two pressures. If you delete a \
+            correlation, its samples are kept, and if you delete a workout, its routes are kept. Use --with-objects to delete \
+            them, too. Other samples recorded during a workout are always kept.
             """,
-        arguments: [Argument(name: "UUID", help: "UUIDs of samples or their first digits (or use conditions).", arity: .any)],
+        arguments: [
+            Argument(name: "UUID", help: "UUIDs of samples, or their first digits (omit to use conditions).", arity: .any)
+        ],
         options: [
             Option(
                 names: ["--type"], value: "TYPE", help: "Type of samples, or all.",
@@ -145,7 +148,7 @@ enum DeleteCommand: Command {
                 SharedOptions.condition, SharedOptions.timeZone,
                 Option(
                     names: ["--with-objects"],
-                    help: "Also delete the samples of correlations and the routes of workouts."),
+                    help: "Also delete the samples of deleted correlations and the routes of deleted workouts."),
                 Option(names: ["--yes"], help: "Delete the matching samples (default: only count them)."),
             ],
         examples: [
@@ -239,18 +242,22 @@ enum RestoreCommand: Command {
     static let specification = CommandSpecification(
         name: "restore", summary: "Restore deleted samples.",
         discussion: """
-            Use --with-objects to also restore the samples of correlations and the routes of workouts that were deleted with \
-            them. To restore everything that one command deleted, use 'vitalgate ledger undo'.
+            'vitalgate deleted list' shows deleted samples. If you deleted a correlation or a workout together with its samples \
+            or routes, --with-objects restores them, too. To restore everything that one command deleted, use 'vitalgate ledger \
+            undo'.
             """,
         arguments: arguments, options: options)
 
     /// The arguments and options, also of `store restore`.
     static let arguments = [
         Argument(
-            name: "UUID", help: "UUIDs of deleted samples, as 'deleted list' prints them, or their first digits.",
+            name: "UUID", help: "UUIDs of deleted samples, or their first digits.",
             arity: .oneOrMore)
     ]
-    static let options = [Option(names: ["--with-objects"], help: "Also restore the objects that were deleted with them.")]
+    static let options = [
+        Option(
+            names: ["--with-objects"], help: "Also restore the samples or routes that were deleted together with these samples.")
+    ]
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         for name in context.invocation.arguments("UUID") { try context.checkUUID(name) }
