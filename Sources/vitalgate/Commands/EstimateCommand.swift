@@ -18,8 +18,8 @@ enum EstimateCommand: Command {
             undo' removes the estimates.
 
             The formula foot-to-foot-2015 estimates fat-free mass and fat for people aged 16 to 75 (Nutr J 2015). It was made \
-            for scales that people stand on. The others were made for a measurement from wrist to ankle, so they are less \
-            accurate with a scale.
+            for scales, which measure from foot to foot. The others were made for a measurement from wrist to ankle, so they are \
+            less accurate with a scale.
 
             The formula sun-2003 estimates fat-free mass and fat for people aged 12 to 94 (Sun et al. 2003).
 
