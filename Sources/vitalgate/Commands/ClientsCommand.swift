@@ -43,10 +43,10 @@ enum ClientsCommand: Command {
             CommandSpecification(
                 name: "requires", summary: "Set the clinical types without which a client cannot work.",
                 discussion: """
-                    A client can require three or more types of clinical records. If you deny access to one of them, the client \
-                    is told that a required type was denied, but not which one. The client names these types in its first \
-                    request, or you name them with 'vitalgate clients add'. After that, only this command can change them, so \
-                    that the client cannot find out by trial which type was denied.
+                    A client can require three or more types of clinical records. When you have decided about all of them and \
+                    denied at least one, the client is told that a required type was denied, but not which one. The client names \
+                    these types in its first request, or you name them with 'vitalgate clients add'. After that, only this \
+                    command can change them, so that the client cannot find out by trial which type was denied.
                     """, arguments: [client], options: [requires, Option(names: ["--none"], help: "Remove all required types.")]),
             CommandSpecification(
                 name: "revoke", summary: "Revoke all tokens of a client.", arguments: [client]),

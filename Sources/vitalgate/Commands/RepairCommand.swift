@@ -21,7 +21,8 @@ enum RepairCommand: Command {
                 name: "plan", summary: "Show the result of a repair without applying it.",
                 discussion: """
                     Select samples with conditions such as --type, --source and --from, and give one repair: --read-as, --scale, \
-                    --shift, --move-zone, --assign, --set-type or --correction.
+                    --shift, --move-zone, --assign or --set-type. Or give only --correction, which contains its own conditions \
+                    and repair.
 
                     --read-as and --scale change a sample only if its value is implausible now and plausible after the repair. \
                     With --read-as '[degF]', for example, a temperature of 98.6 degrees Celsius is changed, and one of 37 \

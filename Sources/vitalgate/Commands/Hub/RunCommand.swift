@@ -17,8 +17,7 @@ enum RunCommand: Command {
             and the list of adopted devices. SIGPWR makes the hub write all waiting readings at once.
 
             A power cut or SIGKILL can lose the last 30 seconds of continuous readings, such as those of a chest strap, and the \
-            last second of other readings. You can change the 30 seconds to 1 to 60 seconds with 'hub.commitEvery' in the \
-            configuration.
+            last second of other readings. 'hub.commitEvery' in the configuration changes the 30 seconds (1 to 60).
             """,
         options: [
             Option(

@@ -12,8 +12,8 @@ struct DeviceAssignment {
     static let specification = CommandSpecification(
         name: "assign", summary: "Assign a device's readings to a person.",
         discussion: """
-            Without --range or --user, all future readings of the device belong to this person. A running hub applies the change \
-            after 'sudo systemctl reload vitalgate' (or the signal SIGHUP).
+            Without --range or --user, all future readings of the device belong to the person that you name with --person. A \
+            running hub applies the change after 'sudo systemctl reload vitalgate' (or the signal SIGHUP).
 
             For a shared scale, run the command once for each person, with the person's weights as --range. A weighing in \
             exactly one range belongs to the person with that range. A weighing in no range or in several is unassigned. If the \

@@ -13,7 +13,8 @@ enum DevicesCommand: Command {
         name: "devices", summary: "Add, pair, list and remove devices, and assign them to people.",
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option, Format.safe]),
+                name: "list", summary: "List the adopted devices, which are those that the hub reads.",
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "adopt", summary: "Add a device that the hub reads.",
                 discussion: """
