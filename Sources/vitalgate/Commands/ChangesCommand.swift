@@ -7,7 +7,7 @@ import SampleStore
 /// `changes`: additions and deletions in the order of the commits.
 enum ChangesCommand: Command {
     static let specification = CommandSpecification(
-        name: "changes", summary: "Print samples that were added or deleted since your last call.",
+        name: "changes", summary: "Print samples added or deleted since your last call.",
         discussion: """
             Prints one line of NDJSON for each change. A line is an added sample as 'query' prints it, {"deleted":"UUID",…} for \
             a deleted sample, or {"pruned":"TYPE","before":"TIME",…} after 'vitalgate store prune' removed old samples. Each \

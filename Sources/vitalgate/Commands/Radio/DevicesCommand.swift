@@ -10,7 +10,7 @@ import SystemdKit
 /// `devices`: manages the adopted devices.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "Add, pair, list and remove devices, and assign them to people.",
+        name: "devices", summary: "Add, pair and remove devices, and assign them to people.",
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the adopted devices, which are those that the hub reads.",
