@@ -4,7 +4,7 @@ import Glibc
 /// `generate`: files that are generated from the program's own declarations.
 enum GenerateCommand: Command {
     static let specification = CommandSpecification(
-        name: "generate", summary: "Print the shell completion, man page, udev rules or device list.",
+        name: "generate", summary: "Print shell completion, man page, udev rules or device list.",
         subcommands: [
             CommandSpecification(name: "bash-completion", summary: "Print the completion for bash."),
             CommandSpecification(name: "man", summary: "Print the manual page."),
