@@ -163,14 +163,16 @@ enum SharedOptions {
         help: "Time zone, such as Europe/Berlin or +01:00 (default: the configured zone or the system's).")
     static let range = [
         Option(
-            names: ["--from"], value: "T", help: "Earliest start: a date, a time, today, yesterday, monday or -7d."),
-        Option(names: ["--to"], value: "T", help: "Latest start (exclusive)."),
+            names: ["--from"], value: "T", help: "Earliest start: a date, a time, today, yesterday, monday or -7d (7 days ago)."),
+        Option(names: ["--to"], value: "T", help: "Only samples that start before this time (written as for --from)."),
     ]
     static let subject = Option(
-        names: ["--person"], formerNames: ["--subject"], value: "ID", help: "Person: a name, me, unassigned or a UUID.")
+        names: ["--person"], formerNames: ["--subject"], value: "ID",
+        help: "Person: me (the store's owner), a name, a UUID, or unassigned (readings without a person).")
     static let untilEOF = Option(
-        names: ["--until-eof"], help: "Stop when standard input ends (used by the hub).")
-    static let unit = Option(names: ["--unit"], value: "CODE", help: "Show values in this unit (UCUM).")
+        names: ["--until-eof"], help: "Stop when standard input ends (the hub uses this).")
+    static let unit = Option(
+        names: ["--unit"], value: "CODE", help: "Show values in this unit, a UCUM code such as kg or [lb_av].")
     static let condition = Option(
         names: ["--where"], value: "EXPR",
         help:
@@ -182,8 +184,9 @@ enum SharedOptions {
         (begins with). '= *' matches samples that have the field. Join comparisons with and, or, not and parentheses. A number \
         may have a unit. Quote text that contains spaces or parentheses.
 
-        Common fields are value, case, start, end, duration, type, source.name, device.model, metadata.KEY, activity and \
-        fhir.code. docs/reference/conditions.md lists all fields.
+        Common fields are value, case (such as asleepDeep for a sleep stage), start, end, duration, type, source.name, \
+        device.model, metadata.KEY, activity (of a workout) and fhir.code (of a health record). docs/reference/conditions.md \
+        lists all fields.
         """
     /// The help text of `--kind`.
     static func kinds(_ words: String) -> String { "\(words)." }

@@ -58,9 +58,15 @@ enum Program {
         name: "vitalgate",
         summary: "Collect, store and query readings from health sensors.",
         discussion: """
-            Vitalgate reads health sensors and the files that health devices and apps export. It stores each reading once, as \
-            a sample with HealthKit's meaning (type, value with unit, start and end, source, device, metadata), and answers \
-            queries about the samples.
+            Vitalgate reads health sensors and the files that health devices and apps export. It stores each reading once, as a \
+            sample, and answers queries about the samples. A sample has a type, a value with a unit, a start and an end, a \
+            source, a device and metadata. They mean the same as in HealthKit, the health data framework of Apple's devices.
+
+            The hub ('vitalgate run') is the process that reads your devices. A profile describes how to read one kind of device \
+            or file, and a frame is one message from a device. A reading with an impossible value is quarantined: it is set \
+            aside until you accept or reject it. The ledger is the record of everything that was stored, deleted or changed. A \
+            target is another system, or a folder, that receives a copy of your samples. UCUM is the standard for unit codes, \
+            such as kg, mm[Hg] and [lb_av] (pounds).
             """,
         options: [
             Option(names: ["--store"], value: "PATH", help: "Path to the store (created if missing).", completion: .file),

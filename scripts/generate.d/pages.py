@@ -78,23 +78,35 @@ def types(program):
     yield f"""# Types and units
 
 {NOTE}
-Each sample has a type. Most types are HealthKit's, with HealthKit's name and meaning. Types marked *own* are Vitalgate's, for measurements that
-HealthKit has no type for. `vitalgate types` prints this list, and `--format ndjson` adds the plausible range and the rule for duplicates.
-[HealthKit objects](objects.md) describes the kinds of samples.
+Each sample has a type. Most types are those of HealthKit, the health data framework of Apple's devices, with the same name and meaning. Types marked
+*own* are Vitalgate's, for measurements for which HealthKit has no type. `vitalgate types` prints this list. With `--format ndjson`, it also prints the
+range of plausible values and the [rule for duplicates](../explanation/readings.md#deduplication) of each type.
 
-You can name a type by its id or by HealthKit's identifier: `heartRate` or `HKQuantityTypeIdentifierHeartRate`.
+You can name a type by its id (`heartRate`) or by HealthKit's identifier (`HKQuantityTypeIdentifierHeartRate`).
+
+Types have different kinds of values. This page lists quantities, categories and objects. [HealthKit objects](objects.md) describes the fields of each
+kind.
 
 ## Units
 
-Units are codes of [UCUM](https://ucum.org): `kg`, `[lb_av]` (pounds), `Cel` and `[degF]` (degrees Celsius and Fahrenheit), `mm[Hg]`, `mg/dL`, `mmol/L`,
-`/min`, `%`, `1` (a count). A sample keeps the number and the unit as they were received, and is also stored in the type's own unit. Statistics and
-`query --unit` convert to any unit of the same dimension, and between mass and amount of substance if the type identifies the substance.
-`vitalgate unit convert 98.6 '[degF]' Cel` prints `37 Cel`.
+Units are codes of [UCUM](https://ucum.org), a standard for writing units: `kg`, `[lb_av]` (pounds), `Cel` and `[degF]` (degrees Celsius and
+Fahrenheit), `mm[Hg]`, `mg/dL`, `mmol/L`, `/min`, `%`, `1` (a count). A sample keeps the number and the unit as they were received. Its value is also
+stored in the type's own unit, which the table below shows.
+
+`stats --unit` and `query --unit` convert to any unit of the same dimension, such as from kilograms to pounds. If the type identifies the substance, as
+`bloodGlucose` does, they also convert between mass (`mg/dL`) and amount of substance (`mmol/L`). To convert a single value, run
+`vitalgate unit convert 98.6 '[degF]' Cel`, which prints `37 Cel`.
 
 ## Quantities
 
-A quantity is a number with a unit. *Cumulative* values add up, such as steps. The others have an average: *arithmetic* counts each sample once,
-*temporally weighted* counts by time, and *equivalent continuous level* is the mean power of a sound ([statistics](../how-to/query.md#figures)).
+A quantity is a number with a unit. The column *aggregation* shows how statistics combine several samples ([details](../how-to/query.md#figures)):
+
+- *cumulative*: their sum, as for steps.
+- *arithmetic*: their average, in which each sample counts once.
+- *temporally weighted*: their average, in which each sample counts by the time until the next one.
+- *equivalent continuous level*: the mean power of a sound.
+
+LOINC codes identify measurements in clinical systems, such as FHIR servers.
 
 | type | name | unit | aggregation | LOINC | |
 |---|---|---|---|---|---|
@@ -104,12 +116,13 @@ A quantity is a number with a unit. *Cumulative* values add up, such as steps. T
             aggregation = re.sub(r"([A-Z])", r" \1", row["aggregation"].removeprefix("discrete")).strip().lower()
             own = "own" if row["own"] else ""
             yield f"| `{row['id']}` | {row['name']} | `{row['unit']}` | {aggregation} | {row.get('loinc') or ''} | {own} |\n"
-    yield "\n## Categories\n\nA category has one case of a list. `vitalgate types --kind category` also prints the numbers of the cases.\n\n"
+    yield "\n## Categories\n\nThe value of a category is one of the cases in the list of its type. `vitalgate types --kind category --format ndjson` also\n"
+    yield "prints HealthKit's number of each case.\n\n"
     yield "| type | name | cases |\n|---|---|---|\n"
     for row in rows:
         if row["kind"] == "category":
             yield f"| `{row['id']}` | {row['name']} | {', '.join(row['cases'])} |\n"
-    yield "\n## Objects\n\n| type | name | kind |\n|---|---|---|\n"
+    yield "\n## Objects\n\nAn object has several fields. [HealthKit objects](objects.md) describes each kind.\n\n| type | name | kind |\n|---|---|---|\n"
     for row in rows:
         if row["kind"] not in ("quantity", "category"):
             yield f"| `{row['id']}` | {row['name']} | `{row['kind']}` |\n"

@@ -11,13 +11,14 @@ enum AddCommand: Command {
     static let specification = CommandSpecification(
         name: "add", summary: "Add a reading by hand.",
         discussion: """
-            The reading is checked like any other: an impossible value is quarantined, and a reading that is already stored is a duplicate. Without UNIT \
-            the value is in your unit of the type ('units' in the configuration), or else in the type's own unit. Check the line that is printed.
+            Without UNIT, the value is in the unit that 'units' in the configuration sets for the type, or else in the type's \
+            own unit. The command prints the stored reading, so that you can check the unit. An impossible value is quarantined \
+            (see 'vitalgate quarantine'). If the reading is already stored, it is a duplicate and is not stored again.
             """,
         arguments: [
             Argument(name: "TYPE", help: "Type of the reading.", completion: .command("vitalgate types --ids")),
-            Argument(name: "VALUE", help: "Number, or 124/79 for bloodPressure."),
-            Argument(name: "UNIT", help: "UCUM code of the unit.", arity: .optional),
+            Argument(name: "VALUE", help: "A number, or two such as 124/79 for bloodPressure."),
+            Argument(name: "UNIT", help: "Unit of the value, a UCUM code such as kg, mm[Hg] or [degF].", arity: .optional),
         ],
         options: [
             Option(names: ["--at"], value: "T", help: "Time of the reading (default: now)."),

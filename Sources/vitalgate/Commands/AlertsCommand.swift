@@ -9,24 +9,28 @@ enum AlertsCommand: Command {
     private static let conditions = Alert.Condition.allCases.map(\.rawValue)
 
     static let specification = CommandSpecification(
-        name: "alerts", summary: "List, add, or remove alerts on readings.",
+        name: "alerts", summary: "List, add and remove alerts on readings.",
         discussion: """
-            An alert is raised when a new reading is above or below a limit, or when readings are missing for some hours. The service of \
-            the page checks alerts after each commit. A crossing gives one alert. It ends with the next reading within the limit. \
-            Readings that are older than a day raise no alert.
+            You define an alert for a type of readings. It is raised when a new reading is above or below a limit, or when there \
+            has been no reading for a number of hours. It ends with the next reading within the limit. Until then, further \
+            readings beyond the limit do not raise it again. A reading that is more than a day old never raises an alert.
+
+            The web page shows raised alerts. The process that serves the page checks all alerts each time new readings are \
+            stored.
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List alerts and their states.",
+                name: "list", summary: "List alerts and whether they are raised.",
                 options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "add", summary: "Add an alert and print its number.",
                 arguments: [
                     Argument(name: "TYPE", help: "Type of the readings.", completion: .command("vitalgate types --ids")),
                     Argument(
-                        name: "CONDITION", help: "One of \(conditions.joined(separator: ", ")).", completion: .values(conditions)),
-                    Argument(name: "LIMIT", help: "Number, or hours without a reading for missing."),
-                    Argument(name: "UNIT", help: "UCUM code of the unit.", arity: .optional),
+                        name: "CONDITION", help: "Condition that raises the alert.", completion: .values(conditions)),
+                    Argument(name: "LIMIT", help: "Limit for above and below, or number of hours for missing."),
+                    Argument(
+                        name: "UNIT", help: "Unit of the value, a UCUM code such as kg, mm[Hg] or [degF].", arity: .optional),
                 ],
                 options: [SharedOptions.subject],
                 examples: [

@@ -3,18 +3,20 @@ import CommandLineKit
 /// `capture`: runs the hub and records each frame in a file.
 enum CaptureCommand: Command {
     static let specification = CommandSpecification(
-        name: "capture", summary: "Run the hub and record every frame in a file.",
+        name: "capture", summary: "Run the hub and record every device message in a file.",
         discussion: """
-            Same as 'vitalgate run --capture FILE'. Adopted devices are read into the store as usual, and every frame is also \
-            written to FILE as a line of NDJSON that 'vitalgate replay' can process. The file contains health readings with \
-            the addresses and serial numbers of the devices, so be careful whom you send it to. It never contains a device's \
-            key. An existing capture is renamed to FILE.1. Any other existing file is left unchanged.
+            Same as 'vitalgate run --capture FILE'. The hub reads the adopted devices into the store as usual. It also writes \
+            each frame (one message from a device) to FILE as a line of NDJSON, for 'vitalgate replay'.
+
+            The file contains health readings, and the addresses and serial numbers of the devices. Send it only to people whom \
+            you trust with them. It never contains an encryption key. If FILE is an earlier recording, it is renamed to FILE.1. \
+            If FILE is any other file, the command leaves it unchanged and stops.
             """,
         arguments: [Argument(name: "FILE", help: "File to write.", completion: .file)],
         options: RunCommand.options,
         examples: [
             Example("vitalgate capture field.ndjson", "Read the adopted devices and record their frames for a report."),
-            Example("vitalgate replay field.ndjson", "Process the capture on another machine."),
+            Example("vitalgate replay field.ndjson", "Process the recording, for example on another machine."),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {

@@ -7,23 +7,29 @@ import SampleStore
 /// `changes`: additions and deletions in the order of the commits.
 enum ChangesCommand: Command {
     static let specification = CommandSpecification(
-        name: "changes", summary: "Print samples added and deleted since an anchor.",
+        name: "changes", summary: "Print samples added or deleted since your last call.",
         discussion: """
-            Prints one line of NDJSON for each change: an added sample as in 'query', {"deleted":"UUID",…}, or \
-            {"pruned":"TYPE","before":"TIME",…} after 'store prune'. Pass the "anchor" of the last line to --after in the next \
-            call to see every change exactly once. If the anchor belongs to another store or to a restored backup, or if \
-            samples that you have not seen were pruned, the exit status is 65 and the message explains how to start again.
+            Prints one line of NDJSON for each change. A line is an added sample as 'query' prints it, {"deleted":"UUID",…} for \
+            a deleted sample, or {"pruned":"TYPE","before":"TIME",…} after 'vitalgate store prune' removed old samples. Each \
+            line has an "anchor", which is the position of the change. Pass the anchor of the last line to --after in the next \
+            call, and you see every change exactly once.
 
-            With --follow, the hub commits live readings every second instead of every 30 seconds ('hub.commitEvery' in the \
-            configuration). Use --no-hurry to reduce wear of the SD card.
+            The exit status is 65 if you have to start again: the anchor belongs to another store, the store was restored from a \
+            backup, or samples that you have not seen were pruned. The message explains how.
+
+            By default the hub writes live readings to the store every 30 seconds ('hub.commitEvery' in the configuration). \
+            While you use --follow, it writes them every second. Use --no-hurry to prevent this and reduce the wear of the SD \
+            card.
             """,
         options: [
-            Option(names: ["--after"], value: "ANCHOR", help: "Anchor of the last line seen (default: 0, all changes)."),
+            Option(
+                names: ["--after"], value: "ANCHOR",
+                help: "Anchor of the last line that you have read (default: 0, for all changes)."),
             Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas."),
-            Option(names: ["--follow"], help: "Wait for further changes until stopped."),
+            Option(names: ["--follow"], help: "Keep running and print further changes."),
             Option(
                 names: ["--no-hurry"],
-                help: "With --follow: wait for the hub's regular commits."),
+                help: "With --follow: do not make the hub write more often."),
         ],
         examples: [
             Example(

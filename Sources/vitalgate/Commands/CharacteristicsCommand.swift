@@ -11,16 +11,17 @@ enum CharacteristicsCommand: Command {
     static let specification = CommandSpecification(
         name: "characteristics", summary: "Show and set a person's birth date, sex, blood type and more.",
         discussion: """
-            Characteristics are not samples. Each has one value at a time, which applies from a day on, and earlier values are \
-            kept. An import of a Health app export sets the values that the export contains. The latest value wins: yours \
-            overrides an older export, and a newer export overrides yours. 'ledger undo' reverts the values set by an import.
+            Characteristics are facts about a person that no sensor measures. Each has one value at a time. A new value applies \
+            from a certain day on, and the earlier value still applies to the days before. If you import an export of Apple's \
+            Health app, its values are set as of the date of the export. They override values that you set before that date, and \
+            values that you set later override them. 'vitalgate ledger undo' reverts the values that an import set.
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "Show today's values and their start dates.",
+                name: "list", summary: "Show today's values and the day from which each applies.",
                 options: [
                     SharedOptions.subject,
-                    Option(names: ["--history"], help: "Show all values ever set, including reverted ones."),
+                    Option(names: ["--history"], help: "Show all values that were ever set, including reverted ones."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
             CommandSpecification(
@@ -35,13 +36,13 @@ enum CharacteristicsCommand: Command {
                 options: [
                     SharedOptions.subject,
                     Option(names: ["--from"], value: "DATE", help: "First day on which the value applies (default: today)."),
-                    Option(names: ["--clear"], help: "Mark the value as unknown."), SharedOptions.timeZone,
+                    Option(names: ["--clear"], help: "Set the value to unknown."), SharedOptions.timeZone,
                 ],
                 examples: [
-                    Example("vitalgate characteristics set bloodType A+", "Blood type, from today on."),
+                    Example("vitalgate characteristics set bloodType A+", "Set the blood type, from today on."),
                     Example(
                         "vitalgate characteristics set wheelchairUse yes --from 2026-03-01",
-                        "Count pushes and roll hours from that day on."),
+                        "From that day on, show wheelchair pushes instead of steps in the activity rings."),
                 ]),
         ])
 

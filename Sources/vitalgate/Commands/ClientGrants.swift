@@ -13,15 +13,18 @@ enum ClientGrants {
         read, write, SharedOptions.subject,
         Option(names: ["--from"], value: "DATE", help: "Earliest start of the samples that the client may read."),
         Option(
-            names: ["--objects"], value: "UUID", help: "Clinical record or document that the client may read.", repeating: true),
+            names: ["--objects"], value: "UUID", help: "UUID of a clinical record or document that the client may read.",
+            repeating: true),
         Option(names: ["--future"], help: "Also allow clinical records and documents that arrive later."),
         SharedOptions.timeZone,
     ]
 
     static let examples = [
         Example(
-            "vitalgate clients grant grafana --read bodyMass,heartRate --from 2026-01-01", "Read access to this year's samples."),
-        Example("vitalgate clients grant scale --write bodyMass", "Write access, including reading its own samples."),
+            "vitalgate clients grant grafana --read bodyMass,heartRate --from 2026-01-01",
+            "Read access to the samples of this year."),
+        Example(
+            "vitalgate clients grant scale --write bodyMass", "Write access. The client can also read the samples that it wrote."),
     ]
 
     /// The types of an option. Each one is named because no word selects all.

@@ -8,23 +8,24 @@ import SampleStore
 enum ClientsCommand: Command {
     static let client = Argument(name: "NAME", help: "Name of the client.")
     static let expires = Option(
-        names: ["--expires"], value: "DATE", help: "Date from which access is denied (default: never).")
+        names: ["--expires"], value: "DATE", help: "Date on which the token stops working (default: never).")
     static let purpose = Option(
-        names: ["--purpose"], value: "TEXT", help: "Purpose of the access, shown to the person.")
+        names: ["--purpose"], value: "TEXT", help: "Purpose of the access, which is shown to the person who grants it.")
 
     static let requires = Option(
         names: ["--requires"], value: "TYPES",
-        help: "Clinical types that the client requires (three or more, separated by commas).")
+        help: "Types of clinical records without which the client cannot work (three or more, separated by commas).")
 
     static let specification = CommandSpecification(
-        name: "clients", summary: "Manage client programs and their access to health data.",
+        name: "clients", summary: "Manage programs (clients) and their access to health data.",
         discussion: """
-            A new client has no access. Grant access for each person and type, separately for reading and writing. Data \
-            without a grant looks to the client as if it did not exist.
+            A client is a program that uses the HTTP API ('vitalgate api') with a token. A new client has no access. You grant \
+            access for each person and type, separately for reading and writing. For the client, data without a grant does not \
+            exist.
             """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List clients with their purposes.", options: [Format.option, Format.safe]),
+                name: "list", summary: "List clients and the purpose of each.", options: [Format.option, Format.safe]),
             CommandSpecification(
                 name: "add", summary: "Add a client and print its token.", arguments: [client],
                 options: [
@@ -40,28 +41,32 @@ enum ClientsCommand: Command {
                     SharedOptions.timeZone,
                 ]),
             CommandSpecification(
-                name: "requires", summary: "Set the clinical types that a client requires.",
+                name: "requires", summary: "Set the clinical types without which a client cannot work.",
                 discussion: """
-                    A client can require three or more types that are granted object by object. It learns that one of them was \
-                    denied, but not which one. The set is fixed when the client is added or first requests it. Only this \
-                    command changes it.
-                    """, arguments: [client], options: [requires, Option(names: ["--none"], help: "Require no types.")]),
+                    A client can require three or more types of clinical records. When you have decided about all of them and \
+                    denied at least one, the client is told that a required type was denied, but not which one. The client names \
+                    these types in its first request, or you name them with 'vitalgate clients add'. After that, only this \
+                    command can change them, so that the client cannot find out by trial which type was denied.
+                    """, arguments: [client], options: [requires, Option(names: ["--none"], help: "Remove all required types.")]),
             CommandSpecification(
                 name: "revoke", summary: "Revoke all tokens of a client.", arguments: [client]),
             CommandSpecification(
                 name: "forget", summary: "Remove a client with its tokens and grants.",
                 discussion: """
-                    Samples that the client wrote are kept. With --delete they are deleted as by 'vitalgate delete': targets \
-                    and change feeds receive the deletions, its quarantined readings are rejected, and 'ledger undo' restores \
-                    everything.
+                    Samples that the client wrote are kept. With --delete they are deleted in the same way as by 'vitalgate \
+                    delete', and its quarantined readings are rejected. Targets and clients that follow changes receive the \
+                    deletions. 'vitalgate ledger undo' restores the samples.
                     """, arguments: [client],
-                options: [Option(names: ["--delete"], help: "Also delete the samples that it wrote.")],
+                options: [Option(names: ["--delete"], help: "Also delete the samples that the client wrote.")],
                 examples: [Example("vitalgate clients forget scale --delete", "Remove a client and its samples.")]),
             CommandSpecification(
                 name: "grants", summary: "Show a client's access.", arguments: [client], options: [Format.option, Format.safe]),
             CommandSpecification(
                 name: "grant", summary: "Grant a client read or write access to types.",
-                discussion: "Clinical records and documents are granted one by one, with --objects, --future or both.",
+                discussion: """
+                    For clinical records and documents, a type alone grants nothing. Name each record with --objects, or allow \
+                    records that arrive later with --future. You can use both.
+                    """,
                 arguments: [client], options: ClientGrants.options, examples: ClientGrants.examples),
             CommandSpecification(
                 name: "withdraw", summary: "Withdraw a client's access to types.", arguments: [client],
@@ -70,7 +75,7 @@ enum ClientsCommand: Command {
                 name: "requests", summary: "Show open requests for access.",
                 options: [Format.option, Format.safe]),
             CommandSpecification(
-                name: "log", formerNames: ["ledger"], summary: "Show how many samples a client received, by type and day.",
+                name: "log", formerNames: ["ledger"], summary: "Show how many samples a client has read, by type and day.",
                 arguments: [client],
                 options: [Format.option, Format.safe]),
         ])

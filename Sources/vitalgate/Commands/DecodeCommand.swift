@@ -9,36 +9,43 @@ import Wire
 /// `decode`: shows frames, their fields and their samples without a store.
 enum DecodeCommand: Command {
     static let specification = CommandSpecification(
-        name: "decode", summary: "Decode a frame without storing anything.",
+        name: "decode", summary: "Decode one message of a device without storing anything.",
         discussion: """
-            Prints one JSON object for each frame or row, with its fields and samples. A channel is gatt:2A37 (a \
-            characteristic, or 2A37 for short), advert:FCD2 (service data), advert:manufacturer:0499 (manufacturer data), \
-            serial:CMS50 (a serial device) or csv. Give the bytes in hexadecimal as received, or for csv a header line and \
-            rows.
+            A frame is one message from a device. The command prints one JSON object for each frame, with its fields and the \
+            samples that it contains. Give the bytes of the frame in hexadecimal, as they were received. Give the CHANNEL that \
+            the frame came from in one of these forms: gatt:2A37 (a Bluetooth characteristic, or 2A37 for short), advert:FCD2 \
+            (service data in an advertisement), advert:manufacturer:0499 (manufacturer data in an advertisement), or \
+            serial:CMS50 (a serial device).
 
-            A malformed frame gives exit status 65, with the reason and position on standard error. Serial data may contain \
-            several frames. Bytes between them are skipped and reported.
+            For the CHANNEL csv, give a header line and rows instead. The command then prints one JSON object for each row.
+
+            If the frame is malformed, the exit status is 65, and the command prints the reason and the position on standard \
+            error. Serial data may contain several frames. Bytes between them are skipped and reported.
             """,
         arguments: [
-            Argument(name: "CHANNEL", help: "Channel, such as gatt:2A37, advert:FCD2, serial:CMS50 or csv."),
+            Argument(name: "CHANNEL", help: "Origin of the data, such as gatt:2A37, advert:FCD2, serial:CMS50 or csv."),
             Argument(
-                name: "DATA", help: "Frame in hexadecimal, or text for csv (omit with --file).",
+                name: "DATA", help: "Bytes in hexadecimal, or text for csv (omit with --file).",
                 arity: .optional),
         ],
         options: [
             Option(
-                names: ["--profile"], value: "ID", help: "Use this profile.",
+                names: ["--profile"], value: "ID",
+                help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).",
                 completion: .command("vitalgate profile list --ids")),
             Option(
                 names: ["--name"], value: "TEXT",
-                help: "Name of the sending device, if several profiles read the channel."),
+                help: "Bluetooth name of the device, which selects the profile if several read this channel."),
             Option(
                 names: ["--strict"],
-                help: "Also refuse reserved bits and values, which receivers should ignore."),
+                help: "Refuse a frame with reserved bits or values (default: ignore them, as the standard requires)."),
             Option(
                 names: ["--bind-key"], value: "HEX",
                 help:
-                    "Key of an encrypted advertisement, 16 bytes (use - to read it from standard input and hide it from ps)."
+                    """
+                    Key that decrypts the advertisement, 16 bytes in hexadecimal (- reads it from standard input, so that 'ps' \
+                    does not show it).
+                    """
             ),
             Option(
                 names: ["--address"], value: "MAC",
@@ -52,7 +59,7 @@ enum DecodeCommand: Command {
                 help: "Decode the frame N times and print the average duration."),
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
-                help: "UUID of the person, which is part of a sample's identity."),
+                help: "UUID of the person for whom sample UUIDs are computed (default: me)."),
             SharedOptions.timeZone,
         ],
         examples: [

@@ -12,27 +12,30 @@ enum DeletedCommand: Command {
             CommandSpecification(
                 name: "list", summary: "List deleted samples, the latest deletion last.",
                 discussion: """
-                    Shows when each sample was deleted and by which ledger entry. 'vitalgate store restore UUID' restores one \
-                    sample, and 'vitalgate ledger undo N' everything that an entry deleted. Samples that a repair replaced are \
-                    listed with their replacement. Pruned samples and those of an erased person are not listed, because nothing \
-                    of them is left.
+                    Shows when each sample was deleted and the number of the ledger entry that deleted it. 'vitalgate restore \
+                    UUID' restores one sample. 'vitalgate ledger undo N' restores everything that entry N deleted. Samples that \
+                    a repair replaced are listed with their replacement. Samples that were removed by 'vitalgate store prune' or \
+                    'vitalgate people erase' are not listed, because nothing is left of them.
                     """,
                 options: [
                     Option(
                         names: ["--type"], value: "TYPE", help: "Only these types (separated by commas).",
                         completion: .command("vitalgate types --ids")),
                     Option(
-                        names: ["--from"], value: "T", help: "Earliest start: a date, a time, today, yesterday, monday or -7d."),
-                    Option(names: ["--to", "--until"], value: "T", help: "Latest start (exclusive)."),
+                        names: ["--from"], value: "T",
+                        help: "Earliest start: a date, a time, today, yesterday, monday or -7d (7 days ago)."),
+                    Option(
+                        names: ["--to", "--until"], value: "T",
+                        help: "Only samples that start before this time (written as for --from)."),
                     SharedOptions.subject,
                     Option(names: ["--limit"], value: "N", help: "Show only the last N deletions (default: \(usualLimit))."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ],
                 examples: [
-                    Example("vitalgate deleted list --type weight", "The weights that were deleted."),
+                    Example("vitalgate deleted list --type weight", "All deleted weights."),
                     Example(
                         "vitalgate deleted list --from -7d --format ndjson",
-                        "Deleted readings of the last week, with all content."),
+                        "Deleted samples of the last week, with all their fields."),
                 ])
         ])
 

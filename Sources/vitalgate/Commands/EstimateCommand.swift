@@ -11,14 +11,19 @@ enum EstimateCommand: Command {
     static let specification = CommandSpecification(
         name: "estimate", summary: "Estimate body composition from weight and impedance.",
         discussion: """
-            Many scales report a weight and an impedance, and leave the rest to their maker's app. A published formula \
-            estimates body composition from them and the person's height, age and sex. Each estimate is stored as a separate \
-            sample that is marked as estimated and names its formula. For one person it can be wrong by several kilograms. To \
-            estimate live readings, set 'bodyComposition' in the configuration. 'ledger undo' reverts an estimate.
+            Many scales report only a weight and an impedance (the electrical resistance of the body). A published formula \
+            estimates body composition from these and from the person's height, age and sex. Each estimate is stored as a \
+            separate sample, which is marked as estimated and names its formula. It can be wrong by several kilograms for one \
+            person. To have the hub estimate each new weighing, set 'bodyComposition' in the configuration. 'vitalgate ledger \
+            undo' removes the estimates.
 
-              foot-to-foot-2015   fat-free mass and fat, standing, ages 16 to 75 (Nutr J 2015)
-              sun-2003            fat-free mass and fat, ages 12 to 94 (Sun et al. 2003)
-              janssen-2000        skeletal muscle, ages 18 to 86 (Janssen et al. 2000)
+            The formula foot-to-foot-2015 estimates fat-free mass and fat for people aged 16 to 75 (Nutr J 2015). It was made \
+            for scales, which measure from foot to foot. The others were made for a measurement from wrist to ankle, so they are \
+            less accurate with a scale.
+
+            The formula sun-2003 estimates fat-free mass and fat for people aged 12 to 94 (Sun et al. 2003).
+
+            The formula janssen-2000 estimates skeletal muscle for people aged 18 to 86 (Janssen et al. 2000).
             """,
         options: [
             Option(
@@ -28,7 +33,7 @@ enum EstimateCommand: Command {
         examples: [
             Example(
                 "vitalgate estimate --formula sun-2003 --from 2026-01-01",
-                "Estimate this year's weighings that have no estimate yet.")
+                "Estimate all weighings of this year that have no estimate yet.")
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {

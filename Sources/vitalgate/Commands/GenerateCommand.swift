@@ -8,7 +8,7 @@ enum GenerateCommand: Command {
         subcommands: [
             CommandSpecification(name: "bash-completion", summary: "Print the completion for bash."),
             CommandSpecification(name: "man", summary: "Print the manual page."),
-            CommandSpecification(name: "udev", summary: "Print the udev rules for USB plugs of known devices."),
+            CommandSpecification(name: "udev", summary: "Print udev rules for the USB adapters of known devices."),
             CommandSpecification(name: "devices", summary: "Print the list of supported devices in Markdown."),
         ])
 
@@ -59,10 +59,13 @@ enum GenerateCommand: Command {
                 "65",
                 "Some data was refused or quarantined and the rest is stored, or a profile, a unit or the store is invalid."
             ), .init("66", "A file or the store does not exist."),
+            .init("69", "A service, a device or a target is not available, or a check found a problem."),
             .init("70", "Internal error (please report it)."),
+            .init("73", "An output file cannot be created, for example because it exists."),
             .init("74", "Reading or writing failed, or the disk is full."),
             .init("75", "The store is in use, or the work was interrupted. Run the command again to continue."),
             .init("77", "Permission denied."),
+            .init("78", "The configuration is wrong."),
         ],
         files: [
             .init("/etc/vitalgate/config.json5", "Configuration (optional, otherwise ~/.config/vitalgate/config.json5)."),

@@ -12,30 +12,40 @@ enum ImportCommand: Command {
     static let specification = CommandSpecification(
         name: "import", summary: "Import files from health devices and apps.",
         discussion: """
-            Reads CSV, JSON, FHIR, CDA, FIT, TCX and GPX files, SQLite databases, and Apple Health's export.xml or the ZIP \
-            file that contains it. The format is detected from the content. Importing a file twice stores nothing twice. \
-            Ambiguous dates, times and units are refused, and the message names the option that resolves them. The ledger \
-            counts every reading as stored, duplicate, quarantined or refused.
+            Reads CSV, JSON, FHIR, CDA, FIT, TCX and GPX files, SQLite databases, and Apple Health's export.xml or the ZIP file \
+            that contains it. The format is detected from the content. If you import a file twice, its readings are still stored \
+            only once. Rows with an ambiguous date, time or unit are refused, and the message names the option that resolves the \
+            ambiguity.
 
-            If a file is truncated, its complete readings are imported and the rest is reported. Truncated FIT and TCX files, \
-            and archives with a wrong checksum, are refused.
+            The command prints how many readings were stored, already stored (duplicate), set aside as implausible (quarantined, \
+            see 'vitalgate quarantine') or refused. The ledger keeps these numbers (see 'vitalgate ledger').
+
+            If a file is truncated, its complete readings are imported and the missing part is reported. A truncated FIT or TCX \
+            file, or an archive with a wrong checksum, is refused as a whole.
             """,
         arguments: [
             Argument(
-                name: "FILE", help: "Files to import (- for standard input, none with --from).", arity: .any, completion: .file)
+                name: "FILE", help: "Files to import, - for standard input (omit with --from).", arity: .any, completion: .file)
         ],
         options: [
             Option(
                 names: ["--from"], value: "TARGET",
                 help:
-                    "Import the samples of this store from a configured target, such as after restoring an old backup.",
+                    """
+                    Fetch the samples of this store back from a target in the configuration, for example after you restore an \
+                    old backup.
+                    """,
                 completion: .command("vitalgate targets list --names")),
             Option(
-                names: ["--profile"], value: "ID", help: "Use this profile.",
+                names: ["--profile"], value: "ID",
+                help: "Profile that reads the data (default: detected, 'vitalgate profile list' shows all).",
                 completion: .command("vitalgate profile list --ids")),
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "ID",
-                help: "Person whose readings they are: me (default), a name, unassigned or a UUID."),
+                help: """
+                    Person whose readings the files contain: me (the store's owner, default), a name, a UUID, or unassigned \
+                    (readings without a person).
+                    """),
             Option(names: ["--only-person"], help: "Refuse readings for which the file names another person."),
             SharedOptions.timeZone,
             Option(
@@ -46,20 +56,30 @@ enum ImportCommand: Command {
                 names: ["--unit"], value: "COLUMN=CODE", help: "Unit of a column, if the file does not contain it.",
                 repeating: true),
             Option(
-                names: ["--decimal"], value: "SIGN", help: "Decimal sign, if the file is ambiguous.",
+                names: ["--decimal"], value: "SIGN", help: "Decimal separator, if the file is ambiguous.",
                 completion: .values(["point", "comma"])),
             Option(
                 names: ["--exact"],
-                help: "Also store measurements that another source has already reported (only identical readings are duplicates)."
+                help: """
+                    Store a measurement even if another source, or another unit, has already reported it (default: only as a \
+                    duplicate). Identical readings are still stored once.
+                    """
             ),
             Option(
                 names: ["--keep-invalid-documents"],
-                help: "Store clinical documents that violate HL7's schema, marked as invalid (default: refuse them)."),
+                help: """
+                    Store CDA documents that violate the schema of HL7 (the standard's publisher), marked as invalid (default: \
+                    refuse them).
+                    """),
             Option(
                 names: ["--whole"],
-                help: "Store the last row of a table even without a final line break (default: quarantine it)."),
+                help: """
+                    Store the last row of a table even if its line break is missing (default: quarantine the row, because it may \
+                    be truncated).
+                    """),
             Option(
-                names: ["--no-links"], help: "Refuse symbolic links and anything that is not a regular file (used by the inbox)."),
+                names: ["--no-links"],
+                help: "Refuse symbolic links and everything else that is not a regular file (the hub uses this for its inbox)."),
             Option(names: ["--dry-run"], help: "Show what would be imported without storing anything."),
             Format.option, Format.safe,
         ],

@@ -8,6 +8,11 @@ import SampleStore
 enum LedgerCommand: Command {
     static let specification = CommandSpecification(
         name: "ledger", formerNames: ["ingest"], summary: "Show the ledger of imports, live readings and changes.",
+        discussion: """
+            The ledger records everything that changed the store. It has an entry for each import, for the readings that the hub \
+            stored on a day, and for each deletion, restoration, repair and undo. An entry has a number, which 'vitalgate ledger \
+            undo' accepts.
+            """,
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List all entries, oldest first.",
@@ -17,20 +22,26 @@ enum LedgerCommand: Command {
                     Format.safe,
                 ]),
             CommandSpecification(
-                name: "show", summary: "Show one entry with its refusals and assumptions.",
+                name: "show", summary: "Show one entry with its refused readings, duplicates and assumptions.",
                 arguments: [Argument(name: "N", help: "Number of the entry.")],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "undo", summary: "Undo an entry.",
                 discussion: """
-                    Samples that the entry stored are deleted, and samples that it deleted are restored. A deleted reading is \
-                    not stored again when you import the same file. With --forget, you can import the same file again, for \
-                    example in another time zone. An identical reading of the same source in a second file is deleted too. If \
-                    another source reported the measurement, its reading becomes live. An entry that an import or the hub is still writing cannot be undone (exit status 75).
+                    Samples that the entry stored are deleted, and samples that it deleted are restored. If another source \
+                    reported the same measurement, its reading becomes visible instead of the deleted one. If another file \
+                    contained exactly the same reading of the same source, that reading was not stored a second time, so it is \
+                    deleted, too.
+
+                    If you import the same file again, the deleted readings are not stored again. Use --forget if you want to \
+                    import it again, for example in another time zone. You cannot undo an entry while an import or the hub is \
+                    still writing it (exit status 75).
                     """,
                 arguments: [Argument(name: "N", help: "Number of the entry.")],
                 options: [
-                    Option(names: ["--forget"], help: "Leave no tombstones, so that the same readings can be imported again.")
+                    Option(
+                        names: ["--forget"],
+                        help: "Also forget that the readings were deleted, so that you can import them again.")
                 ]),
         ])
 
@@ -123,26 +134,32 @@ enum DeleteCommand: Command {
     static let specification = CommandSpecification(
         name: "delete", summary: "Delete samples.",
         discussion: """
-            A deleted reading is not stored again when it arrives from a file or a device. 'vitalgate restore' brings it back. \
-            Select samples by UUID or by conditions. With conditions, the command only shows the number of matching samples \
-            unless you use --yes.
+            Select the samples by UUID or by conditions. With conditions, the command only prints the number of matching samples \
+            unless you use --yes. A deleted reading is not stored again if it arrives later from a file or a device. 'vitalgate \
+            restore' brings it back.
 
-            The samples of a correlation (such as the two pressures of a blood pressure) and the routes of a workout are kept, \
-            as in HealthKit, unless you use --with-objects. Samples recorded during a workout are not part of it.
+            A correlation is a sample that combines others, such as a blood pressure with its two pressures. If you delete a \
+            correlation, its samples are kept, and if you delete a workout, its routes are kept. Use --with-objects to delete \
+            them, too. Other samples recorded during a workout are always kept.
             """,
-        arguments: [Argument(name: "UUID", help: "UUIDs of samples or their first digits (or use conditions).", arity: .any)],
+        arguments: [
+            Argument(name: "UUID", help: "UUIDs of samples, or their first digits (omit to use conditions).", arity: .any)
+        ],
         options: [
             Option(
                 names: ["--type"], value: "TYPE", help: "Type of samples, or all.",
                 completion: .command("vitalgate types --ids"))
         ]
             + SharedOptions.range + [
-                SharedOptions.subject, Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
-                Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
+                SharedOptions.subject,
+                Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
+                Option(
+                    names: ["--device"], value: "DEVICE",
+                    help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
                 SharedOptions.condition, SharedOptions.timeZone,
                 Option(
                     names: ["--with-objects"],
-                    help: "Also delete the samples of correlations and the routes of workouts."),
+                    help: "Also delete the samples of deleted correlations and the routes of deleted workouts."),
                 Option(names: ["--yes"], help: "Delete the matching samples (default: only count them)."),
             ],
         examples: [
@@ -236,18 +253,22 @@ enum RestoreCommand: Command {
     static let specification = CommandSpecification(
         name: "restore", summary: "Restore deleted samples.",
         discussion: """
-            Use --with-objects to also restore the samples of correlations and the routes of workouts that were deleted with \
-            them. To restore everything that one command deleted, use 'vitalgate ledger undo'.
+            'vitalgate deleted list' shows deleted samples. If you deleted a correlation or a workout together with its samples \
+            or routes, --with-objects restores them, too. To restore everything that one command deleted, use 'vitalgate ledger \
+            undo'.
             """,
         arguments: arguments, options: options)
 
     /// The arguments and options, also of `store restore`.
     static let arguments = [
         Argument(
-            name: "UUID", help: "UUIDs of deleted samples, as 'deleted list' prints them, or their first digits.",
+            name: "UUID", help: "UUIDs of deleted samples, or their first digits.",
             arity: .oneOrMore)
     ]
-    static let options = [Option(names: ["--with-objects"], help: "Also restore the objects that were deleted with them.")]
+    static let options = [
+        Option(
+            names: ["--with-objects"], help: "Also restore the samples or routes that were deleted together with these samples.")
+    ]
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         for name in context.invocation.arguments("UUID") { try context.checkUUID(name) }
@@ -271,19 +292,23 @@ enum RestoreCommand: Command {
 
 /// `quarantine`: shows and decides quarantined samples.
 enum QuarantineCommand: Command {
-    private static let ids = [Argument(name: "N", help: "Numbers shown by 'quarantine list'.", arity: .oneOrMore)]
+    private static let ids = [Argument(name: "N", help: "Numbers that 'vitalgate quarantine list' prints.", arity: .oneOrMore)]
 
     static let specification = CommandSpecification(
         name: "quarantine", summary: "Review quarantined samples.",
+        discussion: """
+            A reading with an impossible value, such as a pulse of 255, or with an unknown time is quarantined. It is kept, but \
+            queries and statistics do not show it until you accept it.
+            """,
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List quarantined samples with the rule that applied.",
+                name: "list", summary: "List quarantined samples and why each is quarantined.",
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "show", summary: "Show a quarantined sample, its rule and its neighbors.",
-                arguments: [Argument(name: "N", help: "Number shown by 'quarantine list'.")],
+                name: "show", summary: "Show a quarantined sample, and the samples before and after it.",
+                arguments: [Argument(name: "N", help: "Number that 'vitalgate quarantine list' prints.")],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
-            CommandSpecification(name: "accept", summary: "Store quarantined samples.", arguments: ids),
+            CommandSpecification(name: "accept", summary: "Store quarantined samples as normal samples.", arguments: ids),
             CommandSpecification(name: "reject", summary: "Discard quarantined samples.", arguments: ids),
         ])
 

@@ -7,36 +7,36 @@ import SampleStore
 /// `medications`: a person's medications and notes on them.
 enum MedicationsCommand: Command {
     private static let forms = MedicationGeneralForm.allCases.map(\.rawValue)
-    private static let name = Argument(name: "NAME", help: "Name as in its doses, such as 'Ibuprofen 400 mg'.")
+    private static let name = Argument(name: "NAME", help: "Name, as in the samples of its doses, such as 'Ibuprofen 400 mg'.")
     private static let notes = [
         SharedOptions.subject,
-        Option(names: ["--nickname"], value: "TEXT", help: "Nickname (an empty text removes it)."),
+        Option(names: ["--nickname"], value: "TEXT", help: "Nickname ('' removes it)."),
         Option(names: ["--form"], value: "FORM", help: "Form of the medication.", completion: .values(forms)),
         Option(
             names: ["--code"], value: "SYSTEM:CODE",
-            help: "Code, such as rxnorm:310965 (replaces all earlier codes).",
+            help: "Code in a terminology, such as rxnorm:310965 (replaces all earlier codes).",
             repeating: true),
         Option(names: ["--scheduled"], help: "Mark as taken on a schedule."),
         Option(names: ["--as-needed"], help: "Mark as taken as needed."),
     ]
 
     static let specification = CommandSpecification(
-        name: "medications", summary: "List and describe a person's medications.",
+        name: "medications", summary: "List, add and change a person's medications.",
         discussion: """
-            A medication is not a sample. It has a name, a form, codes, a nickname, and flags for whether it is taken on a \
-            schedule and whether it is still taken. Its doses are samples of the type medicationDoseEvent: vitalgate query \
-            medicationDoseEvent --where "medication = 'NAME'".
+            A medication has a name, a nickname, a form (such as tablet) and codes. It also records whether the medication is \
+            taken on a schedule, and whether it is still taken. A medication is not a sample, but its doses are, of the type \
+            medicationDoseEvent. To print them, use: vitalgate query medicationDoseEvent --where "medication = 'NAME'"
             """,
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List medications.",
                 options: [
-                    SharedOptions.subject, Option(names: ["--all"], help: "Include archived medications."),
+                    SharedOptions.subject, Option(names: ["--all"], help: "Include medications that are no longer taken."),
                     Format.option, Format.safe,
                 ]),
             CommandSpecification(
                 name: "set", summary: "Add or change a medication.",
-                discussion: "Values without an option stay unchanged.",
+                discussion: "If the medication exists, only what you give as options is changed.",
                 arguments: [name],
                 options: notes + [
                     Option(names: ["--archived"], help: "Mark as no longer taken."),

@@ -10,23 +10,25 @@ enum ObserveCommand: Command {
     static let specification = CommandSpecification(
         name: "observe", summary: "Run a command or notify a socket when samples change.",
         discussion: """
-            Starts a command for each change, or notifies a program that listens on a Unix socket. Both receive one line of \
-            JSON, the command on standard input:
+            When samples change, the observer runs a COMMAND, or notifies a program that listens on a Unix socket. Both receive \
+            one line of JSON. The COMMAND receives it on standard input:
 
               {"after":"5ba07cd5c1be4f10-90231","anchor":"5ba07cd5c1be4f10-90240","observer":"scale","resynchronise":false,"types":["bodyMass"]}
 
-            Read the changes with 'vitalgate changes --after' and the value of "after". Acknowledge within a minute: a command \
-            exits with status 0, and a program at the socket answers with the line ok. Otherwise the same message is sent \
-            again, after growing delays of up to an hour. Progress is stored under NAME, so an observer that is restarted \
-            continues where it stopped. If "resynchronise" is true, the store was restored from a backup and you must read \
-            everything again.
+            To read the changes, pass the value of "after" to 'vitalgate changes --after'. Acknowledge the line within a minute: \
+            a COMMAND exits with status 0, and a program at the socket answers with the line ok. Otherwise the same line is sent \
+            again, after growing delays of up to an hour.
 
-            Only one process can use a NAME. To have the hub run a command on changes, configure a target of the kind 'command'. \
-            Live readings are reported when the hub commits them, by default every 30 seconds ('hub.commitEvery').
+            The last acknowledged change is stored under NAME. If you restart the observer, it continues after this change. If \
+            "resynchronise" is true, the store was restored from a backup, and you must read everything again.
+
+            Only one process at a time can use a NAME. Live readings are reported when the hub writes them to the store, by \
+            default every 30 seconds ('hub.commitEvery' in the configuration). If you want the hub itself to run a command on \
+            changes, configure a target of the kind 'command' instead.
             """,
         arguments: [
-            Argument(name: "NAME", help: "Name under which progress is stored (letters, digits, '-', '_' and '.')."),
-            Argument(name: "COMMAND", help: "Program and arguments, after -- (omit with --socket).", arity: .any),
+            Argument(name: "NAME", help: "Name of this observer (letters, digits, '-', '_' and '.')."),
+            Argument(name: "COMMAND", help: "Program and its arguments, after -- (omit with --socket).", arity: .any),
         ],
         options: [
             Option(names: ["--types"], value: "TYPES", help: "Only these types, separated by commas."),

@@ -12,8 +12,8 @@ enum PeopleCommand: Command {
         name: "people", formerNames: ["subjects"],
         summary: "List, add, rename, remove and erase people.",
         discussion: """
-            Samples identify a person by UUID. The name is kept only in the store and is accepted by --person. It never \
-            appears in logs, samples or exports.
+            Samples identify a person by a UUID. You can give the person a name, which you can use with --person. The name is \
+            kept only in the store, and never appears in logs, samples or exports. The owner of the store is called me.
             """,
         subcommands: [
             CommandSpecification(name: "list", summary: "List people.", options: [Format.option, Format.safe]),
@@ -22,15 +22,15 @@ enum PeopleCommand: Command {
                 options: [
                     Option(
                         names: ["--id"], value: "UUID",
-                        help: "UUID of this person on another hub (default: a new one).")
+                        help: "UUID that this person has on another hub (default: a new UUID).")
                 ], examples: [Example("vitalgate people add Anna", "Add another person in the household.")]),
             CommandSpecification(
                 name: "rename", summary: "Rename a person.",
                 arguments: [person, Argument(name: "NEW", help: "New name.")],
                 examples: [Example("vitalgate people rename me Ben", "Name the owner of the store.")]),
             CommandSpecification(
-                name: "remove", summary: "Remove a person's name.",
-                discussion: "The person's samples are kept and show the UUID.",
+                name: "remove", summary: "Remove a person's name and keep the samples.",
+                discussion: "The person's samples are kept, and from then on show the UUID instead of the name.",
                 arguments: [person]), ErasureReport.specification,
         ])
 

@@ -10,14 +10,17 @@ import Profiles
 /// `profile`: the device profiles of this machine.
 enum ProfileCommand: Command {
     private static let profiles = Argument(
-        name: "PROFILE", help: "Ids or files of profiles, a file with / or .json5 in its name (default: all profiles).",
+        name: "PROFILE", help: "Ids or files of profiles (default: all profiles). A name with / or .json5 is a file.",
         arity: .any,
         completion: .command("vitalgate profile list --ids"))
 
     static let specification = CommandSpecification(
-        name: "profile", summary: "Show, check, test and draft device profiles.",
+        name: "profile", summary: "Show, check, test and draft profiles of devices and files.",
         discussion:
-            "A profile is one JSON5 file that describes a device or file format. docs/how-to/write-a-profile.md explains how to write one.",
+            """
+            A profile is one JSON5 file that describes how to read a kind of device or file. It also contains test vectors, \
+            which are sample inputs with the expected results. docs/how-to/write-a-profile.md explains how to write a profile.
+            """,
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List profiles and their files.",
@@ -25,41 +28,42 @@ enum ProfileCommand: Command {
                     Option(names: ["--ids"], help: "Print only the ids, one per line."),
                     Option(
                         names: ["--devices"],
-                        help: "List makers and models with their types, and how well each is tested."),
+                        help: "List the supported makers and models, the types that they measure, and how well each is tested."),
                     Format.option, Format.safe,
                 ],
                 examples: [Example("vitalgate profile list --devices", "Check whether your device is supported.")]),
             CommandSpecification(
-                name: "show", summary: "Print a profile and its duplicate rules.",
+                name: "show", summary: "Print a profile, and how duplicates of its readings are found.",
                 arguments: [
                     Argument(name: "ID", help: "Id of the profile.", completion: .command("vitalgate profile list --ids"))
                 ]),
             CommandSpecification(
-                name: "check", summary: "Check profile files and report each problem with its key.",
+                name: "check", summary: "Check profile files and report each mistake and its location.",
                 arguments: [
                     Argument(
                         name: "FILE", help: "Profile files (default: all profiles on this machine).", arity: .any,
                         completion: .file)
                 ]),
             CommandSpecification(
-                name: "test", summary: "Run the test vectors of profiles.",
+                name: "test", summary: "Run the tests (vectors) in profiles.",
                 discussion: """
-                    Differences are shown in the form of the vector. A line with - is expected but missing, and a line with + \
-                    is unexpected.
+                    If the result of a test differs, the command prints the differing readings as you would write them in the \
+                    profile. A line with - is expected but missing, and a line with + is unexpected.
                     """, arguments: [profiles],
                 examples: [Example("vitalgate profile test profiles/my-scale.json5", "Test a draft before you install it.")]),
             CommandSpecification(
                 name: "suggest", summary: "Draft a profile from a CSV file or a capture.",
                 discussion: """
-                    Anything that cannot be determined from the file is marked in the draft for you to confirm. With \
-                    --capture, FILE is the output of 'vitalgate capture' or 'vitalgate devices request'. Bytes that are the \
-                    same in all frames of a channel become a condition in the draft. The others become fields without a \
-                    meaning, and their values are not shown.
+                    The draft marks everything that you have to confirm or fill in, because the file does not show it. With \
+                    --capture, FILE is the output of 'vitalgate capture' or 'vitalgate devices request', which contains frames \
+                    (single messages from a device). A byte that is the same in all frames becomes a condition in the draft. \
+                    Every other byte becomes a field whose meaning you have to fill in. The draft does not contain the values of \
+                    these bytes.
                     """,
                 arguments: [Argument(name: "FILE", help: "CSV file or capture.", completion: .file)],
                 options: [
                     Option(names: ["--id"], value: "ID", help: "Id of the new profile."),
-                    Option(names: ["--capture"], help: "Read FILE as a capture."),
+                    Option(names: ["--capture"], help: "Read FILE as a capture of device messages."),
                     Option(
                         names: ["--device"], value: "NAME",
                         help: "Name or address of the device, if the capture contains several."),

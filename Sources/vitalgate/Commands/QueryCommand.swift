@@ -9,8 +9,9 @@ enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
         discussion: """
-            Samples are sorted by start time unless you use --sort. With a UUID instead of a type, prints that sample, or \
-            reports what replaced or removed it. 'vitalgate show' prints it completely.
+            Samples are sorted by start time unless you use --sort. If you give a UUID instead of a type, the command prints \
+            that sample. If the sample no longer exists, the command reports how it was removed or which sample replaced it. \
+            'vitalgate show' prints all fields of a sample.
 
             \(SharedOptions.conditionSyntax)
             """,
@@ -18,31 +19,39 @@ enum QueryCommand: Command {
             Argument(
                 name: "TYPE",
                 help:
-                    "Type such as heartRate or 'heart rate', several separated by commas, all, or a sample's UUID or its first digits.",
+                    """
+                    Type such as heartRate or 'heart rate', several types separated by commas, all types (all), or the UUID of a \
+                    sample (or its first digits).
+                    """,
                 completion: .command("vitalgate types --ids"))
         ],
         options: SharedOptions.range + [
             SharedOptions.subject,
-            Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
-            Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
+            Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
+            Option(
+                names: ["--device"], value: "DEVICE",
+                help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
             Option(
                 names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of this kind"),
                 completion: .values(SampleKind.allCases.map(\.name))),
             SharedOptions.unit, SharedOptions.condition,
             Option(
                 names: ["--sort"], value: "ORDER",
-                help: "Sort by start (default) or by other fields, separated by commas (- for descending order).",
+                help: "Fields to sort by, separated by commas, such as -value,start (- for descending order, default: start).",
                 completion: .suggestions(["start", "-start", "end", "-end", "value", "-value", "duration", "-duration", "type"])),
             Option(names: ["--limit"], value: "N", help: "Maximum number of samples."),
             Option(
                 names: ["--explain"],
                 help:
-                    "Print the query plan instead of samples, or for a UUID its identity and duplicates."
+                    """
+                    Print how the query reads the store, instead of samples. For a UUID, print the sample's ledger entry and its \
+                    duplicates.
+                    """
             ),
             Option(
                 names: ["--chart"],
                 help:
-                    "Draw the nights of sleepAnalysis as charts."
+                    "Draw each night as a chart (only for the type sleepAnalysis)."
             ),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
@@ -55,7 +64,7 @@ enum QueryCommand: Command {
             Example("vitalgate query sleepAnalysis --chart --from -7d", "Charts of the last week's nights."),
             Example(
                 "vitalgate query all --where 'fhir.resourceType = \"Immunization\" and fhir.code.cvx = 94'",
-                "MMRV vaccinations from health records."),
+                "Vaccinations with code 94 (measles, mumps, rubella, varicella) from health records."),
             Example("vitalgate query all --format ndjson", "All samples, for another program."),
         ])
 

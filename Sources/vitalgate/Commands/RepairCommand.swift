@@ -12,17 +12,22 @@ enum RepairCommand: Command {
     static let specification = CommandSpecification(
         name: "repair", formerNames: ["migrate"], summary: "Repair samples with a wrong unit, time, person or type.",
         discussion: """
-            A repair never changes a sample. It stores a new sample and deletes the old one. 'plan' shows the result without \
-            changing anything. 'apply' makes the repair completely or not at all, and changes nothing when you run it again. \
-            'undo' restores the original samples.
+            A repair does not change a sample. It stores a corrected sample and deletes the wrong one. 'plan' shows the result \
+            without changing anything. 'apply' repairs all selected samples or none. If you apply the same repair again, it \
+            changes nothing. 'undo' restores the original samples.
             """,
         subcommands: [
             CommandSpecification(
-                name: "plan", summary: "Show the effect of a repair without applying it.",
+                name: "plan", summary: "Show the result of a repair without applying it.",
                 discussion: """
-                    A repair of values (--read-as, --scale) changes samples that are plausible only after the repair. Samples \
-                    that are plausible only as they are stay unchanged. So do samples that are plausible both ways, unless you \
-                    use --ambiguous.
+                    Select samples with conditions such as --type, --source and --from, and give one repair: --read-as, --scale, \
+                    --shift, --move-zone, --assign or --set-type. Or give only --correction, which contains its own conditions \
+                    and repair.
+
+                    --read-as and --scale change a sample only if its value is implausible now and plausible after the repair. \
+                    With --read-as '[degF]', for example, a temperature of 98.6 degrees Celsius is changed, and one of 37 \
+                    degrees is not. A value that is plausible both before and after the repair, such as a weight of 154 in \
+                    kilograms or pounds, is changed only if you use --ambiguous.
                     """, options: RepairOptions.all,
                 examples: [
                     Example(
@@ -32,11 +37,12 @@ enum RepairCommand: Command {
                         "vitalgate repair plan --type bodyFatPercentage --scale 0.01", "Change 3040 % to 30.40 %."),
                 ]),
             CommandSpecification(
-                name: "apply", summary: "Apply a repair completely or not at all.",
+                name: "apply", summary: "Apply a repair to all selected samples, or to none if it fails.",
                 discussion: """
-                    If a correct copy of a reading already exists, the repair removes the wrong one. 'apply' then shows how \
-                    many samples are removed and asks for confirmation, or requires --merge without a terminal. If a \
-                    repair makes two readings equal, both are kept.
+                    If the store already has the correct version of a wrong reading, for example from a newer file, the repair \
+                    only removes the wrong one. 'apply' first shows how many samples this affects and asks you to confirm. In a \
+                    script without a terminal, use --merge to confirm. If a repair makes two selected readings equal, both are \
+                    kept.
                     """, options: RepairOptions.all + [RepairOptions.merge],
                 examples: [
                     Example(
@@ -52,10 +58,11 @@ enum RepairCommand: Command {
             CommandSpecification(
                 name: "suggest", summary: "Suggest repairs without changing anything.",
                 discussion: """
-                    Shows corrections from device profiles that are not applied yet, and parts of a series whose values fit \
-                    far better in another unit. A fever or a low blood glucose is not reported. Each suggestion comes with its \
-                    'repair plan' command. For \
-                    readings that may belong to another person, it prints one command for each possible cause, the likeliest first.
+                    Shows two kinds of repairs: readings that would fit far better in another unit, and corrections in profiles \
+                    that you have not applied yet. Unusual values that are possible, such as a fever or a low blood glucose, are \
+                    not suggested. Each suggestion comes with the 'vitalgate repair plan' command that previews it. If the \
+                    readings may also belong to another person, the command prints both explanations with a command for each, \
+                    and the more likely one comes first.
                     """, options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "list", summary: "List applied repairs.",
@@ -63,7 +70,7 @@ enum RepairCommand: Command {
             CommandSpecification(
                 name: "show", summary: "Show one repair.", arguments: [number],
                 options: [
-                    Option(names: ["--pairs"], help: "List the old and new UUID of each sample."),
+                    Option(names: ["--pairs"], help: "List the UUID of each sample before and after the repair."),
                     SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
         ])

@@ -11,28 +11,34 @@ enum RepairOptions {
             Option(
                 names: ["--type"], value: "TYPE", help: "Quantity type, or several separated by commas.",
                 completion: .command("vitalgate types --ids")),
-            Option(names: ["--source"], value: "SOURCE", help: "Id or name of a source."),
+            Option(names: ["--source"], value: "SOURCE", help: "Name or id of a source (see 'vitalgate sources list')."),
             Option(
                 names: ["--source-version"], value: "RANGE",
-                help: "Versions of the source, such as 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
-            Option(names: ["--device"], value: "DEVICE", help: "Key, name, model or serial number of a device."),
+                help: "Versions of the app or device that was the source, such as 2.1, '<2.1', '>=1.0 <2.1' or 1.0...2.0."),
+            Option(
+                names: ["--device"], value: "DEVICE",
+                help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
             Option(names: ["--firmware"], value: "RANGE", help: "Versions of the device's firmware, as in --source-version."),
             SharedOptions.subject,
         ] + SharedOptions.range + [
-            Option(names: ["--received-from"], value: "T", help: "Earliest time of receipt."),
-            Option(names: ["--received-to"], value: "T", help: "Latest time of receipt (exclusive)."),
+            Option(names: ["--received-from"], value: "T", help: "Only samples that the store received at this time or later."),
+            Option(names: ["--received-to"], value: "T", help: "Only samples that the store received before this time."),
             SharedOptions.condition,
         ]
 
     static let repairs = [
-        Option(names: ["--read-as"], value: "UNIT", help: "Read the received numbers in this unit (UCUM), such as [degF]."),
-        Option(names: ["--scale"], value: "FACTOR", help: "Multiply the received numbers by this factor, such as 0.01."),
-        Option(names: ["--shift"], value: "TIME", help: "Move start and end, such as +1h, -5h30min or +90s."),
+        Option(
+            names: ["--read-as"], value: "UNIT",
+            help: "Read the numbers, as they were received, in this unit (a UCUM code such as [degF])."),
+        Option(names: ["--scale"], value: "FACTOR", help: "Multiply the numbers by this factor, such as 0.01."),
+        Option(names: ["--shift"], value: "TIME", help: "Move start and end by this time, such as +1h, -5h30min or +90s."),
         Option(
             names: ["--move-zone"], value: "ZONE",
-            help: "Keep the local time but read it in this zone, such as Europe/Berlin or +01:00."
+            help: "Keep the local time of the samples, but read it in this zone, such as Europe/Berlin or +01:00."
         ),
-        Option(names: ["--assign"], value: "ID", help: "Assign to another person: a name, me, unassigned or a UUID."),
+        Option(
+            names: ["--assign"], value: "ID",
+            help: "Assign to another person: me (the store's owner), a name, a UUID, or unassigned."),
         Option(
             names: ["--set-type"], value: "TYPE", help: "Change to another quantity type, such as bodyFatMass.",
             completion: .command("vitalgate types --ids")),
@@ -40,15 +46,15 @@ enum RepairOptions {
 
     static let ambiguous = Option(
         names: ["--ambiguous"],
-        help: "Also repair samples that could be correct as they are.")
+        help: "Also repair values that are plausible both before and after the repair.")
 
     static let merge = Option(
         names: ["--merge"],
-        help: "Remove wrong samples if a correct copy already exists.")
+        help: "Confirm that wrong samples are removed if the store already has the correct version.")
 
     static let correction = Option(
         names: ["--correction"], value: "PROFILE/ID",
-        help: "Apply a correction from a device profile ('repair suggest' lists them).")
+        help: "Apply a correction, which is a repair defined in a profile ('vitalgate repair suggest' lists them).")
 
     static let all = conditions + repairs + [correction] + [ambiguous, SharedOptions.timeZone, Format.option, Format.safe]
 

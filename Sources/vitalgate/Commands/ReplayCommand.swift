@@ -11,16 +11,19 @@ import SampleStore
 /// `replay`: processes a capture like live frames.
 enum ReplayCommand: Command {
     static let specification = CommandSpecification(
-        name: "replay", summary: "Process a capture as the hub processes live frames.",
+        name: "replay", summary: "Process the device messages that 'capture' recorded.",
         discussion: """
-            Reads a file from 'vitalgate capture' and processes each frame by the recorded clock. The samples, with their \
-            UUIDs, times and metadata, are the same on every machine. By default they are printed as NDJSON, sorted by start \
-            time. With --into they are stored as one ledger entry, and existing samples are duplicates. FILE.1, the older half \
-            of a capture, is read too. A damaged capture is refused. For encrypted advertisements, adopt the device with its \
-            key in the store.
+            Reads a capture, which is the file that 'vitalgate capture' wrote, and processes each frame (one message from a \
+            device) as the hub does, with the recorded time as the clock. The samples, with their UUIDs, times and metadata, are \
+            therefore the same on every machine. By default they are printed as NDJSON, sorted by start time. With --into they \
+            are stored as one entry of the ledger. Samples that the store already has are counted as duplicates.
 
-            Recordings of 'btmon -w' and the Bluetooth HCI snoop log of an Android bug report (btsnoop) are read too, for \
-            devices that are adopted in the store or named with --device. Local times are read in --time-zone.
+            FILE.1, the older part of a capture, is read, too. A damaged capture is refused. To read encrypted advertisements, \
+            first adopt the device in the store with 'vitalgate devices adopt --bind-key'.
+
+            FILE can also be a btsnoop file: a recording of 'btmon -w', or the Bluetooth HCI snoop log of an Android bug report. \
+            It is read only for devices that are adopted in the store or named with --device. Its local times are in the time \
+            zone of --time-zone.
             """,
         arguments: [Argument(name: "FILE", help: "Capture or btsnoop file.", completion: .file)],
         options: [
@@ -30,7 +33,7 @@ enum ReplayCommand: Command {
             Option(
                 names: ["--device"], value: "ADDRESS",
                 help:
-                    "Device to read from a btsnoop file (ADDRESS=PROFILE,PROFILE selects the profiles).",
+                    "Device to read from a btsnoop file (or ADDRESS=PROFILE,PROFILE to choose its profiles).",
                 repeating: true),
             RadioOptions.verbose, SharedOptions.timeZone, Format.option, Format.safe,
         ],

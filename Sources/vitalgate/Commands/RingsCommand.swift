@@ -10,14 +10,18 @@ enum RingsCommand: Command {
     static let specification = CommandSpecification(
         name: "rings", summary: "Show daily activity rings (move, exercise, stand).",
         discussion: """
-            Shows today's rings unless you use --from or --to. If an export contains a summary of the day, it is shown \
-            unchanged. Otherwise the rings are computed from samples: active energy or move minutes, exercise minutes, and \
-            stand hours. If several sources cover the same time, one counts, as in 'stats'. Goals are never guessed. On days \
-            of wheelchair use (see 'characteristics'), pushes and roll hours replace steps and stand hours.
+            Shows today's rings unless you use --from or --to. If an imported file contains Apple's summary of a day, that \
+            summary is shown unchanged. Otherwise the rings are computed from samples. The rings are active energy (or move \
+            minutes), exercise minutes, and the hours in which the person stood up. If several sources cover the same time, only \
+            the preferred one counts, as in 'vitalgate stats'. A computed ring has no goal, because the samples do not contain \
+            one.
+
+            For a person who uses a wheelchair (see 'vitalgate characteristics'), wheelchair pushes replace steps, and hours of \
+            moving about in the wheelchair (roll hours) replace stand hours.
             """,
         options: [
             Option(names: ["--from"], value: "T", help: "First day: a date, today, yesterday, monday or -7d."),
-            Option(names: ["--to"], value: "T", help: "End of the range (exclusive)."),
+            Option(names: ["--to"], value: "T", help: "Day after the last day (written as for --from)."),
             SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [

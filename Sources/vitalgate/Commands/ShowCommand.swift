@@ -6,12 +6,12 @@ import SampleStore
 /// `show`: prints one object completely.
 enum ShowCommand: Command {
     static let specification = CommandSpecification(
-        name: "show", summary: "Show one sample completely, or its content.",
+        name: "show", summary: "Show all details of one sample, or its raw content.",
         discussion: """
-            By default the output is a readable page: a workout with its laps, a health record with its codes, an ECG with its \
-            trace. --format ndjson prints the sample as one line with all its content. --raw prints the original bytes of a \
-            clinical record (FHIR JSON) or document (CDA XML). --points prints the locations of a route, the beats of a \
-            heartbeat series or the voltages of an ECG, one per line.
+            By default the output is a readable page, for example a workout with its laps, a health record with its codes, or an \
+            ECG with its trace. --format ndjson prints the sample and all its content on one line. --raw prints the original \
+            bytes of a clinical record (FHIR JSON) or document (CDA XML). --points prints the locations of a route, the beats of \
+            a heartbeat series or the voltages of an ECG, one per line.
             """,
         arguments: [
             Argument(name: "UUID", help: "UUID of the sample, as printed by 'query --format ndjson', or its first digits.")

@@ -8,10 +8,14 @@ import SampleStore
 enum SourcesCommand: Command {
     static let specification = CommandSpecification(
         name: "sources", summary: "List sources and set their priority.",
+        discussion: """
+            A source is the app or device that reported a sample. If several sources report data for the same time, such as \
+            steps from a phone and a watch, statistics count only the source with the highest priority.
+            """,
         subcommands: [
             CommandSpecification(
                 name: "list", summary: "List the sources of samples.",
-                discussion: "With TYPE, the sources are in order of priority in statistics, highest first.",
+                discussion: "With TYPE, the sources are sorted by their priority in statistics, the highest first.",
                 arguments: [
                     Argument(
                         name: "TYPE", help: "Quantity or category type.", arity: .optional,
@@ -22,16 +26,19 @@ enum SourcesCommand: Command {
             CommandSpecification(
                 name: "priority", summary: "Set or show the priority of sources.",
                 discussion: """
-                    At each moment, only the first source with data counts. An order for one type overrides an order for all \
-                    types, and an order for one person overrides an order for everyone. Sources that are not in an order come \
-                    last, worn devices before phones. Samples are not changed.
+                    If several sources have data for the same time, statistics count only the first one in the order that you \
+                    set. An order for one type overrides an order for all types, and an order for one person overrides an order \
+                    for all people. Sources that are not in an order come last, worn devices before phones. The order does not \
+                    change any sample. Without TYPE, the command shows the current orders.
                     """,
                 arguments: [
                     Argument(
-                        name: "TYPE", help: "Quantity or category type, or all (default: show the current orders).",
+                        name: "TYPE", help: "Quantity or category type, or all for all types.",
                         arity: .optional, completion: .command("vitalgate types --ids")),
                     Argument(
-                        name: "SOURCE", help: "Names or ids of sources or devices, highest priority first.", arity: .any),
+                        name: "SOURCE",
+                        help: "Names or ids of sources or devices, the highest priority first (omit to show the order).",
+                        arity: .any),
                 ],
                 options: [
                     SharedOptions.subject, Option(names: ["--clear"], help: "Remove the order of the type."),

@@ -9,37 +9,42 @@ enum StoreCommand: Command {
         name: "store", summary: "Check, copy and measure the store.",
         subcommands: [
             CommandSpecification(
-                name: "check", summary: "Verify the file, the ledger's sums and every sample's UUID.",
-                discussion: "Prints one line for each problem. The exit status is 65 if there are any.",
+                name: "check", summary: "Verify the file, the counts in the ledger and the UUID of every sample.",
+                discussion: "Prints one line for each problem, or ok. The exit status is 65 if there is a problem.",
                 options: [
                     Option(
                         names: ["--deep"],
                         help:
-                            "Also verify repairs, tombstones, change log and object bodies (takes minutes for millions of samples)."
+                            """
+                            Also verify repairs, records of deleted samples, the change log and the contents of large objects \
+                            (takes minutes for millions of samples).
+                            """
                     )
                 ]),
             CommandSpecification(
                 name: "merge", summary: "Merge duplicate samples.",
                 discussion: """
-                    Finds readings that are stored twice: in two units from the same source (after 'import --exact'), or from \
-                    two paths after a repair. By default each duplicate is shown with the sample that is kept, which is the \
-                    repaired or else the earlier one. --yes merges them. 'ledger undo' reverts this.
+                    Finds readings that are stored twice. One cause is 'vitalgate import --exact', if the same source reports a \
+                    reading in two units. Another is a repair that corrects a reading, after another source had already reported \
+                    the correct one. The command lists each duplicate with the sample that is kept, which is the repaired one, \
+                    or else the earlier one. It changes nothing unless you use --yes. 'vitalgate ledger undo' reverts the merge.
                     """, options: [Option(names: ["--yes"], help: "Merge the samples (default: only show them).")]),
             CommandSpecification(
                 name: "prune", summary: "Remove samples older than their retention period.",
                 discussion: """
-                    Permanently removes samples that ended before the earliest date of their type, and their tombstones. They \
-                    cannot be restored, and the same readings are refused when they arrive again. The dates come from \
-                    'retention' in the configuration, such as retention: { heartRate: "90d", all: "10y" }, or from --type and \
-                    --before. Without --yes the command only shows how many samples would be removed.
+                    Permanently removes old samples and the records of deleted ones. The retention period of each type comes \
+                    from 'retention' in the configuration, such as retention: { heartRate: "90d", all: "10y" }. You can instead \
+                    give one type and one date with --type and --before. Removed samples cannot be restored, and the same \
+                    readings are refused if they arrive again. Without --yes, the command only prints how many samples it would \
+                    remove.
 
-                    Targets keep their copies. Samples are kept until every target has received them, and until their repair \
-                    can no longer be undone.
+                    Targets keep their copies. A sample that a target has not received yet is not removed, and neither is a \
+                    sample of a repair that can still be undone.
                     """,
                 options: [
                     Option(
                         names: ["--type"], value: "TYPE", help: "Only this type.", completion: .command("vitalgate types --ids")),
-                    Option(names: ["--before"], value: "T", help: "With --type: earliest end time to keep."),
+                    Option(names: ["--before"], value: "T", help: "With --type: remove samples that ended before this time."),
                     Option(names: ["--yes"], help: "Remove the samples (default: only count them)."), SharedOptions.timeZone,
                 ],
                 examples: [
@@ -54,17 +59,20 @@ enum StoreCommand: Command {
                 name: "backup", summary: "Copy the store while it is in use.",
                 arguments: [Argument(name: "FILE", help: "Path of the copy (must not exist yet).", completion: .file)]),
             CommandSpecification(
-                name: "adopt", summary: "Give a copied store its own identity.",
+                name: "adopt", summary: "Give a copied store an identity of its own, for its targets.",
                 discussion: """
-                    Targets recognize a store by its identity. A copy, such as a cloned SD card, has the same identity, so \
-                    targets refuse the second one. By default this command gives the copy a new identity. The copy then sends \
-                    all samples to its targets, which recognize existing ones by their UUIDs.
+                    Targets recognize a store by its identity. A copy of a store, such as a cloned SD card, has the same \
+                    identity, so the targets refuse it. By default this command gives the copy a new identity. The copy then \
+                    sends all samples to its targets, and the targets recognize by their UUIDs the samples that they already \
+                    have.
 
-                    With --moved, the store keeps its identity, and its targets accept it here. They then refuse the other copy.
+                    Use --moved if you moved the store to this machine and no longer use the other copy. The store then keeps \
+                    its identity. The targets accept it here, and refuse the other copy.
                     """,
-                options: [Option(names: ["--moved"], help: "Keep the identity, because the store was moved.")]),
+                options: [Option(names: ["--moved"], help: "Keep the identity, because this is the moved store and not a copy.")]),
             CommandSpecification(
-                name: "stats", summary: "Show size, bytes per sample, and series.", options: [Format.option, Format.safe]),
+                name: "stats", summary: "Show the size of the store and the number of samples of each type and source.",
+                options: [Format.option, Format.safe]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {

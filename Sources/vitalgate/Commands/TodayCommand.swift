@@ -10,8 +10,8 @@ enum TodayCommand: Command {
     static let specification = CommandSpecification(
         name: "today", summary: "Show today's rings and new samples.",
         discussion: """
-            Shows the rings of the day, and the latest sample of each type that arrived since midnight. CSV output contains \
-            only the samples.
+            Shows the activity rings of the day (see 'vitalgate rings') and, for each type, the latest sample that arrived since \
+            midnight. With --format csv, only the samples are printed.
             """,
         options: [SharedOptions.subject, SharedOptions.timeZone, Format.option, Format.safe],
         examples: [Example("vitalgate today", "Today's rings and new samples.")])

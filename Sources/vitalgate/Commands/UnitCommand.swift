@@ -10,7 +10,10 @@ enum UnitCommand: Command {
             CommandSpecification(
                 name: "convert", summary: "Convert a value.",
                 discussion:
-                    "Units are UCUM codes ('[degF]', 'mg/dL', 'mm[Hg]', '/min'), or HealthKit unit strings with --dialect healthkit.",
+                    """
+                    Units are codes of the standard UCUM, such as '[degF]', 'mg/dL', 'mm[Hg]' or '/min'. With --dialect \
+                    healthkit they are the unit strings of Apple's HealthKit, such as 'count/min'.
+                    """,
                 arguments: [
                     Argument(name: "VALUE", help: "Number to convert."), Argument(name: "FROM", help: "Unit of the number."),
                     Argument(name: "TO", help: "Unit to convert to."),
@@ -18,13 +21,13 @@ enum UnitCommand: Command {
                 options: [
                     Option(
                         names: ["--molar-mass"], value: "G/MOL",
-                        help: "Molar mass in g/mol, to convert between mass and amount of substance."),
+                        help: "Molar mass in g/mol, to convert between units of mass and of amount (mg/dL and mmol/L)."),
                     Option(
                         names: ["--type"], value: "TYPE",
-                        help: "Quantity type that identifies the substance, such as bloodGlucose.",
+                        help: "Quantity type whose substance has a known molar mass, such as bloodGlucose.",
                         completion: .command("vitalgate types --ids")),
                     Option(
-                        names: ["--dialect"], value: "DIALECT", help: "Notation of units (default: ucum).",
+                        names: ["--dialect"], value: "DIALECT", help: "Notation of the units (default: ucum).",
                         completion: .values(["ucum", "healthkit"])),
                     Format.option,
                 ],
@@ -86,9 +89,10 @@ enum TypesCommand: Command {
     static let specification = CommandSpecification(
         name: "types", summary: "List the types of samples.",
         discussion: """
-            Most types are HealthKit's. Types marked 'own' are Vitalgate's, for measurements that HealthKit has no type for. A \
-            quantity is a number with a unit, a category one of the listed cases, and a workout one of the listed activities. \
-            All other kinds are objects with several fields.
+            Most types are defined by Apple's HealthKit. Types marked 'own' are Vitalgate's, for measurements for which \
+            HealthKit has no type. The kind of a type determines its value. A quantity is a number with a unit. A category is \
+            one of the listed cases, and a workout is one of the listed activities. All other kinds are objects with several \
+            fields.
             """,
         options: [
             Option(names: ["--ids"], help: "Print only the ids, one per line."),

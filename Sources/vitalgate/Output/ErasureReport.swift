@@ -9,25 +9,27 @@ struct ErasureReport {
     static let specification = CommandSpecification(
         name: "erase", summary: "Permanently erase all data of a person.",
         discussion: """
-            Erases samples of every kind, tombstones, quarantined readings, duplicates, repairs, characteristics, medications, devices, \
-            grants, sessions and the name, and rewrites the file so that no bytes remain. This cannot be undone, but importing the same \
-            file again restores its data. The command only shows the counts unless you use --yes.
+            Erases everything that the store has about the person: samples, records of deleted samples, quarantined readings, \
+            duplicates, repairs, characteristics, medications, devices, grants of access, sessions of the web page, and the \
+            name. The store's file is rewritten, so that no bytes remain in it. You cannot undo this. If you import the same \
+            file again later, its readings are stored again. The command only prints the numbers unless you use --yes.
 
-            Targets delete their copies first. If a target does not answer, nothing is erased yet and the exit status is 75. Run the \
-            command again to continue. Clients that follow changes and could read the data have to start again. Stop the hub first. \
-            Backups, captures and imported files are not touched, but those next to the store are listed.
+            Stop the hub before you run this command. The command first makes each target delete its copy. If a target does not \
+            answer, nothing is erased yet, and the exit status is 75. Run the command again to continue. Clients that could read \
+            the person's data and follow the changes of the store must read everything again. Backups, captures and imported \
+            files are not changed. The command lists those that are beside the store.
             """,
         arguments: [Argument(name: "NAME", help: "Person: a name, me or a UUID.")],
         options: [
-            Option(names: ["--yes"], help: "Erase the data instead of only showing it."),
+            Option(names: ["--yes"], help: "Erase the data (default: only show how much there is)."),
             Option(
-                names: ["--without"], value: "TARGET", help: "Leave the copy of this target in place.", repeating: true,
+                names: ["--without"], value: "TARGET", help: "Do not make this target delete its copy.", repeating: true,
                 completion: .command("vitalgate targets list --names")),
             Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate people erase Anna", "Show the data that would be erased."),
-            Example("vitalgate people erase Anna --yes", "Erase it."),
+            Example("vitalgate people erase Anna --yes", "Erase the data."),
         ])
 
     private let context: CommandContext

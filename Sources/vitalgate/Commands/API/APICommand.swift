@@ -10,25 +10,31 @@ import Hub
 /// `api`: serves samples over HTTP.
 enum APICommand: Command {
     static let specification = CommandSpecification(
-        name: "api", summary: "Serve samples to other programs over HTTP.",
+        name: "api", summary: "Serve samples over HTTP to other programs (clients).",
         subcommands: [
             CommandSpecification(
                 name: "serve", summary: "Serve the store over HTTP until stopped.",
                 discussion: """
-                    Listens at the address in 'api.listen' of the configuration. A hub ('vitalgate run') with this setting serves the \
-                    API by itself, so you need this command only on a machine without a hub. Every request except /openapi.json needs a \
-                    client's token. Requests are not logged. SIGINT or SIGTERM stops it.
+                    Listens at the address that 'api.listen' in the configuration sets. If this is set, a running hub \
+                    ('vitalgate run') already serves the API, so you need this command only on a machine without a hub. Every \
+                    request except /openapi.json needs the token of a client (see 'vitalgate clients'). Requests are not logged. \
+                    SIGINT or SIGTERM stops the server.
                     """,
                 options: [
                     SharedOptions.timeZone,
                     Option(
-                        names: ["--inbox"], value: "FOLDER", help: "Folder for files uploaded on the page (default: hub.inbox)."),
+                        names: ["--inbox"], value: "FOLDER",
+                        help: "Folder for files that are uploaded on the web page (default: 'hub.inbox' in the configuration)."),
                     SharedOptions.untilEOF,
                 ],
                 examples: [Example("vitalgate api serve", "Serve the API until Ctrl-C.")]),
             CommandSpecification(
                 name: "openapi", summary: "Print the API as an OpenAPI 3.1 document.",
-                examples: [Example("vitalgate api openapi > vitalgate.json", "A description for client generators.")]),
+                examples: [
+                    Example(
+                        "vitalgate api openapi > vitalgate.json",
+                        "Save the description, for example to generate a client from it.")
+                ]),
             CertificateCommand.specification,
         ])
 

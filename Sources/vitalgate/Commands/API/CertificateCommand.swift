@@ -14,21 +14,24 @@ struct CertificateCommand {
     static let specification = CommandSpecification(
         name: "certificate", summary: "Create or renew the TLS certificate of the hub.",
         discussion: """
-            The first run creates a certificate authority (authority.pem) and uses it to sign a certificate and a key for the hub \
-            (hub.pem, hub-key.pem), valid for 397 days. Install authority.pem once on each phone. It does not change when the \
-            certificate is renewed. The authority can certify only private network addresses and the names given when it is created.
+            The first run creates a certificate authority (authority.pem), and a key and a certificate for the hub (hub-key.pem, \
+            hub.pem). The authority signs the certificate, which is valid for 397 days. Install authority.pem once on each \
+            phone, so that the phone accepts the hub. It does not change when the certificate is renewed. The authority can sign \
+            only certificates for private network addresses and for the names that you give in the first run.
 
-            Without names, a renewed certificate keeps its names. The first one is for the names in api.hosts, the address in \
-            api.listen, and this machine's name and addresses. You can run the command daily: it creates a new certificate only if the \
-            old one expires within 60 days or the names have changed, and a running hub then loads it.
+            If you give no NAME, the first certificate contains the names in 'api.hosts' and the address in 'api.listen' of the \
+            configuration, and this machine's name and addresses. A later certificate keeps the names of the one before. You can \
+            run the command every day. It creates a new certificate only if the old one expires within 60 days or if the names \
+            have changed, and a running hub then uses the new one.
             """,
         arguments: [Argument(name: "NAME", help: "Name or address of the hub.", arity: .any)],
         options: [
             Option(
                 names: ["--folder"], value: "FOLDER",
-                help: "Folder for the files (default: tls next to the configuration)."),
-            Option(names: ["--renew"], help: "Create a new certificate even if the old one is not due."),
-            Option(names: ["--new-authority"], help: "Create a new authority, which each phone must install again."),
+                help: "Folder for the files (default: tls in the folder of the configuration file)."),
+            Option(
+                names: ["--renew"], help: "Create a new certificate even if the old one is still valid for more than 60 days."),
+            Option(names: ["--new-authority"], help: "Create a new authority, which you must then install on each phone again."),
         ],
         examples: [
             Example("vitalgate api certificate hub.home 192.168.1.20", "Create a certificate for a name and an address."),

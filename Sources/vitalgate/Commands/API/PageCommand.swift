@@ -7,7 +7,8 @@ import SampleStore
 
 /// `page`: links and sessions for the web page.
 enum PageCommand: Command {
-    private static let end = Option(names: ["--end"], value: "N", help: "End this session.")
+    private static let end = Option(
+        names: ["--end"], value: "N", help: "End the session with this number, which logs the browser out.")
     private static let endAll = Option(names: ["--end-all"], help: "End all sessions.")
 
     static let specification = CommandSpecification(
@@ -16,14 +17,14 @@ enum PageCommand: Command {
             CommandSpecification(
                 name: "open", summary: "Print a one-time link to the web page.",
                 discussion: """
-                    The link works for ten minutes and in one browser, which then stays logged in for 30 days. The page shows the data \
-                    of one person. The store's own person can also manage the hub. The page is served at 'api.listen' of the \
-                    configuration (see docs/how-to/page.md).
+                    The link works once, within ten minutes. The browser that opens it stays logged in for 30 days. The page \
+                    shows the data of one person. The owner of the store (me) can also manage the hub on the page. The page is \
+                    served at the address that 'api.listen' in the configuration sets (see docs/how-to/page.md).
                     """,
                 options: [SharedOptions.subject],
                 examples: [Example("vitalgate page open", "Print a link to your own page.")]),
             CommandSpecification(
-                name: "sessions", summary: "List or end sessions of browsers.",
+                name: "sessions", summary: "List the browsers that are logged in, or log them out.",
                 options: [end, endAll, SharedOptions.timeZone, Format.option, Format.safe],
                 examples: [Example("vitalgate page sessions --end 3", "Log out the browser of session 3.")]),
         ])

@@ -10,18 +10,20 @@ struct SetupCommand: Command {
     static let specification = CommandSpecification(
         name: "setup", summary: "Open the web page to your home network.",
         discussion: """
-            Creates a certificate for this machine's name and addresses, adds an 'api' section to the configuration, gives the \
-            systemd service access to private networks, restarts it, and prints a link for the first browser. Run it as root \
-            for the service of the Debian package. It asks before it changes anything.
+            Run this command as root if you use the service of the Debian package. It asks you before it changes anything. It \
+            then creates a certificate for this machine's name and addresses, adds an 'api' section to the configuration, and \
+            gives the systemd service access to private networks. At the end, it restarts the service and prints a link for the \
+            first browser.
 
-            --undo removes the section and the access again. The certificate is kept, so you need not install another one on the phones.
+            --undo removes the section and the access to networks again. The certificate is kept, so that you do not have to \
+            install a new one on the phones later.
             """,
         arguments: [
             Argument(name: "NAME", help: "Name or address of the hub (default: this machine's).", arity: .any)
         ],
         options: [
             Option(names: ["--port"], value: "N", help: "Port of the page (default: 8642)."),
-            Option(names: ["--yes"], help: "Do not ask."),
+            Option(names: ["--yes"], help: "Do not ask for confirmation."),
             Option(names: ["--undo"], help: "Close the page to the network again."),
         ],
         examples: [

@@ -6,16 +6,19 @@ import SampleStore
 /// `status`: the state of the hub.
 enum StatusCommand: Command {
     static let specification = CommandSpecification(
-        name: "status", summary: "Show the hub's sources, devices and readings of today.",
+        name: "status", summary: "Show the state of the hub, its devices and today's readings.",
         discussion: """
-            Asks the hub of the store over its local socket. Shows the state of each source, each device's last reading, rate, time \
-            since the last frame, and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows the data in the store and exits \
-            with status 69. The exit status is 75 if the hub does not answer, and 77 if you are not in its group.
+            Asks the running hub. For each source (Bluetooth, serial ports, inbox), the command shows the state. For each \
+            device, it shows the last reading, the rate, the time since the last message, and the battery. Below, it shows how \
+            many readings were stored since midnight. It never shows measured values.
+
+            If no hub is running, the command shows the data in the store, and the exit status is 69. The exit status is 75 if \
+            the hub does not answer, and 77 if you do not belong to the group that may ask the hub.
             """,
         options: [
             Option(
                 names: ["--follow"],
-                help: "Keep running and show each change, as NDJSON if the output is not a terminal."),
+                help: "Keep running and show each change (as NDJSON if the output is not a terminal)."),
             SharedOptions.timeZone, Format.option, Format.safe,
         ],
         examples: [

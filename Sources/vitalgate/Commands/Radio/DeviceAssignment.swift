@@ -12,29 +12,32 @@ struct DeviceAssignment {
     static let specification = CommandSpecification(
         name: "assign", summary: "Assign a device's readings to a person.",
         discussion: """
-            Without --range or --user, all future readings of the device are this person's. For a shared scale, --range gives each \
-            person a range of weights: a weighing in exactly one range is that person's, and any other is unassigned. --user assigns the \
-            scale's own user number and takes precedence over ranges. Some scales also need --consent to release a user's weighings. \
-            Send SIGHUP to a running hub to apply the change.
+            Without --range or --user, all future readings of the device belong to the person that you name with --person. A \
+            running hub applies the change after 'sudo systemctl reload vitalgate' (or the signal SIGHUP).
 
-            --samples assigns stored samples instead. 'vitalgate repair undo' reverts this.
+            For a shared scale, run the command once for each person, with the person's weights as --range. A weighing in \
+            exactly one range belongs to the person with that range. A weighing in no range or in several is unassigned. If the \
+            scale distinguishes its users by numbers, give the person's number with --user instead. A number takes precedence \
+            over ranges. Some scales send a user's weighings only after the user's --consent code.
+
+            With --samples, the command assigns stored samples to the person instead. 'vitalgate repair undo' reverts this.
             """,
         arguments: [Argument(name: "ADDRESS", help: "Address, path or name of an adopted device.", arity: .optional)],
         options: [
             Option(
                 names: ["--person"], formerNames: ["--subject"], value: "WHO",
-                help: "Person: a name, me, unassigned or a UUID."
+                help: "Person: me (the store's owner), a name, a UUID, or unassigned (readings without a person)."
             ),
             Option(
                 names: ["--range"], value: "LOW..HIGH",
-                help: "Weights of the person, in kg or with a unit such as '130..180 [lb_av]'."),
-            Option(names: ["--user"], value: "NUMBER", help: "Number of the person on the device, 1 to 254."),
+                help: "Lowest and highest weight of the person, such as 70..90 (in kg) or '130..180 [lb_av]' (in pounds)."),
+            Option(names: ["--user"], value: "NUMBER", help: "Number that the device uses for the person, 1 to 254."),
             Option(
                 names: ["--consent"], value: "CODE",
                 help:
-                    "Consent code of the user, 0 to 65535, as the device or its app shows it (- reads standard input)."
+                    "Consent code of the user, 0 to 65535, shown by the device or its app (- reads it from standard input)."
             ),
-            Option(names: ["--samples"], value: "UUID", help: "Assign this stored sample instead.", repeating: true),
+            Option(names: ["--samples"], value: "UUID", help: "UUID of a stored sample to assign.", repeating: true),
         ],
         examples: [
             Example(

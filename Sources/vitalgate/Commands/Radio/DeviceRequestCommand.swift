@@ -5,18 +5,22 @@ import Ingestion
 /// `devices request`: a report on a device that no profile reads.
 struct DeviceRequestCommand {
     static let specification = CommandSpecification(
-        name: "request", summary: "Write a report on an unsupported device.",
+        name: "request", summary: "Print a report on an unsupported device.",
         discussion: """
-            Listens to the device for a minute while you use it, and prints its advertisements as a capture. 'profile suggest --capture' \
-            drafts a profile from it, or you can send it to a profile author. With --connect, the report also lists the device's \
-            services and records its notifications for another minute. Nothing is written to the device. Its address and name are \
-            replaced, but the frames contain the measured values, so take a measurement that others may see.
+            Listens to the device for a minute while you use it, and prints the advertisements that it broadcasts. With \
+            --connect, the command also connects to the device, lists its services and prints its notifications for another \
+            minute. Nothing is written to the device. The report has the format of 'vitalgate capture'. You can draft a profile \
+            from it with 'vitalgate profile suggest --capture', or send it to the author of a profile.
+
+            The report does not contain the device's address, nor its name unless you use --keep-name. It does contain the \
+            measured values, so take a measurement that others may see.
             """,
         arguments: [RadioOptions.address],
         options: [
             Option(
-                names: ["--seconds"], value: "N", help: "Seconds to listen, and again if connected (default: 60)."),
-            Option(names: ["--connect"], help: "Connect to the device and record its notifications."),
+                names: ["--seconds"], value: "N", help: "Seconds to listen before connecting, and again afterwards (default: 60)."
+            ),
+            Option(names: ["--connect"], help: "Connect to the device and print its notifications, too."),
             Option(names: ["--keep-name"], help: "Keep the device's name, which is often needed to identify it."),
         ],
         examples: [

@@ -10,33 +10,44 @@ import SystemdKit
 /// `devices`: manages the adopted devices.
 enum DevicesCommand: Command {
     static let specification = CommandSpecification(
-        name: "devices", summary: "Manage devices: adopt, pair, assign, merge and report.",
+        name: "devices", summary: "Add, pair and remove devices, and assign them to people.",
         subcommands: [
             CommandSpecification(
-                name: "list", summary: "List the adopted devices.", options: [SharedOptions.timeZone, Format.option, Format.safe]),
+                name: "list", summary: "List the adopted devices, which are those that the hub reads.",
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
-                name: "adopt", summary: "Add a device to read.",
+                name: "adopt", summary: "Add a device that the hub reads.",
                 discussion: """
-                    Without --profile, the device must be nearby, and all profiles that match its advertisements are used. For an \
-                    adopted device, only the given options change. Send SIGHUP to a running hub to apply the change. For a serial \
-                    device, give the permanent path of its port from /dev/serial/by-id or /dev/serial/by-path. Most serial adapters also \
-                    need --profile.
+                    Without --profile, the device must be nearby. The command then listens to the advertisements that the device \
+                    broadcasts, and selects all profiles that match them. If the device is already adopted, the command changes \
+                    only what you give as options. A running hub applies the change after 'sudo systemctl reload vitalgate' (or \
+                    the signal SIGHUP).
+
+                    For a serial device, give the permanent path of its port in /dev/serial/by-id or /dev/serial/by-path. With \
+                    most serial adapters you also need --profile.
                     """,
                 arguments: [RadioOptions.device],
                 options: [
                     Option(
-                        names: ["--profile"], value: "ID", help: "Use this profile, whatever the device advertises.",
+                        names: ["--profile"], value: "ID",
+                        help: "Profile that reads the device (default: detected from its advertisements).",
                         repeating: true,
                         completion: .command("vitalgate profile list --ids")),
                     Option(
                         names: ["--person"], formerNames: ["--subject"], value: "ID",
                         help:
-                            "Person who uses it: me, a name, unassigned or a UUID (default: me, or unassigned for room sensors)."),
+                            """
+                            Person who uses the device: me (the store's owner, default), a name, a UUID, or unassigned (the \
+                            default for room sensors).
+                            """),
                     Option(names: ["--name"], value: "TEXT", help: "Your name for the device."),
                     Option(
                         names: ["--bind-key"], value: "HEX",
                         help:
-                            "Key of its encrypted advertisements, 16 bytes (- reads standard input and hides it from ps)."
+                            """
+                            Key that decrypts the device's advertisements, 16 bytes in hexadecimal (- reads it from standard \
+                            input, so that 'ps' does not show it).
+                            """
                     ),
                     RadioOptions.seconds,
                 ],
@@ -47,35 +58,47 @@ enum DevicesCommand: Command {
                         "Read an oximeter on a serial cable."),
                 ]),
             CommandSpecification(
-                name: "pair", summary: "Pair with a device that requires a bond.",
+                name: "pair", summary: "Pair with a device that requires it.",
                 discussion:
-                    "The device must be in pairing mode. The terminal asks you to type or compare a number if the device needs it.",
+                    """
+                    First put the device into pairing mode, as its manual describes. If the device needs a number, the command \
+                    asks you to type or compare it.
+                    """,
                 arguments: [RadioOptions.address], options: [RadioOptions.seconds]),
             CommandSpecification(
-                name: "forget", summary: "Stop reading a device and remove its bond.",
-                discussion: "Samples of the device are kept.", arguments: [RadioOptions.device],
-                options: [Option(names: ["--bond"], help: "Remove only the bond and keep the device adopted.")]),
-            CommandSpecification(
-                name: "merge", summary: "Join a device with its earlier key.",
+                name: "forget", summary: "Stop reading a device and remove its pairing.",
                 discussion: """
-                    If a device returns with another key (after a repair or with a new address), its readings would count as another \
-                    device's. Give keys or addresses from 'vitalgate devices list'.
+                    The device's samples are kept. The pairing (or bond) is the key that both sides stored when you paired them.
+                    """, arguments: [RadioOptions.device],
+                options: [Option(names: ["--bond"], help: "Remove only the pairing and keep the device adopted.")]),
+            CommandSpecification(
+                name: "merge", summary: "Continue to store a device's readings under its earlier key.",
+                discussion: """
+                    The store identifies each device by a key, such as its address or serial number. The key of a device can \
+                    change, for example when its maker repaired it or when its address changed. Its readings then count as those \
+                    of another device. After this command, new readings are stored under the earlier key again. 'vitalgate \
+                    devices list' shows keys and addresses.
                     """,
                 arguments: [
-                    Argument(name: "NEW", help: "Current key of the device."),
-                    Argument(name: "OLD", help: "Key of its earlier readings."),
+                    Argument(name: "NEW", help: "Current key or address of the device."),
+                    Argument(name: "OLD", help: "Key or address under which its earlier readings are stored."),
                 ]),
             CommandSpecification(
-                name: "part", summary: "Separate two devices with the same serial number.",
+                name: "part", summary: "Separate two devices that report the same serial number.",
                 discussion: """
-                    Some makers give all their devices the same serial number, so the hub cannot separate their readings. The hub warns if \
-                    both are in range. This device's new readings get a key of their own. Stored readings do not change. \
-                    Devices with a memory cannot be separated, because they would send stored readings again. Send SIGHUP to a running \
-                    hub to apply the change. 'vitalgate devices merge' reverts it.
+                    Some makers give all their devices the same serial number. The hub then stores the readings of two such \
+                    devices as those of one device, and warns you if both are in range. This command gives the device at ADDRESS \
+                    its own key for new readings. Stored readings do not change. 'vitalgate devices merge' reverts the change.
+
+                    The command refuses a device that keeps readings in its memory. Such a device can send old readings again, \
+                    and they would be stored twice under different keys. A running hub applies the change after 'sudo systemctl \
+                    reload vitalgate' (or the signal SIGHUP).
                     """,
                 arguments: [RadioOptions.address],
                 examples: [
-                    Example("vitalgate devices part C0:01:02:03:04:02", "Separate this strap from another, which keeps its key.")
+                    Example(
+                        "vitalgate devices part C0:01:02:03:04:02",
+                        "Give this strap its own key. The other strap keeps the old one.")
                 ]),
             DeviceAssignment.specification,
             DeviceRequestCommand.specification,

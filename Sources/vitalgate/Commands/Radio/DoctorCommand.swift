@@ -10,9 +10,9 @@ enum DoctorCommand: Command {
     static let specification = CommandSpecification(
         name: "doctor", summary: "Find out why no readings arrive and how to fix it.",
         discussion: """
-            Checks the configuration, the store and the profiles, then Bluetooth: the adapters and switches in the kernel, bluetoothd, \
-            and the D-Bus policy. Each finding shows the command that fixes it. Nothing is changed. The exit status is 69 if something \
-            is broken. Warnings do not affect it.
+            Checks the configuration, the store, the profiles and Bluetooth (the adapters, the radio switches, bluetoothd, and \
+            its D-Bus policy). For each problem, the command prints how to fix it. It changes nothing. The exit status is 69 if \
+            something is broken. Warnings do not affect the exit status.
             """,
         options: [Format.option, Format.safe],
         examples: [Example("vitalgate doctor", "Run all checks.")])

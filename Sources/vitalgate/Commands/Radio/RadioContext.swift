@@ -60,6 +60,6 @@ enum RadioOptions {
     static let address = Argument(name: "ADDRESS", help: "Bluetooth address, as shown by 'vitalgate scan'.")
     static let device = Argument(
         name: "ADDRESS", help: "Bluetooth address, as shown by 'vitalgate scan', or path of a serial port.")
-    static let seconds = Option(names: ["--seconds"], value: "N", help: "Seconds to listen (default: 10).")
-    static let verbose = Option(names: ["--verbose"], help: "Log routine events as well.")
+    static let seconds = Option(names: ["--seconds"], value: "N", help: "Seconds to listen for devices (default: 10).")
+    static let verbose = Option(names: ["--verbose"], help: "Also log routine events.")
 }

@@ -10,9 +10,9 @@ enum ScanCommand: Command {
     static let specification = CommandSpecification(
         name: "scan", summary: "Show nearby Bluetooth devices.",
         discussion: """
-            Listens for advertisements without connecting. Shows which profiles can read each device and which commands add it. Pair a \
-            device whose address is marked as changing before you adopt it. For a device without a profile, 'devices request' writes a \
-            report.
+            Listens for the advertisements that Bluetooth devices broadcast, and does not connect. Shows the profiles that can \
+            read each device, and the commands that add it. If an address is marked as changing, pair the device first and adopt \
+            it afterwards. If no profile can read a device, 'vitalgate devices request' prints a report that helps to write one.
             """,
         options: [
             RadioOptions.seconds, Option(names: ["--all"], help: "Also show devices without a profile."), Format.option,

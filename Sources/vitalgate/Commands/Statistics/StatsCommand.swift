@@ -7,40 +7,49 @@ import SampleStore
 /// `stats`: statistics of a type by calendar interval.
 enum StatsCommand: Command {
     static let specification = CommandSpecification(
-        name: "stats", summary: "Summarize types by hour, day, week or month.",
+        name: "stats", summary: "Summarize samples by hour, day, week or month.",
         discussion: """
-            Cumulative types (steps, energy, distances) have a sum, and a sample that crosses a boundary is split by time. Other \
-            quantities have average, lowest, highest and latest values. Heart rates are averaged by time, and sound levels by power. \
-            Categories have the duration of each case, and sleep is counted from noon to noon. Days, weeks, months and years follow the \
-            calendar of the time zone, including clock changes.
+            The figures depend on the type. Cumulative types (steps, energy, distances) have a sum. A sample that crosses the \
+            boundary of two intervals is split in proportion to its time. Other quantities have average, lowest, highest and \
+            latest values. The average of heart rates is weighted by time, and the average of sound levels is the mean power. \
+            Categories, such as the stages of sleep, have the duration of each case. Days, weeks, months and years follow the \
+            calendar of the time zone, including clock changes. For sleep, a day lasts from noon to noon.
 
-            If several sources cover the same time, such as a phone and a watch, only one counts: the first by 'vitalgate sources \
-            priority', then by the configuration's priority, then wearables before phones.
+            If several sources cover the same time, such as a phone and a watch, only the preferred one counts. The order set \
+            with 'vitalgate sources priority' decides first, then 'priority' in the configuration. Among all other sources, worn \
+            devices are preferred to phones.
             """,
         arguments: [
             Argument(
                 name: "TYPE",
-                help: "Quantity or category types such as heartRate,sleepAnalysis, separated by commas.",
+                help: """
+                    One or more types, separated by commas, such as heartRate,sleepAnalysis (only quantities and categories, see \
+                    'vitalgate types').
+                    """,
                 completion: .command("vitalgate types --ids"))
         ],
         options: [
             Option(
                 names: ["--every"], value: "LENGTH", help: "Length of the intervals, such as 15m, 1h, 1d, 1w, 1mo or 1y.",
                 required: true),
-            Option(names: ["--anchor"], value: "T", help: "Start of an interval (default: midnight, Monday for weeks)."),
+            Option(
+                names: ["--anchor"], value: "T",
+                help: "Time at which one of the intervals starts (default: midnight, and Monday for weeks)."),
         ] + SharedOptions.range + [
             SharedOptions.timeZone,
-            Option(names: ["--own-zone"], help: "Assign each sample to days by its own time zone."),
-            SharedOptions.subject,
-            Option(names: ["--source"], value: "SOURCE", help: "Only samples of this source (id or name)."),
             Option(
-                names: ["--device"], value: "DEVICE", help: "Only samples of this device (key, name, model or serial number)."),
+                names: ["--own-zone"],
+                help: "Assign each sample to a day in the sample's own time zone, for example after a journey."),
+            SharedOptions.subject,
+            Option(names: ["--source"], value: "SOURCE", help: "Only samples of this source (name or id)."),
+            Option(
+                names: ["--device"], value: "DEVICE", help: "Only samples of this device (name, model, serial number or key)."),
             SharedOptions.condition,
             Option(names: ["--by-source"], help: "Show each source separately."),
-            Option(names: ["--every-source"], help: "Count all sources, even for the same time."),
+            Option(names: ["--every-source"], help: "Count all sources, even if they cover the same time."),
             Option(
                 names: ["--show"], value: "LIST",
-                help: "Figures, separated by commas: sum, average, min, max, mostRecent, duration (in seconds)."),
+                help: "Figures to show, separated by commas: sum, average, min, max, mostRecent, duration (in seconds)."),
             Option(names: ["--percentiles"], help: "Add the 5th, 25th, 50th, 75th and 95th percentile."),
             Option(
                 names: ["--in-range"], value: "RANGE",
@@ -53,14 +62,15 @@ enum StatsCommand: Command {
                 names: ["--follow"],
                 help: "Keep running and print each interval that changes (ndjson only)."),
             Option(
-                names: ["--explain"], help: "Show on standard error which sources count, in order."),
+                names: ["--explain"], help: "Also print the order of the sources (on standard error)."),
             Format.option, Format.safe,
         ],
         examples: [
             Example("vitalgate stats stepCount --every 1d --from -7d", "Show steps per day for the last week."),
             Example("vitalgate stats heartRate --every 1h --from today --unit /min", "Show today's heart rate by hour."),
             Example(
-                "vitalgate stats bloodGlucose --every 1d --in-range '70..180 mg/dL' --percentiles", "Show time in range per day."),
+                "vitalgate stats bloodGlucose --every 1d --in-range '70..180 mg/dL' --percentiles",
+                "Show per day how long glucose was in this range, with percentiles."),
             Example(
                 "vitalgate stats heartRate --every 1w --from -30d --where \"metadata.heartRateMotionContext = 'sedentary'\"",
                 "Show the weekly pulse that a watch recorded at rest."),

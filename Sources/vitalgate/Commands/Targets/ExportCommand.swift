@@ -12,15 +12,19 @@ enum ExportCommand: Command {
     static let specification = CommandSpecification(
         name: "export", summary: "Export samples to a target or to a file.",
         discussion: """
-            TARGET is the name of a target in the configuration (see 'vitalgate targets'). The hub keeps all targets up to date. This \
-            command does it for one target without a hub: it sends additions, deletions and repairs in order until it is stopped. If the \
-            target does not answer, delivery is retried and nothing is lost. The exit status of --once is 75 if the target does not \
-            answer, 69 if delivery needs your attention, and 65 if the target rejected some changes.
+            TARGET is the name of a target in the configuration (see 'vitalgate targets'). A running hub keeps all targets up to \
+            date, so you need this command only without a hub. It sends all changes (additions, deletions and repairs) to one \
+            target, in order, until you stop it. If the target does not answer, the command tries again later, and nothing is \
+            lost. With --once, the exit status is 75 if the target does not answer, 69 if the delivery stopped and needs your \
+            attention, and 65 if the target rejected some changes.
 
-            --to writes the current samples to a new file, in order of their start: ndjson (complete, for 'import'), csv, wide (a table \
-            with a row for each time and a column for each type) or apple-health (the Health app's export.xml, of one person). A name \
-            that ends in .zst is compressed. One that ends in .zip is an archive like the Health app's, with routes, electrocardiograms \
-            and clinical records as separate files. Samples that a format cannot represent are left out and counted.
+            --to writes the current samples to a new file instead, in order of their start. The formats are ndjson (complete, \
+            'vitalgate import' reads it), csv, wide (a table with a row for each time and a column for each type) and \
+            apple-health (export.xml of Apple's Health app, for one person).
+
+            If the file name ends in .zst, the file is compressed. If it ends in .zip, the file is an archive like that of the \
+            Health app, with routes, electrocardiograms and clinical records as separate files. Samples that the format cannot \
+            represent are left out, and their number is printed.
             """,
         arguments: [
             Argument(
@@ -30,14 +34,16 @@ enum ExportCommand: Command {
         options: [
             Option(names: ["--once"], help: "Stop when the target is up to date."),
             SharedOptions.untilEOF,
-            Option(names: ["--to"], value: "FILE", help: "Path to a new file to write instead.", completion: .file),
+            Option(
+                names: ["--to"], value: "FILE", help: "Path of a new file to write instead of sending to a target.",
+                completion: .file),
             Option(
                 names: ["--format"], value: "FORMAT",
-                help: "Format of the file (default: by its name).",
+                help: "Format of the file (default: chosen by the file name).",
                 completion: .values(SampleFileWriter.Form.allCases.map(\.rawValue))),
             Option(names: ["--types", "--type"], value: "TYPES", help: "Types to write to the file, separated by commas."),
             Option(names: ["--from"], value: "T", help: "Earliest start of the samples to write to the file."),
-            Option(names: ["--until"], value: "T", help: "Latest start of the samples to write to the file (exclusive)."),
+            Option(names: ["--until"], value: "T", help: "Write only samples that start before this time to the file."),
             SharedOptions.subject, SharedOptions.condition, SharedOptions.timeZone,
         ],
         examples: [

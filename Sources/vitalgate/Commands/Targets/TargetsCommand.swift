@@ -11,18 +11,20 @@ import SampleStore
 enum TargetsCommand: Command {
     private static let target = Argument(
         name: "TARGET", help: "Name of a target.", completion: .command("vitalgate targets list --names"))
-    private static let uuids = Argument(name: "UUID", help: "UUIDs of samples that are set aside (default: all).", arity: .any)
+    private static let uuids = Argument(name: "UUID", help: "UUIDs of set-aside samples (default: all).", arity: .any)
 
     static let specification = CommandSpecification(
-        name: "targets", summary: "Show and manage export targets.",
+        name: "targets", summary: "Show and manage the systems that receive your samples.",
         discussion: """
-            The configuration defines each target with its kind, its location and its samples:
+            A target is another system, or a folder of files, to which Vitalgate sends your samples and their later changes. You \
+            define each target in the configuration, with its kind, its location and the types of samples that it receives:
 
               targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive", types: ["heartRate"] } }
 
-            Kinds: \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) (see docs/how-to/export.md). The hub keeps all targets up \
-            to date. If a target is down, its changes wait in the store and nothing is lost. A change that a target rejects is set aside \
-            with its error message, and the others are delivered.
+            The kinds are \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) \
+            (see docs/how-to/export.md). A running hub keeps all targets up to date. If a target is down, its changes wait in the \
+            store, and nothing is lost. If a target rejects a sample, that sample is set aside with the error message, and the \
+            others are delivered.
             """,
         subcommands: [
             CommandSpecification(
@@ -30,15 +32,17 @@ enum TargetsCommand: Command {
                 options: [Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe]),
             CommandSpecification(
                 name: "status", summary: "Show deliveries, waiting changes and errors of targets.",
-                discussion: "Also lists the samples that are set aside if you name a TARGET.",
+                discussion: """
+                    If you name a TARGET, the command also lists its set-aside samples, which are the samples that it rejected.
+                    """,
                 arguments: [Argument(name: "TARGET", help: "Name of a target (default: all).", arity: .optional)],
                 options: [SharedOptions.timeZone, Format.option, Format.safe]),
             CommandSpecification(
                 name: "check", summary: "Check whether a target accepts data.",
                 discussion:
                     """
-                    Tests a delivery as far as the target allows: writes a test reading, reads it back and deletes it. The exit status \
-                    is 69 if nothing can be delivered.
+                    Tests a delivery as far as the target allows it. The command writes a test reading to the target, reads it \
+                    back and deletes it. The exit status is 69 if the target does not accept the reading.
                     """,
                 arguments: [target],
                 options: [
@@ -46,26 +50,30 @@ enum TargetsCommand: Command {
                     Format.safe,
                 ], examples: [Example("vitalgate targets check archive", "Test the connection and the permissions.")]),
             CommandSpecification(
-                name: "retry", summary: "Resume a stopped target and resend set-aside samples.",
+                name: "retry", summary: "Resume a stopped target and send its set-aside samples again.",
                 arguments: [target, uuids]),
             CommandSpecification(
-                name: "skip", summary: "Give up on set-aside samples.", arguments: [target, uuids]),
+                name: "skip", summary: "Give up on set-aside samples and do not send them again.", arguments: [target, uuids]),
             CommandSpecification(
-                name: "verify", summary: "Compare a target with the store and fix differences.",
+                name: "verify", summary: "Compare a target with the store and correct the differences.",
                 discussion: """
-                    Compares by UUID and, if the target supports it, by content. Sends missing samples, replaces those that differ, \
-                    deletes those that were deleted here, and continues from there. Use it after you change the target's filter or \
-                    settings, move it to another database or folder, or restore the target or the store from a backup. Samples that this \
-                    store never had, such as another hub's, are counted and left unchanged.
+                    Compares the samples in the target with those in the store, by UUID and, if the target supports it, by \
+                    content. The command sends missing samples, replaces samples that differ, and deletes samples that were \
+                    deleted in the store. Later deliveries continue from this state. Samples that this store never had, such as \
+                    those of another hub, are counted and left unchanged.
+
+                    Use the command after you change the target's settings or the selection of its samples, after you move it to \
+                    another database or folder, or after you restore the target or the store from a backup.
                     """, arguments: [target],
                 options: [Option(names: ["--dry-run"], help: "Compare without changing anything."), Format.option, Format.safe]),
             CommandSpecification(
                 name: "restart", summary: "Send everything to a target again.",
                 discussion:
                     """
-                    Use it if 'verify' does not support the target, or after you change the target's settings. A target that identifies samples by \
-                    UUID still has each sample only once, but a folder of files gets new lines. If the target is no longer \
-                    configured, its stored state is removed.
+                    Use this command if 'vitalgate targets verify' does not support the target, or after you change the target's \
+                    settings. Most targets recognize each sample by its UUID and keep it only once. A folder of files gets all \
+                    lines a second time. If the target is no longer in the configuration, the command instead removes what the \
+                    store remembers about it.
                     """,
                 arguments: [target]),
         ])
