@@ -59,6 +59,9 @@ let package = Package(
         // Level 2.5: D-Bus and the service manager, on the event loop.
         .target(name: "SystemdKit", dependencies: ["EventLoopKit", "CSystemd"]),
 
+        // What hubs and collectors of a fleet send each other.
+        .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit"]),
+
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
         .target(name: "FileSource", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "SQLiteKit", "CExpat", "CZip"]),
@@ -78,12 +81,7 @@ let package = Package(
         .target(name: "CommandExport", dependencies: ["Formats", "Pipeline", "HealthModel"]),
         .target(name: "MQTTExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CMosquitto"]),
         .target(name: "PostgreSQLExport", dependencies: ["Formats", "Pipeline", "HealthModel", "CPostgreSQL"]),
-
-        // Level 3.5: between the hubs of a fleet and its database.
-        .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit"]),
         .target(name: "FleetExport", dependencies: ["FleetProtocol", "NATSKit", "Pipeline", "HealthModel"]),
-        .target(
-            name: "FleetCollector", dependencies: ["FleetProtocol", "NATSKit", "PostgreSQLExport", "Pipeline", "HealthModel"]),
 
         // Level 4: from frames to the store, live and from files.
         .target(
@@ -92,6 +90,10 @@ let package = Package(
                 "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SampleStore", "Wire",
                 "ClinicalModel",
             ]),
+
+        // From the hubs of a fleet to its database.
+        .target(
+            name: "FleetCollector", dependencies: ["FleetProtocol", "NATSKit", "PostgreSQLExport", "Pipeline", "HealthModel"]),
 
         // From the store to other stores.
         .target(name: "ExportEngine", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),

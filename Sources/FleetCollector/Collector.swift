@@ -4,10 +4,10 @@ import NATSKit
 import Pipeline
 import PostgreSQLExport
 
-/// Writes what the hubs of a fleet send into one database, and sends each a receipt after the database has committed.
+/// Writes the changes of a fleet's hubs into one database. The hub gets a receipt after the database has committed.
 ///
 /// It keeps no state. Any number of collectors can run: the broker passes each request to one of them, and the hub's mark in the database
-/// decides what is new. A hub that got no receipt finds out from its mark whether its block was stored.
+/// shows which changes are new. A hub without a receipt reads its mark to find out whether its block was stored.
 ///
 /// Used by one thread.
 public final class Collector {
@@ -20,7 +20,7 @@ public final class Collector {
         self.now = now
     }
 
-    /// Does what a hub asks and returns the reply.
+    /// Carries out a hub's request and returns the reply.
     ///
     /// - Parameter store: The hub's store, as the broker reports it.
     public func reply(to octets: [UInt8], of store: String) -> FleetReply {

@@ -6,7 +6,7 @@ import Pipeline
 /// Sends changes to the collectors of a fleet, over a NATS broker.
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
-/// moves the cursor. Without a collector the broker says so at once.
+/// moves the cursor. Without a collector the broker replies with an error at once.
 public final class FleetExporter: Exporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
@@ -34,21 +34,25 @@ public final class FleetExporter: Exporter {
     /// The fleet and its brokers. Another broker of the same fleet leads to the same database, so its mark decides.
     public var address: String { "fleet \(settings.subject.fleet) at \(settings.servers.joined(separator: ", "))" }
 
+    /// Sends a block of changes and waits for the receipt.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
         guard case .receipt(let leftOut) = try reply(to: .deliver(batch)) else { throw Self.unexpected }
         return leftOut
     }
 
+    /// Asks a collector for the database's identity and our mark.
     public func found() throws(DeliveryError) -> FoundMark? {
         guard case .found(let mark) = try reply(to: .find) else { throw Self.unexpected }
         return mark
     }
 
+    /// Has a collector write a mark.
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         guard case .claimed(let isClaimed) = try reply(to: .claim(mark)) else { throw Self.unexpected }
         return isClaimed
     }
 
+    /// Has a collector write a test reading and roll it back.
     public func check() throws(DeliveryError) -> [Finding] {
         guard case .checked(let findings) = try reply(to: .check) else { throw Self.unexpected }
         return [Finding(.good, "broker", "reached, and a collector of the fleet '\(settings.subject.fleet)' has replied")]
@@ -74,7 +78,7 @@ public final class FleetExporter: Exporter {
             throw DeliveryError(
                 .tooLarge, "a block of \(request.count) bytes is longer than the broker's max_payload of \(longest)")
         }
-        let answer = try asDelivery { () throws(NATSError) in
+        let answer = try asDelivery(to: subject) { () throws(NATSError) in
             try connection.request(subject, request, milliseconds: patience)
         }
         guard let reply = FleetReply(octets: answer) else { throw Self.unexpected }
@@ -91,11 +95,18 @@ public final class FleetExporter: Exporter {
     }
 
     /// Runs something at the broker. After an error the next request connects again.
-    private func asDelivery<Result>(_ body: () throws(NATSError) -> Result) throws(DeliveryError) -> Result {
+    private func asDelivery<Result>(
+        to subject: String = "", _ body: () throws(NATSError) -> Result
+    ) throws(DeliveryError) -> Result {
         do throws(NATSError) {
             return try body()
         } catch {
             connection = nil
+            guard error.kind != .timeout else {
+                // A broker reports a missing permission only in its log.
+                throw DeliveryError(
+                    .unreachable, "no receipt arrived in time (the broker must let this hub publish to \(subject))")
+            }
             throw DeliveryError(error)
         }
     }

@@ -19,14 +19,14 @@ extension FleetReply {
     /// The reply as JSON.
     public var octets: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
 
-    /// Reads a collector's reply, or returns `nil` if it is none.
+    /// Reads a collector's reply, or returns `nil` if the bytes are something else.
     public init?(octets: [UInt8]) {
         guard let form = try? JSONDecoder().decode(Form.self, from: Data(octets)), let reply = form.reply else { return nil }
         self = reply
     }
 }
 
-/// The members of a reply. One of them says which reply it is.
+/// The members of a reply in JSON. Exactly one of them is present.
 private struct Form: Codable {
     var leftOut: Int?
     var found: Found?

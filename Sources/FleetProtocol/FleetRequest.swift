@@ -1,15 +1,20 @@
 import HealthModel
 import Pipeline
 
-/// What a hub asks of a collector. The collector does it in the database, as an exporter of the hub would, and sends a ``FleetReply``.
+/// A request of a hub to a collector. The collector carries it out in the database, as an exporter of the hub would, and sends a
+/// ``FleetReply``.
 ///
-/// The hub's store is not part of it. It is in the subject, where the broker enforces that a hub uses only its own.
+/// The hub's store is not part of it. It is in the subject, so that the broker can enforce that a hub uses only its own.
 public struct FleetRequest: Sendable {
-    /// What is to be done. The cases are those of ``Exporter``.
+    /// The functions of ``Exporter`` that a hub can call.
     public enum Task: Sendable {
+        /// ``Exporter/found()``
         case find
+        /// ``Exporter/claim(_:)``
         case claim(TargetMark)
+        /// ``Exporter/check()``
         case check
+        /// ``Exporter/deliver(_:)``
         case deliver(ExportBatch)
     }
 
@@ -17,7 +22,7 @@ public struct FleetRequest: Sendable {
     public var target: String
     /// The UUID of the person who owns the hub.
     public var me: String
-    /// What is to be done.
+    /// The function to call.
     public var task: Task
 
     /// A request.

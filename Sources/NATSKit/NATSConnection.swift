@@ -121,7 +121,7 @@ public final class NATSSubscription: @unchecked Sendable {
     public func next() -> NATSMessage? {
         while true {
             var message: OpaquePointer?
-            // A day, because there is no way to wait forever.
+            // A day: the library has no endless wait.
             switch natsSubscription_NextMsg(&message, handle, 86_400_000) {
             case NATS_OK:
                 defer { natsMsg_Destroy(message) }

@@ -1,12 +1,12 @@
 import CNATS
 
-/// The reason why a broker did not do what was asked.
+/// The reason why a request to a broker failed.
 public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The reaction that the error needs.
     public enum Kind: Hashable, Sendable {
         /// The broker cannot be reached, or the connection broke.
         case unreachable
-        /// Nobody listens on the subject. The broker says so at once.
+        /// The subject has no subscriber. The broker reports this at once.
         case noResponders
         /// No reply came in time. Whether the request was handled is unknown.
         case timeout

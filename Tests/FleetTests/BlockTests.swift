@@ -7,7 +7,7 @@ import Testing
 
 @testable import FleetProtocol
 
-/// Blocks of changes: what a hub writes is what a collector reads.
+/// Blocks of changes: a collector reads the changes that a hub wrote.
 @Suite struct BlockTests {
     private let test: ExportedStore
 
@@ -83,7 +83,7 @@ import Testing
         #expect(block.count <= 8 * BlockReader.mostChanges, "\(block.count)")
     }
 
-    /// A block that is cut anywhere is refused, and so is one with something behind it.
+    /// A block that is cut anywhere is refused, and so is one with more bytes after it.
     @Test func aCutBlockIsRefused() throws {
         try fill()
         let request = FleetRequest(target: "center", me: "me", task: .deliver(ExportBatch(changes: try changes()))).octets
@@ -106,7 +106,7 @@ import Testing
             do {
                 let changes = try BlockReader.changes(ofPlain: octets)
                 for change in changes where change.sample.origin.kind == .quantity {
-                    // Whatever it says, the value agrees with its numeral and unit.
+                    // In any case the value agrees with its numeral and unit.
                     let converted = try #require(change.sample.convertedValue)
                     #expect(abs(change.sample.value - converted) <= 1e-9 * abs(converted))
                 }

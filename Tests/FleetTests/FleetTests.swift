@@ -109,7 +109,7 @@ import Testing
         #expect(failures.all.isEmpty)
     }
 
-    /// Without a collector the broker says so at once, and the hub tries again later.
+    /// Without a collector the broker replies at once, and the hub tries again later.
     @Test func withoutACollector() throws {
         try test.add([try test.sample(60, at: 0)])
         let run = try test.run(exporter())
@@ -124,7 +124,7 @@ import Testing
         #expect(try held() == expected())
     }
 
-    /// Receipts that get lost, brokers and collectors that end, hubs that are killed: afterwards the database has what the store has.
+    /// Receipts get lost, brokers and collectors end, hubs are killed: afterwards the database equals the store.
     @Test(arguments: 0..<4 as Range<UInt64>) func nothingIsLostOrDoubled(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
@@ -215,7 +215,7 @@ import Testing
         #expect { try exporter(settings: settings).check() } throws: { ($0 as? DeliveryError)?.kind == .unauthorised }
     }
 
-    /// What is not a request gets an answer that says so, and nothing is stored.
+    /// Random bytes get an answer that refuses them, and nothing is stored.
     @Test func aStrangersBytesAreRefused() throws {
         let collectors = try collectors(1)
         defer { collectors.stop() }

@@ -20,7 +20,7 @@ import Testing
         var accepted: [String: [String]] = [
             "Top level": Configuration.knownKeys, "hub": HubConfiguration.knownKeys, "hub.sources": HubConfiguration.sources,
             "api": APIConfiguration.knownKeys, "Keys of every target": TargetConfiguration.keys,
-            "Passwords and tokens": Secret.knownKeys,
+            "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.keys }
         let listed = tables()

@@ -12,11 +12,15 @@ import Testing
         Set(try folder.vitalgate("query", "all", "--format", "ndjson").lines.map { try #require(try JSON($0)["uuid"].text) })
     }
 
-    private func suffer(_ target: String) throws {
-        try folder.write("config.json5", "{ targets: { other: { \(target) } } }\n")
+    /// - Parameters:
+    ///   - more: other members of the configuration.
+    ///   - misfortune: called in each round.
+    private func suffer(_ target: String, more: String = "", misfortune: (Int) throws -> Void = { _ in }) throws {
+        try folder.write("config.json5", "{ \(more) targets: { other: { \(target) } } }\n")
         try folder.vitalgate("import", folder.write("a.csv", InboxTests.csv(1)))
         #expect(try folder.vitalgate("targets", "check", "other", "--create").status == 0)
         for round in 0..<50 {
+            try misfortune(round)
             let exporter = try folder.start("export", "other")
             let day = round % 9 + 1
             var text = "time,type,value,unit\n"
@@ -45,6 +49,31 @@ import Testing
         let server = try PostgreSQLServer()
         defer { server.stop() }
         try suffer("kind: 'postgresql', host: '\(server.folder)', database: 'postgres', user: 'vitalgate'")
+        try expectEqual()
+    }
+
+    /// Collectors are killed, too. The database has the rows that the hub would have written itself.
+    @Test func fleet() throws {
+        let (server, broker) = (try PostgreSQLServer(), try NATSServer())
+        defer { server.stop() }
+        let database = "host: '\(server.folder)', database: 'postgres', user: 'vitalgate'"
+        let fleet = "fleet: 'study', servers: ['\(broker.url)']"
+        let more = "collect: { broker: { \(fleet) }, database: { \(database) }, workers: 1 },"
+        try folder.write("config.json5", "{ \(more) }")
+        #expect(try folder.vitalgate("collect", "--create").status == 0)
+        #expect(try folder.vitalgate("collect", "--check").output.contains("accepts our credentials"))
+        var collector = try folder.start("collect")
+        // Until the broker knows it.
+        while try folder.vitalgate("collect", "--check").status != 0 {}
+        try suffer("kind: 'fleet', \(fleet)", more: more) { round in
+            guard round % 3 == 1 else { return }
+            collector.signal(SIGKILL)
+            _ = try collector.wait()
+            collector = try folder.start("collect")
+        }
+        collector.signal(SIGTERM)
+        #expect(try collector.wait().status == 0)
+        try folder.write("config.json5", "{ targets: { other: { kind: 'postgresql', \(database) } } }")
         try expectEqual()
     }
 

@@ -10,7 +10,7 @@ import Pipeline
 import PostgreSQLExport
 import Synchronization
 
-/// `collect`: writes what the hubs of a fleet send into one database.
+/// `collect`: writes the changes of a fleet's hubs into one database.
 enum CollectCommand: Command {
     static let specification = CommandSpecification(
         name: "collect", summary: "Store the readings of many hubs in one PostgreSQL database.",
@@ -51,7 +51,7 @@ enum CollectCommand: Command {
 
     private static func check(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
         let findings = try database(settings, context).check()
-        let broker = try settings.fleet.broker(name: "vitalgate check")
+        let broker = try settings.broker.broker(name: "vitalgate check")
         do throws(NATSError) { _ = try NATSConnection(broker, .once) } catch { throw DeliveryError(error) }
         return try show(findings + [Finding(.good, "broker", "reached, and it accepts our credentials")], context)
     }
@@ -72,11 +72,11 @@ enum CollectCommand: Command {
             if HubSignals.isStopAsked { loop.stop() }
         }
         HubSignals.watch(alarm)
-        let broker = try settings.fleet.broker(name: "vitalgate collector")
+        let broker = try settings.broker.broker(name: "vitalgate collector")
         let service: CollectorService
         do throws(NATSError) {
             service = try CollectorService(
-                broker, settings.fleet.subject, database: settings.database, workers: settings.workers, now: context.machine.now
+                broker, settings.broker.subject, database: settings.database, workers: settings.workers, now: context.machine.now
             ) { store, words in
                 failures.add(store, words)
                 alarm.ring()
@@ -85,8 +85,8 @@ enum CollectCommand: Command {
             throw DeliveryError(error)
         }
         context.inform(
-            "collect: fleet \(settings.fleet.subject.fleet), \(Readable.count(settings.workers, "worker")), "
-                + "brokers \(settings.fleet.servers.joined(separator: ", "))")
+            "collect: fleet \(settings.broker.subject.fleet), \(Readable.count(settings.workers, "worker")), "
+                + "brokers \(settings.broker.servers.joined(separator: ", "))")
         if !HubSignals.isStopAsked { loop.run() }
         service.stop()
         return .success
