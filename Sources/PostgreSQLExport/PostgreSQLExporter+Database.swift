@@ -197,17 +197,21 @@ extension PostgreSQLExporter {
     }
 
     /// Writes a mark before the first delivery, so that the target belongs to this store.
+    ///
+    /// The mark must be the next one after the mark in the database. An older request that arrives late must not set it back.
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
             try connection.run(Self.begin)
-            try connection.run(
+            let written = try connection.run(
                 """
                 INSERT INTO \(schema.name).progress(hub, target, anchor, count, holder, holder_name)
                 VALUES(\(hub), $1, $2, $3::bigint, $4, $5) ON CONFLICT(hub, target) DO UPDATE SET
                     anchor = excluded.anchor, count = excluded.count, holder = excluded.holder, holder_name = excluded.holder_name,
                     told = now()
+                    WHERE progress.count = excluded.count - 1 RETURNING 1
                 """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id, mark.holder.name])
+            guard !written.isEmpty else { throw Self.anotherDelivered }
             if !mark.holder.name.isEmpty {
                 try connection.run("UPDATE \(schema.name).hub SET name = $1 WHERE id = \(hub)", [mark.holder.name])
             }

@@ -80,9 +80,11 @@ public final class PostgreSQLExporter: ComparableExporter {
             WHERE hub = \(hub) AND target = $1 AND count = $3::bigint - 1 AND ($4 = '' OR holder = $4) RETURNING 1
             """, [context.name, mark.anchor, "\(mark.count)", mark.holder.id])
         guard entered.isEmpty else { return }
-        throw DeliveryError(
-            .unreachable, "another program has delivered under this target's name, or the database was restored from a backup")
+        throw Self.anotherDelivered
     }
+
+    static let anotherDelivered = DeliveryError(
+        .unreachable, "another program has delivered under this target's name, or the database was restored from a backup")
 
     private func add(
         _ samples: [Sample], rewriting: Bool, _ connection: PostgreSQLConnection, _ hub: Int

@@ -1,0 +1,208 @@
+import Testing
+
+/// A model of the protocol between a hub, collectors, and a database. Every order of its steps is tried, up to a number of requests.
+///
+/// The hub has three blocks: the first adds a sample, the second deletes it, the third adds another one. Requests and replies can arrive
+/// in any order, much later, or never. The hub gives up waiting at any time, and can be killed at any time.
+@Suite struct ProtocolModelTests {
+    /// A request that was sent. It stays until a collector carries it out or it is lost.
+    private enum Request: Hashable {
+        case find(id: Int)
+        case claim(id: Int, count: Int)
+        case deliver(id: Int, block: Int, count: Int)
+    }
+
+    private enum Reply: Hashable {
+        case found(id: Int, count: Int?)
+        case receipt(id: Int)
+        case failure(id: Int)
+
+        var id: Int {
+            switch self {
+            case .found(let id, _), .receipt(let id), .failure(let id): id
+            }
+        }
+    }
+
+    /// The step of the protocol that the hub waits for.
+    private enum Phase: Hashable {
+        case idle
+        case met
+        case finding(id: Int)
+        case claiming(id: Int, count: Int)
+        case delivering(id: Int, count: Int)
+
+        var id: Int? {
+            switch self {
+            case .idle, .met: nil
+            case .finding(let id), .claiming(let id, _), .delivering(let id, _): id
+            }
+        }
+    }
+
+    private struct State: Hashable {
+        // The hub. The cursor and the count survive a kill.
+        var cursor = 0
+        var count = 0
+        var hasClaimed = false
+        var phase = Phase.idle
+        var sent = 0
+        // On the way, in no order.
+        var requests: Set<Request> = []
+        var replies: Set<Reply> = []
+        // The database: the mark and the live samples.
+        var mark: Int?
+        var rows: Set<Int> = []
+    }
+
+    /// The rules that can be switched off, to see that the model finds the faults they prevent.
+    private struct Rules: OptionSet {
+        let rawValue: Int
+        static let deliveriesFollowTheMark = Rules(rawValue: 1)
+        static let claimsFollowTheMark = Rules(rawValue: 2)
+        static let all: Rules = [.deliveriesFollowTheMark, .claimsFollowTheMark]
+    }
+
+    private static let blocks = 3
+    /// The samples that are live after a number of blocks.
+    private static let live: [Set<Int>] = [[], [1], [], [2]]
+
+    private static func apply(_ block: Int, to rows: inout Set<Int>) {
+        switch block {
+        case 0: rows.insert(1)
+        case 1: rows.remove(1)
+        default: rows.insert(2)
+        }
+    }
+
+    /// Whether the hub would stop until a person acts: the mark is older than the last receipt.
+    private static func stops(_ state: State, _ found: Int?) -> Bool { state.hasClaimed && (found ?? 0) < state.count }
+
+    /// The states after one step of the hub.
+    private static func hubSteps(_ state: State, most: Int) -> [State] {
+        var next: [State] = []
+        if state.sent < most {
+            var new = state
+            new.sent += 1
+            let id = new.sent
+            switch state.phase {
+            case .idle:
+                new.requests.insert(.find(id: id))
+                new.phase = .finding(id: id)
+                next.append(new)
+            case .met where state.cursor < blocks:
+                let count = state.count + 1
+                new.requests.insert(.deliver(id: id, block: state.cursor, count: count))
+                new.phase = .delivering(id: id, count: count)
+                next.append(new)
+            default: break
+            }
+        }
+        // Killed, or tired of waiting.
+        if state.phase != .idle {
+            var new = state
+            new.phase = .idle
+            next.append(new)
+        }
+        return next
+    }
+
+    /// The states after a collector has carried out a request. Its reply may get lost.
+    private static func collectorSteps(_ state: State, _ rules: Rules) -> [State] {
+        state.requests.flatMap { request in
+            var new = state
+            new.requests.remove(request)
+            let lost = new
+            let reply: Reply
+            switch request {
+            case .find(let id): reply = .found(id: id, count: new.mark)
+            case .claim(let id, let count):
+                if let mark = new.mark, mark != count - 1, rules.contains(.claimsFollowTheMark) {
+                    reply = .failure(id: id)
+                } else {
+                    new.mark = count
+                    reply = .receipt(id: id)
+                }
+            case .deliver(let id, let block, let count):
+                if new.mark != count - 1, rules.contains(.deliveriesFollowTheMark) {
+                    reply = .failure(id: id)
+                } else {
+                    new.mark = count
+                    apply(block, to: &new.rows)
+                    reply = .receipt(id: id)
+                }
+            }
+            let unanswered = new
+            new.replies.insert(reply)
+            return [lost, unanswered, new]
+        }
+    }
+
+    /// The states after a reply has reached the hub. A reply to a request that it no longer waits for is dropped.
+    private static func replySteps(_ state: State, most: Int) -> [State] {
+        state.replies.compactMap { reply in
+            var new = state
+            new.replies.remove(reply)
+            guard reply.id == state.phase.id else { return new }
+            switch (reply, state.phase) {
+            case (.found(_, let count), _):
+                new.count = count ?? new.count
+                if state.hasClaimed, count != nil {
+                    new.phase = .met
+                } else {
+                    guard state.sent < most else { return nil }
+                    new.sent += 1
+                    new.requests.insert(.claim(id: new.sent, count: new.count + 1))
+                    new.phase = .claiming(id: new.sent, count: new.count + 1)
+                }
+            case (.receipt, .claiming(_, let count)): (new.count, new.hasClaimed, new.phase) = (count, true, .met)
+            case (.receipt, .delivering(_, let count)):
+                (new.count, new.phase) = (count, .met)
+                new.cursor += 1
+            default: new.phase = .idle
+            }
+            return new
+        }
+    }
+
+    /// A fault in a state, or `nil`.
+    private static func fault(_ state: State) -> String? {
+        for case .found(let id, let count) in state.replies where state.phase == .finding(id: id) && stops(state, count) {
+            return "the hub stops although nothing was restored"
+        }
+        // All blocks have a receipt, so the database must have them, whatever is still on its way.
+        if state.cursor == blocks, state.rows != live[blocks] { return "the rows are not the hub's samples" }
+        return nil
+    }
+
+    /// Tries every order of steps, and returns the first fault.
+    private static func search(_ rules: Rules, most: Int) -> (fault: String?, states: Int, finished: Int) {
+        var seen: Set<State> = [State()]
+        var open = [State()]
+        var finished = 0
+        while let state = open.popLast() {
+            if let fault = fault(state) { return (fault, seen.count, finished) }
+            if state.cursor == blocks, state.requests.isEmpty { finished += 1 }
+            let next = hubSteps(state, most: most) + collectorSteps(state, rules) + replySteps(state, most: most)
+            for state in next where seen.insert(state).inserted { open.append(state) }
+        }
+        return (nil, seen.count, finished)
+    }
+
+    @Test func noOrderOfStepsLosesOrRevivesASample() {
+        let result = Self.search(.all, most: 8)
+        #expect(result.fault == nil)
+        #expect(result.finished > 0)
+        #expect(result.states > 10_000)
+    }
+
+    /// A late copy of the first block would bring a deleted sample back.
+    @Test func deliveriesMustFollowTheMark() {
+        #expect(Self.search([.claimsFollowTheMark], most: 8).fault != nil)
+    }
+
+    /// A late claim would set the mark back, and the hub would take the database for a restored one.
+    @Test func claimsMustFollowTheMark() {
+        #expect(Self.search([.deliveriesFollowTheMark], most: 8).fault != nil)
+    }
+}
