@@ -23,6 +23,8 @@ public final class CollectorService: Sendable {
     ) throws(NATSError) {
         connection = try NATSConnection(broker, .forever)
         subscription = try connection.subscription(subject.allRequests, group: FleetSubject.collectors)
+        // Once the broker knows the subscription, hubs find the collector. A broker that is not there yet learns it later.
+        try? connection.flush(milliseconds: 2000)
         for _ in 0..<workers {
             running.add(1, ordering: .relaxed)
             Self.thread { [self] in

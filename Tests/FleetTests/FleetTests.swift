@@ -48,8 +48,10 @@ import Testing
         )
     }
 
-    /// A hub's exporter, which waits half a second for a receipt.
-    private func exporter(of store: SampleStore? = nil, port: UInt16? = nil, settings: FleetSettings? = nil) throws
+    /// A hub's exporter. It waits for a receipt as long as the program does, or only `patience` milliseconds.
+    private func exporter(
+        of store: SampleStore? = nil, port: UInt16? = nil, settings: FleetSettings? = nil, patience: Int = 60_000
+    ) throws
         -> FleetExporter
     {
         let store = store ?? test.store
@@ -58,14 +60,17 @@ import Testing
             settings ?? own,
             context: try ExportContext(
                 name: "other", store: store.identifier, me: store.subject, now: { ExportedStore.received }),
-            patience: 500)
+            patience: patience)
     }
 
+    /// Running collectors, once the broker knows them.
     private func collectors(_ count: Int = 2, on broker: NATSServer? = nil) throws -> CollectorService {
-        let failures = failures
-        return try CollectorService(
-            NATSSettings(servers: [(broker ?? self.broker).url], name: "collector"), subject, database: database, workers: count,
+        let (broker, failures) = (broker ?? self.broker, failures)
+        let service = try CollectorService(
+            NATSSettings(servers: [broker.url], name: "collector"), subject, database: database, workers: count,
             now: { ExportedStore.received }, onFailure: { failures.add($1) })
+        try until { (try? exporter(port: broker.port).check()) != nil }
+        return service
     }
 
     /// The rows of all kinds, of all hubs.
@@ -131,7 +136,9 @@ import Testing
         defer { relay.close() }
         var collectors: CollectorService? = try collectors()
         defer { collectors?.stop() }
-        let proof = try ExportProof(test, objects: [.category, .workout, .document]) { try exporter(port: relay.port) }
+        let proof = try ExportProof(test, objects: [.category, .workout, .document]) {
+            try exporter(port: relay.port, patience: 500)
+        }
         for _ in 0..<4 {
             try proof.suffer(12, using: &random) { random in
                 guard Bool.random(using: &random) else { return }
@@ -206,7 +213,7 @@ import Testing
         try other.add([try other.sample(61, at: 1)])
         try test.finish(try test.run(exporter(settings: settings)))
         #expect(try held() == expected())
-        guard case .wait = try other.run(exporter(of: other.store, settings: settings)).step() else {
+        guard case .wait = try other.run(exporter(of: other.store, settings: settings, patience: 500)).step() else {
             Issue.record("it did not wait")
             return
         }
