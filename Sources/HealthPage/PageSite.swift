@@ -46,7 +46,7 @@ package final class PageSite: Site {
         LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
         ClientsPage.routes,
         CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
-        EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,
+        CardsPage.routes, EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,
         NotesPage.routes, GoalsPage.routes, AlertsPage.routes, PeoplePage.routes, UploadPage.routes,
     ].flatMap { $0 }
 
