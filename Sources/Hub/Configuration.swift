@@ -39,6 +39,8 @@ public struct Configuration: Sendable {
 
     /// The HTTP API's settings, or `nil` if it is off.
     public var api: APIConfiguration?
+    /// The web page's settings.
+    public var page: PageConfiguration
     /// The path of the file, or `nil` if there is none.
     public private(set) var file: String?
 
@@ -48,7 +50,7 @@ public struct Configuration: Sendable {
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "api",
+        "bodyComposition", "hub", "targets", "api", "page",
     ]
 
     private struct File: Decodable {
@@ -65,6 +67,7 @@ public struct Configuration: Sendable {
         var corrections: String?
         var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
+        var page: PageConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
     }
 
@@ -121,6 +124,7 @@ public struct Configuration: Sendable {
         bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
+        page = file.page ?? PageConfiguration()
         self.file = found
     }
 
