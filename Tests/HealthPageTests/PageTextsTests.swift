@@ -1,26 +1,44 @@
 import HTTPServerTesting
 import HealthModel
 import HealthServingTesting
+import Pipeline
 import Testing
 
 @testable import HealthPage
 
 /// The page's languages.
 @Suite struct PageTextsTests {
-    /// Each language has each text of the others, with the same placeholders, and a name of each type. The English names are in the
-    /// catalogue.
+    /// Each language has each text of the others, with the same placeholders, and a name of each type and of its cases. The
+    /// English names are in the catalogue.
     @Test func languagesHaveTheSameTexts() throws {
         let languages = try PageFiles.read(texts: PageTests.folder)
         #expect(languages.keys.sorted() == ["de", "en"])
         let english = try #require(languages["en"])
-        let types = Set(SampleType.all.map { "type." + $0.id })
-        #expect(types.count > 200 && types.isDisjoint(with: english.keys))
+        let cases = SampleType.all.flatMap { $0.categoryValues?.cases ?? [] }.map { "case." + $0.name }
+        let types = Set(SampleType.all.map { "type." + $0.id } + cases)
+        #expect(types.count > 300 && types.isDisjoint(with: english.keys))
         for (name, texts) in languages {
             let missing = Set(texts.keys).symmetricDifference(name == "en" ? Set(english.keys) : types.union(english.keys))
             #expect(missing.isEmpty, "\(name): \(missing.sorted())")
             for (key, text) in texts {
                 #expect(Self.placeholders(text) == Self.placeholders(english[key] ?? ""), "\(name): \(key)")
             }
+        }
+    }
+
+    /// Reasons of the quarantine and of repairs are texts of the page, as in the program.
+    @Test func reasonsHaveTexts() throws {
+        let languages = try PageFiles.read(texts: PageTests.folder)
+        let rules: [GateRule] = [
+            .impossible, .implausible, .unknownValue, .sentinel, .noContact, .badMeasurement, .clockUnknown, .unattributed,
+            .provisional,
+        ]
+        for rule in rules {
+            #expect(languages["en"]?["rule." + rule.name] == rule.explanation && languages["de"]?["rule." + rule.name] != nil)
+        }
+        for reason in RepairReason.allCases {
+            let key = "plan.left." + reason.rawValue
+            #expect(languages["en"]?[key] == reason.words && languages["de"]?[key] != nil, "\(reason)")
         }
     }
 
