@@ -258,7 +258,7 @@ let package = Package(
             name: "HubTests",
             dependencies: [
                 "Hub", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
-                "Pipeline", "PipelineTesting", "HealthModel",
+                "Pipeline", "PipelineTesting", "HealthAnswers", "HealthModel",
             ],
             exclude: ["Captures"]),
         .testTarget(

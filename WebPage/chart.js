@@ -69,7 +69,8 @@
             this.plot.addEventListener("pointerup", (event) => this.release(event));
             this.plot.addEventListener("pointercancel", () => this.select());
             this.plot.addEventListener("pointerleave", () => { if (!this.pressed) this.read(); });
-            new ResizeObserver(() => { if (this.told && Math.abs(this.plot.clientWidth - this.drawn) > 8) this.load(); }).observe(this.plot);
+            // Also while the first figures are on their way.
+            new ResizeObserver(() => { if (Math.abs(this.plot.clientWidth - this.room) > 8) this.load(); }).observe(this.plot);
             document.addEventListener("latest", (event) => this.hear(event.detail));
             addEventListener("popstate", () => { this.restore(); this.load(true); });
             this.load();
@@ -135,7 +136,8 @@
         /** Loads the figures, and the table if the state changed. */
         async load(withTable = false) {
             const number = ++this.asked;
-            const asks = { types: [this.section.dataset.chart, this.state.with].filter(Boolean).join(), width: Math.max(120, this.plot.clientWidth - 64) };
+            this.room = this.plot.clientWidth;
+            const asks = { types: [this.section.dataset.chart, this.state.with].filter(Boolean).join(), width: Math.max(120, this.room - 64) };
             for (const key of ["previous", "sources"]) if (this.isOn(key)) asks[key] = "yes";
             const zone = this.section.querySelector("[data-key=zone]").value;
             const query = this.address("", { ...this.state, zone }) + "&" + new URLSearchParams(asks);
@@ -183,7 +185,6 @@
             const { series, ticks, events } = this.told;
             const whole = Math.max(200, this.plot.clientWidth);
             const sides = [0, 1].map((side) => new Axis(series.filter((each) => each.axis === side)));
-            this.drawn = this.plot.clientWidth;
             this.left = sides[0].room;
             this.width = whole - this.left - (sides[1].series.length ? sides[1].room : 14);
             const inner = whole < 560 ? 240 : 320;

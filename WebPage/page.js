@@ -31,6 +31,7 @@ async function renew() {
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const section of document.querySelectorAll("main > section")) section.remove();
     document.querySelector("main").append(...page.querySelectorAll("main > section"));
+    document.querySelector("[data-today]").dataset.hidden = page.querySelector("[data-today]").dataset.hidden;
 }
 
 // Facts besides the value, such as a day's range, need no update each second.
@@ -78,7 +79,12 @@ function follow() {
         const told = JSON.parse(event.data);
         document.dispatchEvent(new CustomEvent("latest", { detail: told }));
         const card = document.querySelector(`[data-type="${CSS.escape(told.type)}"]`);
-        if (!card) return document.querySelector("[data-today]") ? renew() : undefined;
+        if (!card) {
+            const today = document.querySelector("[data-today]");
+            return today && !today.dataset.hidden.split(" ").includes(told.type) ? renew() : undefined;
+        }
+        // A blood pressure's category belongs to its value.
+        if (told.type === "bloodPressure") return renew();
         renewLater();
         const shown = card.querySelector("[data-time] time");
         if (shown && shown.dateTime <= told.start) show(card, told);

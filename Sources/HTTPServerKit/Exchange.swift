@@ -17,6 +17,8 @@ final class Exchange {
     /// Whether the rest of the body is read and dropped before the rejection is sent. A client that is still sending would not see it.
     private var isDiscarding = false
     private var sender: BodySender?
+    /// The end of the time for the body.
+    private var bodyEnd: ContinuousClock.Instant?
     /// The reserved share of the server's memory for bodies.
     private var bodyShare: MemoryBudget.Share?
     /// The reserved share of the server's memory for responses.
@@ -83,7 +85,7 @@ final class Exchange {
     }
 
     private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
-        bodyShare = core.bodies.reserve(head.header("content-length").flatMap { Int($0) } ?? limit, for: payer)
+        bodyShare = core.bodies.reserve(bodySize(head), for: payer)
         guard bodyShare != nil else {
             isDiscarding = payer != .stranger && head.header("expect") == nil
             throw Problem(503, "Too much data is being sent at once. Try again.", headers: ["Retry-After": "1"])
@@ -93,6 +95,17 @@ final class Exchange {
     private var tooLarge: Problem {
         Problem(
             413, limit == 0 ? "This request takes no body." : "The body can have at most \(limit) bytes.")
+    }
+
+    /// The declared size of the body, or its limit.
+    private func bodySize(_ head: RequestHead?) -> Int { head?.header("content-length").flatMap { Int($0) } ?? limit }
+
+    /// The rest of the time for the body, which begins with the first call. A large body has more time than a small one.
+    func bodyTimeLeft(_ settings: ServerSettings) -> Duration {
+        let now = ContinuousClock.now
+        let end = bodyEnd ?? now + settings.bodyTime(for: min(bodySize(head), limit))
+        bodyEnd = end
+        return now.duration(to: end)
     }
 
     /// Appends a part of the body. Returns `false` if the body exceeds its limit.

@@ -64,12 +64,13 @@ final class ServerCore: Sendable {
         guard exchange.isBegun else {
             let isOver = exchange.begin(connection, method: method.map { String(cString: $0) } ?? "", core)
             if isOver { return core.answer(exchange, connection) }
-            core.expectBody(connection)
+            core.expectBody(exchange, connection)
             return .YES
         }
         if size.pointee > 0, let octets {
             let isTaken = exchange.take(UnsafeRawBufferPointer(start: octets, count: size.pointee))
             size.pointee = 0
+            core.expectBody(exchange, connection)
             return isTaken ? .YES : .NO
         }
         core.deadlines.remove(key(connection))
@@ -86,8 +87,10 @@ final class ServerCore: Sendable {
         deadlines.set(Self.key(connection), in: settings.headTime, .hangUp(vitalgate_http_socket(connection)))
     }
 
-    private func expectBody(_ connection: OpaquePointer) {
-        deadlines.set(Self.key(connection), in: settings.bodyTime, .hangUp(vitalgate_http_socket(connection)))
+    /// Waits for the next part of a body, at most until the end of the time for all of it.
+    private func expectBody(_ exchange: Exchange, _ connection: OpaquePointer) {
+        let patience = min(settings.bodyIdleTime, exchange.bodyTimeLeft(settings))
+        deadlines.set(Self.key(connection), in: patience, .hangUp(vitalgate_http_socket(connection)))
     }
 
     // MARK: Answers

@@ -24,8 +24,12 @@ public struct ServerSettings: Sendable {
     public var mostHeaders = 64
     /// The time for a request's head, counted from the connection or the previous response.
     public var headTime = Duration.seconds(20)
-    /// The time for a request's body, counted from its head.
+    /// The time until a request whose body does not continue is hung up.
+    public var bodyIdleTime = Duration.seconds(30)
+    /// The time for a request's whole body, counted from its head, in addition to the time of its bytes at ``slowestBody``.
     public var bodyTime = Duration.seconds(60)
+    /// The rate in bytes a second at which a body may still arrive, as from a phone at the edge of the network.
+    public var slowestBody = 2048
     /// The maximum number of bytes of bodies, for all requests together.
     public var bodyMemory = 64 << 20
     /// The maximum number of bytes of finished responses that are not sent yet, for all connections together.
@@ -43,6 +47,9 @@ public struct ServerSettings: Sendable {
 
     /// Creates settings with limits that suit a home.
     public init(listening: ListeningAddress) { self.listening = listening }
+
+    /// The maximum time for a body of a number of bytes.
+    func bodyTime(for bytes: Int) -> Duration { bodyTime + .seconds(Double(bytes) / Double(max(1, slowestBody))) }
 }
 
 /// Answers the requests of a server. It is called on several threads at once.

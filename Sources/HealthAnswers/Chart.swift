@@ -32,7 +32,7 @@ public struct ChartFrame: Hashable, Sendable {
     /// The shortest interval that is at least one pixel wide. A sum needs 8 pixels for its bar. It is at most an hour, or else of the
     /// calendar: a clock change would move intervals of several hours against the day.
     public func step(isSum: Bool) -> CalendarInterval {
-        let pixels = isSum ? max(1, width / 8) : width
+        let pixels = isSum ? max(1, width / 7) : width
         let choices: [(Int64, String)] = [
             (60_000, "1m"), (120_000, "2m"), (300_000, "5m"), (600_000, "10m"), (900_000, "15m"), (1_800_000, "30m"),
             (3_600_000, "1h"), (86_400_000, "1d"), (604_800_000, "1w"), (2_592_000_000, "1mo"), (7_776_000_000, "3mo"),

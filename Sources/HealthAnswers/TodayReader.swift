@@ -22,19 +22,34 @@ public struct TodayReader {
     /// All types with data, in the order of ``HealthGroup``. The systolic and the diastolic pressure of one measurement are one blood
     /// pressure. Activity summaries are omitted, since the rings show them.
     public func types(of subject: String, at now: Instant) throws(StoreError) -> [TypeToday] {
+        let latest = try latest(of: subject, at: now)
+        var types: [TypeToday] = []
+        for type in Self.sorted(latest.keys) {
+            if let stored = latest[type] { types.append(try today(of: stored, subject: subject, at: now)) }
+        }
+        return types
+    }
+
+    /// All types with data in the same order, without their values.
+    public func list(of subject: String, at now: Instant) throws(StoreError) -> [SampleType] {
+        Self.sorted(try latest(of: subject, at: now).keys)
+    }
+
+    /// The latest sample of each type.
+    private func latest(of subject: String, at now: Instant) throws(StoreError) -> [SampleType: StoredSample] {
         var latest: [SampleType: StoredSample] = [:]
         for stored in try LatestSamples.all(in: store, subject: subject, at: now)
         where stored.sample.origin.kind != .activitySummary { latest[stored.sample.origin.type] = stored }
         try joinPressures(in: &latest, of: subject, before: Instant(microseconds: now.microseconds + LatestSamples.leeway))
-        var types: [TypeToday] = []
+        return latest
+    }
+
+    /// Types in the order of ``HealthGroup``.
+    private static func sorted(_ types: some Sequence<SampleType>) -> [SampleType] {
         let groups = HealthGroup.allCases
-        let sorted = latest.keys.map { (type: $0, group: groups.firstIndex(of: HealthGroup(of: $0)) ?? groups.count) }.sorted {
+        return types.map { (type: $0, group: groups.firstIndex(of: HealthGroup(of: $0)) ?? groups.count) }.sorted {
             $0.group == $1.group ? HealthGroup.precedes($0.type, $1.type) : $0.group < $1.group
-        }
-        for (type, _) in sorted {
-            if let stored = latest[type] { types.append(try today(of: stored, subject: subject, at: now)) }
-        }
-        return types
+        }.map(\.type)
     }
 
     /// Replaces the systolic and the diastolic pressure by the blood pressure that contains them.

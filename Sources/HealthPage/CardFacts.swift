@@ -13,6 +13,7 @@ struct CardFacts {
             let (value, unit) = values.amount(usual, of: type)
             facts.append(texts("card.usual", Self.joined(value, unit)))
         }
+        if let category = today.pressure.flatMap({ PressureKind.category(of: $0, call) }) { facts.append(category) }
         if let range = Self.range(today, values) { facts.append(texts("card.range", range)) }
         for change in today.changes {
             let text = values.change(from: change.from, to: change.to, of: type)

@@ -8,6 +8,7 @@ enum HouseholdBar {
         ("/page/add", "entry.title"), ("/page/notes", "notes.title"), ("/page/goals", "goals.title"),
         ("/page/alerts", "alerts.title"),
         ("/page/report", "report.title"), ("/page/upload", "upload.title"), ("/page/deleted", "deleted.title"),
+        ("/page/cards", "cards.title"),
     ]
 
     static func html(_ call: PageCall) throws -> HTML {

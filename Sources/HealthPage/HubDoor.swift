@@ -40,8 +40,7 @@ public struct HubDoor: Sendable {
 
     /// The adopted devices, and whether a running hub reports their state.
     public var devices: @Sendable () -> (isRunning: Bool, devices: [Device])
-    /// Runs the program with arguments such as `scan` and waits for its end.
-    public var run: @Sendable ([String]) -> Outcome
+    private let program: @Sendable ([String], Int) -> Outcome
     /// Makes the hub read its devices again.
     public var reload: @Sendable () -> Void
     /// The folder from which the hub imports files, or `nil` if there is none.
@@ -50,12 +49,17 @@ public struct HubDoor: Sendable {
     public var readName: @Sendable (String) -> String? = { $0 }
 
     /// Creates the interface.
+    ///
+    /// - Parameter run: Runs the program with arguments, for at most a number of seconds.
     public init(
         inbox: String?, devices: @escaping @Sendable () -> (isRunning: Bool, devices: [Device]),
-        run: @escaping @Sendable ([String]) -> Outcome, reload: @escaping @Sendable () -> Void
+        run: @escaping @Sendable ([String], Int) -> Outcome, reload: @escaping @Sendable () -> Void
     ) {
-        (self.inbox, self.devices, self.run, self.reload) = (inbox, devices, run, reload)
+        (self.inbox, self.devices, program, self.reload) = (inbox, devices, run, reload)
     }
+
+    /// Runs the program with arguments such as `scan` and waits for its end. The default time is enough for anything but a large file.
+    func run(_ words: [String], seconds: Int = 200) -> Outcome { program(words, seconds) }
 }
 
 /// Runs one hub command at a time for the page, without blocking a thread of the server.

@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -133,17 +134,21 @@ private final class CallReaders {
 
 /// Headers that HTML and data of the page share.
 extension HTTPResponse {
-    /// The policy allows only this site's own resources, no inline scripts, and no frames in other sites.
-    private static let policy = """
-        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; \
-        form-action 'self'; base-uri 'none'; frame-ancestors 'none'
+    /// The policy allows only this site's own resources, no inline scripts, and no frames in other sites. A page with a map also gets
+    /// images of its tile server.
+    private static func policy(_ tiles: MapTiles?) -> String {
         """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'\(tiles.map { " " + $0.origin } ?? ""); \
+        connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'
+        """
+    }
 
-    static func page(_ html: HTML, status: Int = 200) -> HTTPResponse {
+    /// - Parameter tiles: The tile server of the page's map, if it has one.
+    static func page(_ html: HTML, status: Int = 200, tiles: MapTiles? = nil) -> HTTPResponse {
         var response = HTTPResponse(status: status, type: "text/html; charset=utf-8", Array(html.text.utf8))
         // With 'no-referrer', browsers would omit the origin when they send forms.
         response.headers += [
-            ("Content-Security-Policy", policy), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
+            ("Content-Security-Policy", policy(tiles)), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
             ("Vary", "Cookie, Accept-Encoding, Accept-Language"), ("X-Frame-Options", "DENY"),
             ("Cross-Origin-Opener-Policy", "same-origin"),
         ]

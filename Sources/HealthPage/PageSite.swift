@@ -1,5 +1,6 @@
 import Dispatch
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -13,6 +14,10 @@ public struct PageSettings: Sendable {
     public var hub: HubDoor?
     /// Returns the preferred unit of a type, or `nil` if none is set.
     public var units: @Sendable (SampleType) -> Unit? = { _ in nil }
+    /// The guideline whose categories of blood pressures are shown, or `nil` to show none.
+    public var pressureGuideline: PressureGuideline?
+    /// The server of the map below routes, or `nil` to draw routes alone.
+    public var tiles: MapTiles?
     /// Called with the address that sent an invalid page code, at most once a second.
     public var onWrongCode: @Sendable (_ address: String) -> Void = { _ in }
 
@@ -46,7 +51,7 @@ package final class PageSite: Site {
         LoginPage.routes, TodayPage.routes, TypePage.routes, SamplePage.routes, CharacteristicsPage.routes, ChartData.routes,
         ClientsPage.routes,
         CarePage.routes, RepairPage.routes, DevicesPage.routes, FilesPage.routes, TargetsPage.routes, staticFiles,
-        EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,
+        CardsPage.routes, EntryPage.routes, CorrectionPage.routes, DeletedPage.routes, ReportPage.routes,
         NotesPage.routes, GoalsPage.routes, AlertsPage.routes, PeoplePage.routes, UploadPage.routes,
     ].flatMap { $0 }
 

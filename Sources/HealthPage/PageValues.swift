@@ -85,9 +85,9 @@ struct PageValues {
         switch type.kind {
         case .quantity: return amount(sample.value, of: type)
         case .category, .electrocardiogram, .visionPrescription:
-            return (type.caseName(of: sample.value).map(Self.words) ?? texts("value.unknown"), "")
+            return (caseName(of: sample) ?? texts("value.unknown"), "")
         case .workout:
-            let activity = type.caseName(of: sample.value).map(Self.words) ?? name(of: type)
+            let activity = caseName(of: sample) ?? name(of: type)
             return (activity, duration(from: sample.start, to: sample.end))
         case .correlation:
             guard let pressure = try BloodPressure(sample, in: store) else {
@@ -130,7 +130,7 @@ struct PageValues {
         case .stateOfMind: return (try? body?.decoded(as: StateOfMind.self))?.labels.joined(separator: ", ")
         case .medicationDoseEvent:
             let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
-            return [name, sample.origin.type.caseName(of: sample.value).map(Self.words) ?? ""].joined(separator: " ")
+            return [name, caseName(of: sample) ?? ""].joined(separator: " ")
         case .scoredAssessment:
             let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
             return [Self.text(sample.value), risk.map(Self.words) ?? ""].joined(separator: " ")
@@ -145,6 +145,11 @@ struct PageValues {
         let minutes = (end.microseconds - start.microseconds) / 60_000_000
         guard minutes > 0 else { return "" }
         return minutes < 60 ? texts("time.minutes", "\(minutes)") : texts("time.hours", "\(minutes / 60)", "\(minutes % 60)")
+    }
+
+    /// The case of a category or the activity of a workout, such as `Running`.
+    private func caseName(of sample: Sample) -> String? {
+        sample.origin.type.caseName(of: sample.value).map { texts["case." + $0] ?? Self.words($0) }
     }
 
     /// The display name of a type.

@@ -37,6 +37,7 @@ enum SamplePage {
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: sample)), \(sample.origin.source.name)</dd>
             <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(sample.numeral.text) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
+            \(try PressureKind.category(of: sample, in: store, call))
             \(try KindPage.object(sample, call.reader(), call))
             \(try SampleActions(sample, call).html())
             \(alone)
@@ -44,7 +45,8 @@ enum SamplePage {
             \(try list("sample.witnesses", explanation.witnesses))
             \(try list("sample.linked", explanation.linked))
             """
-        return .page(PageLayout(call: call, title: name).whole(body))
+        let hasMap = [.workout, .workoutRoute].contains(sample.origin.kind)
+        return .page(PageLayout(call: call, title: name).whole(body), tiles: hasMap ? call.site.settings.tiles : nil)
     }
 
     /// The page of a blood pressure that a device reported as two samples of one measurement.
@@ -68,6 +70,7 @@ enum SamplePage {
             <h1>\(name): \(said.value) \(said.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(pressure.start))</dd>
             <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: pressure)), \(pressure.origin.source.name)</dd></dl>
+            \(try PressureKind.category(of: pressure, in: store, call))
             <ul>\(members)</ul>
             """
         return .page(PageLayout(call: call, title: name).whole(body))

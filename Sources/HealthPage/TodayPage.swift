@@ -25,21 +25,31 @@ enum TodayPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.reader()
         let cards = try TypeCard.all(reader, call)
+        let layout = try CardLayout(call)
+        let shown = layout.sorted(cards.filter { !layout.isHidden($0.type.id) }) { $0.type.id }
         let (texts, now) = (call.texts, call.now)
-        let current = cards.filter { now.microseconds - $0.latest.start.microseconds < recent }
-        let older = cards.filter { now.microseconds - $0.latest.start.microseconds >= recent }
-        let rings = try RingsCard.html(reader, call)
-        let groups: [HTML] = HealthGroup.allCases.map { group in
-            let items: [HTML] = current.filter { $0.group == group }.map { $0.html(call, others: others(of: $0, cards, call)) }
-            return section(group.rawValue, (group == .activity ? rings : "") + "\(items)", call)
+        let current = shown.filter { now.microseconds - $0.latest.start.microseconds < recent }
+        let older = shown.filter { now.microseconds - $0.latest.start.microseconds >= recent }
+        let rings: HTML = layout.isHidden(CardLayout.rings) ? "" : try RingsCard.html(reader, call)
+        let groups: [HTML] = layout.groups.map { group in
+            var items = current.filter { $0.group == group }.map {
+                (key: $0.type.id, html: $0.html(call, others: others(of: $0, cards, call)))
+            }
+            if group == .activity { items.insert((CardLayout.rings, rings), at: 0) }
+            return section(group.rawValue, "\(layout.sorted(items) { $0.key }.map(\.html))", call)
         }
+        let hidden = layout.layout.hidden.sorted()
+        let note: HTML = """
+            <p class="note"><a href="/page/cards">\(texts("cards.hidden", "\(hidden.count)"))</a></p>
+            """
         let body: HTML = """
-            <h1 data-today>\(texts("today.title"))</h1>
+            <h1 data-today data-hidden="\(hidden.joined(separator: " "))">\(texts("today.title"))</h1>
             <p id="live" class="live" role="status" hidden></p>
             \(try HouseholdBar.html(call))
             \(cards.isEmpty ? nothing(call) : "")
             \(groups)
             \(section("older", "\(older.map { $0.html(call) })", call))
+            \(HTML.choose(!hidden.isEmpty, note))
             <p><a href="/page/characteristics">\(texts("characteristic.title"))</a></p>
             """
         return .page(PageLayout(call: call, title: texts("today.title"), place: "/page/").whole(body))

@@ -41,6 +41,8 @@ public struct Configuration: Sendable {
     public var api: APIConfiguration?
     /// The collector's settings, or `nil` if this machine does not collect.
     public var collect: CollectorConfiguration?
+    /// The web page's settings.
+    public var page: PageConfiguration
     /// The path of the file, or `nil` if there is none.
     public private(set) var file: String?
 
@@ -50,7 +52,7 @@ public struct Configuration: Sendable {
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "api", "collect",
+        "bodyComposition", "hub", "targets", "api", "page", "collect",
     ]
 
     private struct File: Decodable {
@@ -68,6 +70,7 @@ public struct Configuration: Sendable {
         var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
         var collect: CollectorConfiguration?
+        var page: PageConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
     }
 
@@ -125,6 +128,7 @@ public struct Configuration: Sendable {
         targets = file.targets?.all ?? []
         api = file.api?.expanded(expanded)
         collect = file.collect
+        page = file.page ?? PageConfiguration()
         self.file = found
     }
 

@@ -150,7 +150,7 @@ import Testing
     @Test func whoIsSlowToAskIsHungUp() throws {
         let server = try server {
             $0.headTime = .milliseconds(300)
-            $0.bodyTime = .milliseconds(300)
+            $0.bodyIdleTime = .milliseconds(300)
         }
         // A letter now and then is activity, and yet no request.
         let slow = try #require(RawClient(server.address))
@@ -170,6 +170,43 @@ import Testing
         let kept = try #require(RawClient(server.address))
         #expect(kept.get("/")?.status == 200)
         #expect(kept.isClosed())
+    }
+
+    /// A client whose body continues has as long as its bytes may take, however little arrives at once.
+    @Test func aSlowBodyIsNotHungUp() throws {
+        let server = try server {
+            $0.bodyTime = .milliseconds(1)
+            $0.slowestBody = 1
+        }
+        let client = try #require(RawClient(server.address))
+        client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n")
+        for _ in 0..<10 {
+            usleep(20_000)
+            #expect(client.send(String(repeating: "a", count: 10)))
+        }
+        #expect(client.answer()?.text == String(repeating: "a", count: 100))
+    }
+
+    @Test func aBodyThatTakesTooLongAltogetherIsHungUp() throws {
+        let server = try server {
+            $0.bodyTime = .milliseconds(300)
+            $0.slowestBody = 1 << 20
+        }
+        let client = try #require(RawClient(server.address))
+        client.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
+        var sent = 0
+        while client.send("y"), sent < 3000 {
+            sent += 1
+            usleep(20_000)
+        }
+        #expect(sent < 3000)
+    }
+
+    /// A piece of a file that a page uploads has more than nine minutes, and a small form one minute.
+    @Test func aLargeBodyHasMoreTime() {
+        let settings = ServerSettings(listening: .tcp(host: "127.0.0.1", port: 0))
+        #expect(settings.bodyTime(for: 1 << 20) == .seconds(572) && settings.bodyTime(for: 0) == .seconds(60))
+        #expect(settings.bodyIdleTime == .seconds(30))
     }
 
     @Test func oneAddressCannotTakeAllConnections() throws {

@@ -133,6 +133,12 @@ import Testing
         #expect(chart.points.map(\.start) == [-24, 0].map { AnsweredStore.instant($0).microseconds / 1000 })
     }
 
+    /// The narrowest phone has 238 pixels for a chart.
+    @Test func aMonthOnAPhoneIsDrawnByDays() throws {
+        let frame = try #require(ChartFrame(from: 0, to: 31 * 86_400_000, width: 238))
+        #expect(frame.step(isSum: true) == CalendarInterval("1d"))
+    }
+
     /// An interval is at most an hour, or else of the calendar, so that no clock change moves it.
     @Test func aYearIsDrawnByDays() throws {
         let year: Int64 = 365 * 86_400_000

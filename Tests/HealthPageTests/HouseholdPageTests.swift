@@ -18,6 +18,8 @@ import Testing
 
     private final class Ran: Sendable {
         let words = Mutex<[[String]]>([])
+        /// The longest time that a run had, in seconds.
+        let seconds = Mutex(0)
     }
 
     init() throws {
@@ -27,8 +29,9 @@ import Testing
         served = try ServedStore(page: { settings in
             settings.hub = HubDoor(
                 inbox: folder, devices: { (true, []) },
-                run: { words in
+                run: { words, seconds in
                     ran.words.withLock { $0.append(words) }
+                    ran.seconds.withLock { $0 = max($0, seconds) }
                     let line = #"{"ingest":1,"read":3,"stored":2,"duplicate":1,"quarantined":0,"refused":0}"#
                     return HubDoor.Outcome(code: 0, output: line + "\n", words: "")
                 }, reload: {})
@@ -179,6 +182,11 @@ import Testing
         return try #require(client.answer()).status
     }
 
+    /// A gigabyte that takes an hour to import is not cut off.
+    @Test func aLargeFileHasMoreTimeToBeImported() {
+        #expect(UploadPage.seconds(for: 9) == 200 && UploadPage.seconds(for: 1 << 30) == 200 + 32_768)
+    }
+
     @Test func aPersonUploadsForThemselvesAndTheKeeperForAnybody() throws {
         try served.store.save(Person(subject: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
@@ -187,6 +195,7 @@ import Testing
         #expect(eventually { (try? get("/page/upload", theirs).text.contains("2 saved, 1 duplicates")) ?? false })
         let words = try #require(ran.words.withLock { $0.first })
         #expect(words.count == 7 && words[0] == "import" && words[1].hasSuffix("/a.csv"))
+        #expect(ran.seconds.withLock { $0 } == 200)
         // A member's file brings no readings of other people.
         #expect(Array(words[2...]) == ["--person", PageTests.other, "--format", "ndjson", "--only-person"])
         #expect(try !get("/page/upload").text.contains("2 saved"))

@@ -13,7 +13,7 @@ import Testing
     init() throws { served = try ServedStore() }
 
     private func shown(
-        _ name: String, _ value: Double = 0, body: SampleBody? = nil, to seconds: Int64 = 0
+        _ name: String, _ value: Double = 0, body: SampleBody? = nil, to seconds: Int64 = 0, in language: String? = nil
     ) throws -> String {
         let type = try #require(SampleType(name))
         let start = ServedStore.now
@@ -24,7 +24,7 @@ import Testing
             time: .instants(start: start, end: Instant(microseconds: start.microseconds + seconds * 1_000_000), offset: .utc),
             body: body, place: Place(.line, 1))
         let samples = try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: start)
-        let values = PageValues(texts: try PageFiles(folder: PageTests.folder).texts(nil), units: { _ in nil })
+        let values = PageValues(texts: try PageFiles(folder: PageTests.folder).texts(language), units: { _ in nil })
         let (text, unit) = try values.shown(try #require(samples.first).sample, in: served.store)
         return unit.isEmpty ? text : text + " " + unit
     }
@@ -40,6 +40,8 @@ import Testing
         #expect(try shown("workoutRoute", to: 1800) == "30 min")
         #expect(try shown("electrocardiogram", 1) == "Sinus rhythm")
         #expect(try shown("workout", 37) == "Running")
+        let german = try [("electrocardiogram", 1.0), ("workout", 37), ("sleepAnalysis", 4)].map { try shown($0, $1, in: "de") }
+        #expect(german == ["Sinusrhythmus", "Laufen", "Tiefschlaf"])
         // Numbers that no catalogue knows.
         for name in ["electrocardiogram", "sleepAnalysis", "workout"] {
             let text = try shown(name, 9999)

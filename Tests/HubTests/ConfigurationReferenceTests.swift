@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HealthAnswers
 import HealthModel
 import PipelineTesting
 import Testing
@@ -19,7 +20,8 @@ import Testing
     @Test func thePageListsTheKeys() {
         var accepted: [String: [String]] = [
             "Top level": Configuration.knownKeys, "hub": HubConfiguration.knownKeys, "hub.sources": HubConfiguration.sources,
-            "api": APIConfiguration.knownKeys, "Keys of every target": TargetConfiguration.keys,
+            "api": APIConfiguration.knownKeys, "page": PageConfiguration.knownKeys, "page.tiles": PageConfiguration.tileKeys,
+            "Keys of every target": TargetConfiguration.keys,
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.keys }
@@ -33,7 +35,7 @@ import Testing
     @Test func thePageListsTheValues() {
         let words: [[String]] = [
             ExporterKind.allCases.map(\.rawValue), HubConfiguration.Heartbeats.allCases.map(\.rawValue),
-            StartPolicy.allCases.map(\.rawValue),
+            StartPolicy.allCases.map(\.rawValue), PressureGuideline.allCases.map(\.rawValue),
         ]
         for word in words.joined() {
             #expect(page.contains { $0.hasPrefix("|") && $0.contains("`\"\(word)\"`") }, "\(word)")

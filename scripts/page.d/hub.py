@@ -31,9 +31,9 @@ def eventually(what, condition, seconds=20):
 
 
 class Hub:
-    """A hub with two simulated sensors, an inbox and a page, in a folder that goes with it."""
+    """A hub with two simulated sensors, an inbox and a page, in a folder that goes with it. `page` is the configuration's key of this name."""
 
-    def __init__(self, program):
+    def __init__(self, program, page="{}"):
         self.program = str(pathlib.Path(program).resolve())
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="vitalgate-page-"))
         (self.folder / "inbox").mkdir()
@@ -43,7 +43,7 @@ class Hub:
         self.address = f"http://127.0.0.1:{self.port}"
         targets = f'targets: {{ archive: {{ kind: "files", folder: "{self.folder}/archive" }} }}'
         (self.folder / "config.json5").write_text(
-            f'{{ api: {{ listen: "127.0.0.1:{self.port}" }}, timeZone: "Europe/Berlin", {targets} }}')
+            f'{{ api: {{ listen: "127.0.0.1:{self.port}" }}, timeZone: "Europe/Berlin", page: {page}, {targets} }}')
         with open(self.folder / "hub.log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 self.words("run", "--simulate", "--inbox", str(self.folder / "inbox")), stderr=log, start_new_session=True)

@@ -1,6 +1,7 @@
 """Walks through the page in a browser as a person would, and fails at the first thing that is not as it should be."""
 
 import argparse
+import http.server
 import importlib.util
 import json
 import pathlib
@@ -13,19 +14,21 @@ from hub import ROOT, Hub, browser, eventually, session, width
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
 PLACES = ["/page/", "/page/type/heartRate", "/page/type/stepCount", "/page/type/sleepAnalysis", "/page/type/bloodPressure", "/page/type/workout",
           "/page/characteristics", "/page/clients", "/page/care",
           "/page/care/plan?type=bodyTemperature&repair=scale&by.scale=1.1&ambiguous=yes", "/page/devices", "/page/files", "/page/targets",
           "/page/add", "/page/add?type=bodyTemperature", "/page/report", "/page/report?from=2026-11-01&until=2026-11-30&type=bodyMass&type=heartRate",
-          "/page/notes", "/page/goals", "/page/alerts", "/page/people", "/page/upload", "/page/deleted"]
+          "/page/notes", "/page/goals", "/page/alerts", "/page/people", "/page/upload", "/page/deleted", "/page/cards"]
 WIDTHS = [360, 800, 1440]
 MOST_OCTETS = 150_000
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--vitalgate", required=True)
 parser.add_argument("--screenshots", type=pathlib.Path)
+parser.add_argument("--only", action="append", metavar="WALK")
 arguments = parser.parse_args()
 
 found = importlib.util.find_spec("axe_playwright_python")
@@ -48,6 +51,11 @@ def look_for_barriers(driver, place):
     checked += 1
 
 
+def is_walked(name):
+    """Whether a part of the walk was asked for."""
+    return not arguments.only or name in arguments.only
+
+
 def one(driver, selector):
     return driver.find_element(By.CSS_SELECTOR, selector)
 
@@ -56,18 +64,18 @@ def text(driver, selector="main"):
     return one(driver, selector).text
 
 
+def is_gone(element):
+    try:
+        return not element.is_enabled()
+    except StaleElementReferenceException:
+        return True
+
+
 def press(driver, button):
     """Presses a button that loads a page, and waits until that page has taken the place of this one."""
     before = one(driver, "html")
     button.click()
-
-    def replaced():
-        try:
-            return not before.is_enabled()
-        except StaleElementReferenceException:
-            return True
-
-    eventually("another page is loaded", replaced)
+    eventually("another page is loaded", lambda: is_gone(before))
 
 
 def prepare(hub):
@@ -110,11 +118,17 @@ def see_all(driver, hub, dark):
             assert sticks_out <= 0, f"{place} at {pixels}: {sticks_out} pixels too wide"
             if pixels == 360 or not dark:
                 look_for_barriers(driver, f"{place} at {pixels}")
-            if arguments.screenshots:
-                arguments.screenshots.mkdir(parents=True, exist_ok=True)
-                name = f"{place.split('?')[0].strip('/').replace('/', '-')}-{pixels}{'-dark' if dark else ''}.png"
-                driver.save_screenshot(str(arguments.screenshots / name))
+            picture(driver, place, pixels, dark)
     width(driver, 800)
+
+
+def picture(driver, place, pixels, dark):
+    """A screenshot, if a folder for them was given."""
+    if not arguments.screenshots:
+        return
+    arguments.screenshots.mkdir(parents=True, exist_ok=True)
+    name = f"{place.split('?')[0].strip('/').replace('/', '-')}-{pixels}{'-dark' if dark else ''}.png"
+    driver.save_screenshot(str(arguments.screenshots / name))
 
 
 def pulse_moves(driver, hub):
@@ -409,6 +423,98 @@ def household(driver, hub):
     width(driver, 800)
 
 
+def cards(driver, hub):
+    """Cards are moved and hidden with the keyboard, on a phone, and the person's other browsers show the same."""
+    keys = lambda: [each.get_attribute("data-type") for each in driver.find_elements(By.CSS_SELECTOR, ".card[data-type]")]  # noqa: E731
+    width(driver, 360)
+    driver.get(hub.address + "/page/")
+    before = keys()
+    driver.get(hub.address + "/page/cards")
+    look_for_barriers(driver, "the arrangement of cards")
+    last = driver.find_elements(By.CSS_SELECTOR, ".arrange .arrange")[0].find_elements(By.CSS_SELECTOR, "li button[value=up]")[-1]
+    name = last.get_attribute("aria-label").removeprefix("Up: ")
+    driver.execute_script("arguments[0].focus()", last)
+    while driver.switch_to.active_element.get_attribute("value") == "up":
+        html = one(driver, "html")
+        driver.switch_to.active_element.send_keys(Keys.ENTER)
+        eventually("the card is moved", lambda: is_gone(html))
+        # The browser moves the focus after it has loaded the page.
+        eventually("the button keeps the focus", lambda: driver.switch_to.active_element.get_attribute("aria-label") in [f"Up: {name}", f"Down: {name}"])
+    press(driver, one(driver, "[aria-label='Hide: Heart Rate']"))
+    assert driver.switch_to.active_element.get_attribute("aria-label") == "Show: Heart Rate"
+    driver.get(hub.address + "/page/")
+    assert set(keys()) == set(before) - {"heartRate"} and keys() != [each for each in before if each != "heartRate"], keys()
+    assert "Hidden cards: 1" in text(driver)
+    # A reading of the hidden card does not load the page again and again.
+    driver.execute_script("window.unchanged = document.querySelector('main > section')")
+    time.sleep(3)
+    assert driver.execute_script("return window.unchanged.isConnected"), "the page is loaded for a hidden card"
+    driver.get(hub.address + "/page/cards")
+    press(driver, one(driver, "button[value=reset]"))
+    driver.get(hub.address + "/page/")
+    assert keys() == before, keys()
+    width(driver, 800)
+
+
+def run_through_berlin(hub):
+    """A route of 40 minutes, and the address of its page."""
+    points = "".join(f'<trkpt lat="{52.51 + minute / 4000:.5f}" lon="{13.37 + minute * minute / 60000:.5f}"><ele>{34 + minute % 7}</ele>'
+                     f"<time>2026-11-22T09:{minute:02}:00Z</time></trkpt>" for minute in range(40))
+    hub.run("import", hub.write("run.gpx", f'<gpx version="1.1" creator="walk" xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>{points}</trkseg></trk></gpx>'))
+    route = json.loads(hub.run("query", "workoutRoute", "--format", "ndjson").splitlines()[-1])
+    return f"{hub.address}/page/sample/{route['uuid']}"
+
+
+class Tiles(http.server.BaseHTTPRequestHandler):
+    """A server of map tiles, which are all the same."""
+
+    asked = []
+
+    def do_GET(self):
+        self.asked.append((self.path, self.headers.get("Referer")))
+        self.send_response(200)
+        self.send_header("Content-Type", "image/png")
+        self.end_headers()
+        self.wfile.write((ROOT / "WebPage/icon-192.png").read_bytes())
+
+    def log_message(self, *_):
+        pass
+
+
+def settings(driver, hub):
+    """What the owner configures: a map below a route, and categories of blood pressure. Without it, there is neither."""
+    address = run_through_berlin(hub)
+    driver.get(address)
+    eventually("a route is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, ".map .way"))
+    names = driver.execute_script("return performance.getEntriesByType('resource').map((each) => each.name)")
+    assert all(name.startswith(hub.address) for name in names) and not driver.find_elements(By.CSS_SELECTOR, "image"), names
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Tiles)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    tiles = f'{{ url: "http://127.0.0.1:{server.server_port}/{{z}}/{{x}}/{{y}}.png", attribution: "© Walk" }}'
+    with Hub(arguments.vitalgate, f'{{ bloodPressure: "esc-esh-2018", tiles: {tiles} }}') as other:
+        address = run_through_berlin(other)
+        other.run("import", "Examples/omron-blood-pressure.csv", "--time-zone", "Europe/Berlin")
+        driver.get(other.run("page", "open").strip())
+        eventually("the link opens the page", lambda: driver.title.startswith("Today"))
+        # The cards are replaced when a reading of a new type arrives.
+        eventually("a pressure has a category", lambda: "(ESC/ESH 2018)" in text(driver, "[data-type=bloodPressure]"))
+        for pixels in WIDTHS:
+            width(driver, pixels)
+            driver.get(address)
+            images = len(driver.find_elements(By.CSS_SELECTOR, ".map image"))
+            assert 1 <= images <= 16, images
+            eventually("the tiles are loaded", lambda images=images: len({path for path, _ in Tiles.asked}) == images)
+            assert "© Walk" in text(driver, ".map")
+            look_for_barriers(driver, f"a map at {pixels}")
+            picture(driver, "map", pixels, False)
+        assert not any(referer for _, referer in Tiles.asked), Tiles.asked
+        # Both hubs are on one host, and later parts use the cookie of the first.
+        width(driver, 1440)
+        press(driver, driver.find_element(By.XPATH, "//button[text()='Log out']"))
+    server.shutdown()
+    width(driver, 800)
+
+
 def report(driver, hub):
     """The blood pressures of a month for a doctor: printed without the page's buttons, and as a table."""
     driver.get(hub.address + "/page/report")
@@ -551,14 +657,16 @@ def main():
             width(driver, 800)
             step("login")
             open_page(driver, hub)
-            step("each page at each width")
-            see_all(driver, hub, dark=False)
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
-            see_all(driver, hub, dark=True)
-            driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
-            for walk, *more in [(pulse_moves,), (charts,), (phone,), (programs, token), (grants, token), (care,), (repairs,), (files,), (devices,), (household,), (hostile_names,), (without_scripts,)]:
-                step(walk.__name__.replace("_", " "))
-                walk(driver, hub, *more)
+            if is_walked("see_all"):
+                step("each page at each width")
+                see_all(driver, hub, dark=False)
+                driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+                see_all(driver, hub, dark=True)
+                driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+            for walk, *more in [(pulse_moves,), (charts,), (phone,), (programs, token), (grants, token), (care,), (repairs,), (files,), (devices,), (household,), (cards,), (settings,), (hostile_names,), (without_scripts,)]:
+                if is_walked(walk.__name__):
+                    step(walk.__name__.replace("_", " "))
+                    walk(driver, hub, *more)
             octets = size(driver, hub)
             close(driver, hub)
             # Apart from the form that asks for a code, the lost connection, and the word for a temperature, nothing failed and nothing was refused by the policy.

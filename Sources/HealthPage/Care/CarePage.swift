@@ -49,7 +49,7 @@ enum CarePage {
             let number = Int(entry.id)
             return """
                 <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(said.value) \(said.unit)</h3>
-                <p>\(GateRule(entry.rule).explanation)</p>
+                <p>\(texts["rule." + entry.rule] ?? GateRule(entry.rule).explanation)</p>
                 <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample)) · \(entry.place)</p>
                 \(try drawing(of: sample, own, call))
                 <form method="post" action="/page/care/held/\(number)"><button name="do" value="accept" aria-label="\(texts("care.acceptNumber", "\(number)"))">\(texts("care.accept"))</button>

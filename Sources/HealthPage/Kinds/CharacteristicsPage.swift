@@ -13,7 +13,9 @@ enum CharacteristicsPage {
         let today = call.times.date(call.now)
         let facts = CharacteristicType.allCases.compactMap { type -> (String, String?)? in
             guard let value = history.value(of: type, on: today)?.value, value != "notSet" else { return nil }
-            let text = type == .dateOfBirth ? born(value, today, call) : PageValues.words(value)
+            let text =
+                type == .dateOfBirth
+                ? born(value, today, call) : texts["characteristic.value." + value] ?? PageValues.words(value)
             return (texts("characteristic." + type.rawValue), text)
         }
         let medications = try MedicationKind.list(call.reader(), call)

@@ -3,8 +3,22 @@ import HealthModel
 import HealthServing
 import SampleStore
 
-/// The table of blood pressures: the averages of both pressures, and the highest and the lowest.
+/// The table of blood pressures: the averages of both pressures, and the highest and the lowest. Also the category of a pressure, if the
+/// owner chose a guideline.
 enum PressureKind {
+    /// The category of a pressure with the name of the guideline: `High normal (ESC/ESH 2018)`. `nil` without a guideline.
+    static func category(of pressure: BloodPressure, _ call: PageCall) -> String? {
+        guard let guideline = call.site.settings.pressureGuideline else { return nil }
+        let category = guideline.category(systolic: pressure.systolic, diastolic: pressure.diastolic)
+        return call.texts("pressure.category", call.texts("pressure." + category.rawValue), guideline.name)
+    }
+
+    /// The category of a sample as a paragraph. Empty for other types, and without a guideline.
+    static func category(of sample: Sample, in store: SampleStore, _ call: PageCall) throws -> HTML {
+        guard let pressure = try BloodPressure(sample, in: store), let text = category(of: pressure, call) else { return "" }
+        return "<p>\(text)</p>"
+    }
+
     static func table(_ window: ChartWindow, _ reader: Reader, _ call: PageCall) throws -> HTML {
         let (texts, values) = (call.texts, call.values)
         let unit = values.unit(of: .bloodPressureSystolic, asked: call.text("unit"))

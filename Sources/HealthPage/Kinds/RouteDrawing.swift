@@ -2,12 +2,20 @@ import Glibc
 import HealthAnswers
 import HealthModel
 
-/// A map of a route from its locations alone, with north at the top and a scale.
+/// A map of a route, with north at the top and a scale. It is drawn from the locations alone, or over the tiles of the server that the
+/// owner configured.
 struct RouteDrawing {
     let tracks: [RouteTrack]
 
     private static let (width, margin, tallest) = (360.0, 16.0, 360.0)
     private static let metresPerDegree = 111_195.0
+
+    /// The size of a drawing and the positions in it.
+    private struct Frame {
+        let height: Double
+        let metresPerUnit: Double
+        let place: (RouteTrack.Location) -> (x: Double, y: Double)
+    }
 
     static func html(of route: Sample, _ call: PageCall) -> HTML {
         RouteTrack(route).map { RouteDrawing(tracks: [$0]).html(call) } ?? ""
@@ -15,37 +23,65 @@ struct RouteDrawing {
 
     func html(_ call: PageCall) -> HTML {
         let all = tracks.flatMap(\.locations)
-        guard let first = all.first, let south = all.map(\.latitude).min(), let north = all.map(\.latitude).max() else {
-            return ""
+        if let tiles = call.site.settings.tiles,
+            let frame = TileFrame(around: all, width: Self.width, tallest: Self.tallest, margin: Self.margin)
+        {
+            let images: [HTML] = frame.tiles.map { tile in
+                let address = tiles.address(zoom: frame.zoom, column: tile.column, row: tile.row)
+                return """
+                    <image href="\(address)" x="\(Coordinate.tenths(tile.x))" y="\(Coordinate.tenths(tile.y))" \
+                    width="\(Int(TileFrame.side))" height="\(Int(TileFrame.side))"/>
+                    """
+            }
+            let drawn = Frame(height: frame.height, metresPerUnit: frame.metresPerUnit, place: frame.place)
+            return html(drawn, "\(images)", tiles.attribution, call)
         }
-        // Degrees of longitude are shorter by the cosine of the latitude.
+        return Self.plainFrame(of: all).map { html($0, "", nil, call) } ?? ""
+    }
+
+    /// A frame without tiles. Degrees of longitude are shorter by the cosine of the latitude.
+    private static func plainFrame(of all: [RouteTrack.Location]) -> Frame? {
+        guard let first = all.first, let south = all.map(\.latitude).min(), let north = all.map(\.latitude).max() else {
+            return nil
+        }
         let narrow = max(cos((south + north) / 2 * .pi / 180), 0.01)
         let (xs, ys) = (all.map { ($0.longitude - first.longitude) * narrow }, all.map { -$0.latitude })
-        guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else { return "" }
-        let inner = Self.width - 2 * Self.margin
-        let scale = min(inner / max(right - left, 1e-5), (Self.tallest - 2 * Self.margin) / max(bottom - top, 1e-5))
-        let height = max(120, (bottom - top) * scale + 2 * Self.margin + 20)
-        func place(_ location: RouteTrack.Location) -> (x: Double, y: Double) {
+        guard let left = xs.min(), let right = xs.max(), let top = ys.min(), let bottom = ys.max() else { return nil }
+        let inner = width - 2 * margin
+        let scale = min(inner / max(right - left, 1e-5), (tallest - 2 * margin) / max(bottom - top, 1e-5))
+        let height = max(120, (bottom - top) * scale + 2 * margin + 20)
+        return Frame(height: height, metresPerUnit: metresPerDegree / scale) { location in
             let x = ((location.longitude - first.longitude) * narrow - left) * scale
-            return ((Self.width - (right - left) * scale) / 2 + x, Self.margin + (-location.latitude - top) * scale)
+            return ((width - (right - left) * scale) / 2 + x, margin + (-location.latitude - top) * scale)
         }
+    }
+
+    /// - Parameters:
+    ///   - tiles: The map below the route, or empty.
+    ///   - attribution: The text of the tiles' operator.
+    private func html(_ frame: Frame, _ tiles: HTML, _ attribution: String?, _ call: PageCall) -> HTML {
         let lines: [HTML] = tracks.map { track in
-            let corners = track.locations.map(place).map { "\(Coordinate.tenths($0.x)),\(Coordinate.tenths($0.y))" }
-            return "<polyline class=\"way\" points=\"\(corners.joined(separator: " "))\"/>"
+            let corners = track.locations.map(frame.place).map { "\(Coordinate.tenths($0.x)),\(Coordinate.tenths($0.y))" }
+            let points = corners.joined(separator: " ")
+            let edge: HTML = attribution == nil ? "" : "<polyline class=\"edge\" points=\"\(points)\"/>"
+            return "\(edge)<polyline class=\"way\" points=\"\(points)\"/>"
         }
         let ends: [HTML] = [("start", tracks.first?.locations.first), ("end", tracks.last?.locations.last)].compactMap {
             name, end in
-            guard let point = end.map(place) else { return nil }
+            guard let point = end.map(frame.place) else { return nil }
             return "<circle class=\"\(name)\" cx=\"\(Coordinate.tenths(point.x))\" cy=\"\(Coordinate.tenths(point.y))\" r=\"6\"/>"
         }
-        let length = call.values.distance(tracks.reduce(0) { $0 + $1.length })
-        let bar = Self.bar(atMost: inner / 3 / scale * Self.metresPerDegree)
-        let end = Self.margin + bar / Self.metresPerDegree * scale
+        let (texts, values, height) = (call.texts, call.values, Int(frame.height))
+        let length = values.distance(tracks.reduce(0) { $0 + $1.length })
+        let bar = Self.bar(atMost: (Self.width - 2 * Self.margin) / 3 * frame.metresPerUnit)
+        let end = Self.margin + bar / frame.metresPerUnit
+        let figure: HTML = attribution == nil ? "<figure class=\"map\">" : "<figure class=\"map tiled\">"
+        let credit: HTML = attribution.map { " <span class=\"credit\">\($0)</span>" } ?? ""
         return """
-            <figure class="map"><svg viewBox="0 0 \(Int(Self.width)) \(Int(height))" role="img" aria-label="\(call.texts("route.label", length))">\
-            \(lines)\(ends)<path class="scale" d="M\(Int(Self.margin)) \(Int(height) - 14)v6H\(Coordinate.tenths(end))v-6"/>\
-            <text x="\(Coordinate.tenths(end + 6))" y="\(Int(height) - 6)">\(call.values.distance(bar))</text></svg>
-            <figcaption class="note"><span class="key start">\(call.texts("route.start"))</span> <span class="key end">\(call.texts("route.end"))</span></figcaption></figure>
+            \(figure)<svg viewBox="0 0 \(Int(Self.width)) \(height)" role="img" aria-label="\(texts("route.label", length))">\
+            \(tiles)\(lines)\(ends)<path class="scale" d="M\(Int(Self.margin)) \(height - 14)v6H\(Coordinate.tenths(end))v-6"/>\
+            <text x="\(Coordinate.tenths(end + 6))" y="\(height - 6)">\(values.distance(bar))</text></svg>
+            <figcaption class="note"><span class="key start">\(texts("route.start"))</span> <span class="key end">\(texts("route.end"))</span>\(credit)</figcaption></figure>
             """
     }
 

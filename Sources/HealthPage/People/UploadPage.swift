@@ -54,6 +54,17 @@ enum UploadPage {
         return .page(PageLayout(call: call, title: texts("upload.title")).whole(body, scripts: ["page.js", "files.js"]))
     }
 
+    /// The maximum time of an import in seconds: that of any command, and more for a large file on a slow machine.
+    static func seconds(for bytes: Int) -> Int { 200 + bytes / leastRate }
+
+    /// The rate in bytes a second at which every machine imports a file.
+    private static let leastRate = 32_768
+
+    private static func seconds(ofFile path: String) -> Int {
+        var status = stat()
+        return seconds(for: lstat(path, &status) == 0 ? Int(status.st_size) : 0)
+    }
+
     @Sendable private static func take(_ call: PageCall) throws -> HTTPResponse {
         let own = try call.person().subject
         let subject = call.text("person") ?? own
@@ -72,6 +83,7 @@ enum UploadPage {
             // The file keeps its name, which is in the ledger, in a hidden folder that the hub's inbox ignores.
             let hidden = "\(inbox)/\(folder)\(UUIDText.random())"
             let file = "\(hidden)/\(name)"
+            let seconds = seconds(ofFile: draft)
             guard mkdir(hidden, 0o700) == 0, rename(draft, file) == 0 else {
                 throw Problem(503, "The hub cannot write to its inbox.")
             }
@@ -80,7 +92,7 @@ enum UploadPage {
                     unlink(file)
                     rmdir(hidden)
                 }
-                return hub.run(["import", file, "--person", subject, "--format", "ndjson"] + only)
+                return hub.run(["import", file, "--person", subject, "--format", "ndjson"] + only, seconds: seconds)
             }
         }
     }

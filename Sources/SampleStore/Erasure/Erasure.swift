@@ -61,7 +61,8 @@ struct Erasure {
         "epoch": .stays, "client": .stays, "token": .stays,
         "witness": .own("a view of witness_row and decision"),
         "setting": .own(
-            "the store gets a new own person, counts are computed again, and the person's order of sources is removed"),
+            "the store gets a new own person, counts are computed again, and the person's orders of sources and cards are removed"
+        ),
         "device": .own("devices of only this person are removed"), "device_alias": .own("keys of the person's devices"),
         "clock": .own("clocks of the person's devices"),
         "repaired": .own("samples of other people stay, without their original"),
@@ -130,6 +131,7 @@ struct Erasure {
         try ledger.finish(balance: balance)
         try removeShared()
         try orders.finish()
+        try connection.settings.remove(SampleStore.todayLayoutSetting(of: subject))
         return count
     }
 

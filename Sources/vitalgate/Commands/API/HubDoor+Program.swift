@@ -18,8 +18,8 @@ extension HubDoor {
                 guard let status = try? StatusClient.ask(store: store, machine: machine).status else { return (false, []) }
                 return (true, status.devices.map(Device.init))
             },
-            run: { words in
-                let run = ProgramRun.run(program + words, seconds: 200)
+            run: { words, seconds in
+                let run = ProgramRun.run(program + words, seconds: seconds)
                 return Outcome(code: run.code, output: run.output, words: run.words)
             },
             reload: { reload(store: store, machine: machine) })

@@ -55,6 +55,8 @@ extension PageSettings {
         let configuration = try context.configuration()
         var settings = PageSettings(files: try PageFiles(folder: folder))
         settings.hub = .own(context, configuration)
+        settings.pressureGuideline = configuration.page.bloodPressure
+        settings.tiles = configuration.page.tiles
         settings.units = { configuration.unit(of: $0) }
         settings.onWrongCode = { address in
             context.log(

@@ -1,0 +1,55 @@
+import FoundationEssentials
+import HealthAnswers
+import HealthModel
+
+/// The settings of the web page: the key `page` of the configuration.
+///
+///     page: {
+///         bloodPressure: "esc-esh-2018",      // the guideline whose categories are shown
+///         tiles: { url: "https://tiles.example.org/{z}/{x}/{y}.png", attribution: "© Example" },
+///     }
+public struct PageConfiguration: Decodable, Sendable {
+    /// The guideline for blood pressures, or `nil` to show no category.
+    public var bloodPressure: PressureGuideline?
+    /// The server of map tiles, or `nil` to draw routes without a map.
+    public var tiles: MapTiles?
+
+    /// The keys of the object `page`.
+    static let knownKeys = ["bloodPressure", "tiles"]
+    /// The keys of the object `page.tiles`.
+    static let tileKeys = ["url", "attribution"]
+
+    /// Settings without a category and a map.
+    init() {}
+
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: SettingKey.self)
+        try Self.check(members, "page", Self.knownKeys)
+        if let name = try members.decodeIfPresent(String.self, forKey: SettingKey("bloodPressure")) {
+            guard let guideline = PressureGuideline(rawValue: name) else {
+                let known = PressureGuideline.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ConfigurationError("'page.bloodPressure': expected one of \(known)")
+            }
+            bloodPressure = guideline
+        }
+        guard members.contains(SettingKey("tiles")) else { return }
+        let fields = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("tiles"))
+        try Self.check(fields, "page.tiles", Self.tileKeys)
+        guard let url = try fields.decodeIfPresent(String.self, forKey: SettingKey("url")),
+            let attribution = try fields.decodeIfPresent(String.self, forKey: SettingKey("attribution"))
+        else { throw ConfigurationError("'page.tiles': 'url' and 'attribution' must be set together") }
+        guard let tiles = MapTiles(url: url, attribution: attribution) else {
+            throw ConfigurationError(
+                "'page.tiles': expected an address such as https://tiles.example.org/{z}/{x}/{y}.png (http only for a host in the "
+                    + "local network) of at most \(MapTiles.longest.url) bytes, and an attribution in one line of at most "
+                    + "\(MapTiles.longest.attribution) bytes")
+        }
+        self.tiles = tiles
+    }
+
+    private static func check(_ members: KeyedDecodingContainer<SettingKey>, _ place: String, _ known: [String]) throws {
+        guard let unknown = members.allKeys.first(where: { !known.contains($0.stringValue) }) else { return }
+        throw ConfigurationError(
+            "'\(place).\(unknown.stringValue)': unknown key, expected one of \(known.joined(separator: ", "))")
+    }
+}

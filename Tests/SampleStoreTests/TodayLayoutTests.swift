@@ -1,0 +1,49 @@
+import HealthModel
+import SampleStore
+import Testing
+
+/// The arrangement of Today's cards, in the settings of the store.
+@Suite struct TodayLayoutTests {
+    private static let anna = "99999999-2222-4333-8444-555555555555"
+
+    @Test func eachPersonHasTheirOwn() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            #expect(try store.todayLayout(of: TestStore.subject) == .standard)
+            let layout = TodayLayout(order: ["group.vitals", "bloodGlucose", "heartRate"], hidden: ["heartRate", "rings"])
+            try store.save(layout, of: TestStore.subject)
+            try store.save(TodayLayout(hidden: ["stepCount"]), of: Self.anna)
+            #expect(try store.todayLayout(of: TestStore.subject) == layout)
+            #expect(try store.todayLayout(of: Self.anna) == TodayLayout(hidden: ["stepCount"]))
+            try store.save(.standard, of: TestStore.subject)
+            #expect(try store.todayLayout(of: TestStore.subject) == .standard)
+        }
+    }
+
+    @Test func keysHaveBounds() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            for layout in [
+                TodayLayout(order: [""]), TodayLayout(order: ["a\nb"]), TodayLayout(hidden: ["ä"]),
+                TodayLayout(order: ["a", "a"]),
+                TodayLayout(order: [String(repeating: "a", count: 101)]), TodayLayout(order: (0...1000).map { "k\($0)" }),
+                TodayLayout(hidden: Set((0...1000).map { "k\($0)" })),
+            ] {
+                #expect(throws: StoreError.self) { try store.save(layout, of: TestStore.subject) }
+            }
+            #expect(try store.todayLayout(of: TestStore.subject) == .standard)
+            try store.save(TodayLayout(order: (0..<1000).map { "k\($0)" }), of: TestStore.subject)
+        }
+    }
+
+    @Test func erasureRemovesIt() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            try store.save(Person(subject: Self.anna, name: "Anna"))
+            for subject in [Self.anna, TestStore.subject] { try store.save(TodayLayout(hidden: ["rings"]), of: subject) }
+            _ = try store.erase(Self.anna, at: TestStore.received)
+            #expect(try store.todayLayout(of: Self.anna) == .standard)
+            #expect(try store.todayLayout(of: TestStore.subject).hidden == ["rings"])
+        }
+    }
+}
