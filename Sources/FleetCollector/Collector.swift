@@ -51,6 +51,9 @@ public final class Collector {
         case .find: return .found(try exporter.found())
         case .claim(let mark): return .claimed(try exporter.claim(mark))
         case .check: return .checked(try exporter.check())
+        case .contents(let after):
+            return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
+        case .differing(let samples): return .identities(try exporter.differing(samples))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
         }
     }

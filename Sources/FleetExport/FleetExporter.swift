@@ -7,7 +7,7 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: Exporter {
+public final class FleetExporter: ComparableExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
@@ -57,6 +57,40 @@ public final class FleetExporter: Exporter {
         guard case .checked(let findings) = try reply(to: .check) else { throw Self.unexpected }
         return [Finding(.good, "broker", "reached, and a collector of the fleet '\(settings.subject.fleet)' has replied")]
             + findings
+    }
+
+    public let contentComparison = ContentComparison.asked
+
+    /// Asks the database, batch by batch.
+    public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
+        var found: [SampleIdentity] = []
+        var rest = samples[...]
+        var limit = batchLimit
+        while !rest.isEmpty {
+            let part = rest.prefix(limit)
+            do throws(DeliveryError) {
+                guard case .identities(let some) = try reply(to: .differing(Array(part))) else { throw Self.unexpected }
+                found += some
+                rest = rest.dropFirst(part.count)
+            } catch {
+                // A sample that is too long for the broker was never delivered.
+                guard error.kind == .tooLarge else { throw error }
+                if part.count == 1 { rest = rest.dropFirst() }
+                limit = max(1, part.count / 2)
+            }
+        }
+        return found
+    }
+
+    /// Passes on this hub's samples in the database, in the order of their UUIDs.
+    public func contents(_ body: ([HeldSample]) throws -> Void) throws {
+        var last: SampleIdentity?
+        while true {
+            guard case .identities(let some) = try reply(to: .contents(after: last)) else { throw Self.unexpected }
+            if !some.isEmpty { try body(some.map { HeldSample($0) }) }
+            guard some.count == FleetReply.mostIdentities, let end = some.last, last.map({ $0 < end }) != false else { return }
+            last = end
+        }
     }
 
     /// Closes the connection.

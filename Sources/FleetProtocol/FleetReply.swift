@@ -1,4 +1,5 @@
 import FoundationEssentials
+import HealthModel
 import Pipeline
 
 /// A collector's answer. A receipt is sent after the database has committed, so it means that everything is stored.
@@ -11,11 +12,16 @@ public enum FleetReply: Sendable {
     case claimed(Bool)
     /// The result of a check.
     case checked([Finding])
+    /// UUIDs in the database. For the contents of a hub they are sorted, and fewer than ``mostIdentities`` are the last ones.
+    case identities([SampleIdentity])
     /// The error of the database or of the request.
     case failure(DeliveryError)
 }
 
 extension FleetReply {
+    /// The number of UUIDs in a reply.
+    public static let mostIdentities = 5000
+
     /// The reply as JSON.
     public var octets: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
 
@@ -32,6 +38,7 @@ private struct Form: Codable {
     var found: Found?
     var claimed: Bool?
     var findings: [Line]?
+    var identities: [String]?
     var failure: Failure?
 
     struct Found: Codable {
@@ -59,6 +66,7 @@ private struct Form: Codable {
         case .found(let mark): found = Found(identity: mark?.identity, mark: mark?.mark, keepsMarks: mark != nil)
         case .claimed(let isClaimed): claimed = isClaimed
         case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
+        case .identities(let all): identities = all.map(\.description)
         case .failure(let error): failure = Failure(error)
         }
     }
@@ -71,6 +79,10 @@ private struct Form: Codable {
         if let claimed { return .claimed(claimed) }
         if let findings {
             return .checked(findings.map { Finding(Finding.Weight(rawValue: $0.weight) ?? .warning, $0.subject, $0.text) })
+        }
+        if let identities {
+            let all = identities.compactMap { SampleIdentity($0) }
+            return all.count == identities.count ? .identities(all) : nil
         }
         return failure.map { .failure($0.error) }
     }

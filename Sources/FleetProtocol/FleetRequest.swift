@@ -16,6 +16,10 @@ public struct FleetRequest: Sendable {
         case check
         /// ``Exporter/deliver(_:)``
         case deliver(ExportBatch)
+        /// A part of ``ComparableExporter/contents(_:)``: the next UUIDs after this one, in order.
+        case contents(after: SampleIdentity?)
+        /// ``ComparableExporter/differing(_:)``
+        case differing([Sample])
     }
 
     /// The name of the target in the hub's configuration.
@@ -30,7 +34,7 @@ public struct FleetRequest: Sendable {
 
     /// The version of the format.
     static let version: UInt8 = 1
-    static let (find, claim, check, deliver) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3))
+    static let (find, claim, check, deliver, contents, differing) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
 
     /// The longest name of a target, in bytes.
     static let longestName = 200
@@ -52,6 +56,12 @@ public struct FleetRequest: Sendable {
             writer.write(batch.mark?.json ?? [])
             writer.write(UInt64(batch.rewrites ? 1 : 0))
             writer.write(BlockWriter.block(of: batch.changes))
+        case .contents(let after):
+            writer.write(UInt64(Self.contents))
+            writer.write(after?.description)
+        case .differing(let samples):
+            writer.write(UInt64(Self.differing))
+            writer.write(BlockWriter.block(of: samples.map { .added(StoredSample(sample: $0, ingest: 0, seq: 0)) }))
         }
         return writer.octets
     }
@@ -76,6 +86,12 @@ public struct FleetRequest: Sendable {
             var batch = ExportBatch(changes: try BlockReader.changes(of: try reader.octets()), rewrites: rewrites)
             batch.mark = json.isEmpty ? nil : try Self.mark(json)
             task = .deliver(batch)
+        case Self.contents:
+            let text = try reader.optionalText()
+            let after = text.flatMap { SampleIdentity($0) }
+            guard (text == nil) == (after == nil) else { throw .invalid("a UUID") }
+            task = .contents(after: after)
+        case Self.differing: task = .differing(try BlockReader.changes(of: try reader.octets()).map(\.sample))
         default: throw .invalid("a task of a newer version: update the collector")
         }
         guard reader.isAtEnd else { throw .invalid("there are bytes after it") }

@@ -243,6 +243,27 @@ public final class PostgreSQLExporter: ComparableExporter {
         try connection.run("COMMIT")
     }
 
+    /// Returns the UUIDs of this hub's samples after one, in their order.
+    public func contents(after last: SampleIdentity?, limit: Int) throws(DeliveryError) -> [SampleIdentity] {
+        let (connection, hub) = try opened()
+        let next = last.map { " AND {} > '\($0.description)'" } ?? ""
+        func part(_ column: String, _ table: String, _ condition: String) -> String {
+            "(SELECT \(column) AS uuid FROM \(schema.name).\(table) WHERE \(condition)\(next.replacing("{}", with: column)) "
+                + "ORDER BY \(column) LIMIT \(limit))"
+        }
+        let parts =
+            (["sample"] + ObjectTable.all.map(\.name)).map { part("uuid", $0, "hubs @> ARRAY[\(hub)]") }
+            + [part("held", "superseded", "hub = \(hub)")]
+        do throws(DeliveryError) {
+            // A sample can be in two of them for a moment, and counts once.
+            return try connection.run(parts.joined(separator: " UNION ") + " ORDER BY uuid LIMIT \(limit)")
+                .compactMap { $0[0].flatMap { SampleIdentity($0) } }
+        } catch {
+            session.end()
+            throw error
+        }
+    }
+
     /// Compares in the database: rows are copied as for a delivery, compared with the stored ones, and dropped.
     public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
         let (connection, _) = try opened()

@@ -114,6 +114,33 @@ import Testing
         #expect(failures.all.isEmpty)
     }
 
+    /// A comparison over the broker finds rows that are missing, changed, or too many, and mends them.
+    @Test func aComparisonMends() throws {
+        let collectors = try collectors(1)
+        defer { collectors.stop() }
+        try test.add(try (0..<6000).map { try test.sample(60 + $0 % 3, at: $0) })
+        try test.add(try (0..<3).map { try test.object(.workout, $0, at: 100 * $0) })
+        try test.finish(try test.run(exporter()))
+        let connection = try PostgreSQLConnection(database)
+        try connection.run("DELETE FROM \(database.schema).sample WHERE extract(epoch FROM start_time)::bigint % 10 = 3")
+        try connection.run(
+            "UPDATE \(database.schema).sample SET value = 1 WHERE extract(epoch FROM start_time)::bigint % 100 = 7")
+        let surplus = try test.sample(99, at: 7000)
+        try test.add([surplus])
+        try test.finish(try test.run(exporter()))
+        _ = try test.store.delete([surplus.sample.identity], description: test.description(.delete))
+        func comparison() throws -> TargetComparison {
+            TargetComparison(
+                TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })
+        }
+        var expected = TargetDifferences(equal: 6003 - 600 - 60)
+        (expected.missing, expected.differing, expected.surplus) = (600, 60, 1)
+        #expect(try comparison().compare() == expected)
+        _ = try comparison().repair()
+        #expect(try comparison().compare() == TargetDifferences(equal: 6003))
+        #expect(try held() == self.expected())
+    }
+
     /// Without a collector the broker replies at once, and the hub tries again later.
     @Test func withoutACollector() throws {
         try test.add([try test.sample(60, at: 0)])
