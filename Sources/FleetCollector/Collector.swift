@@ -14,9 +14,12 @@ public final class Collector {
     private let session: PostgreSQLSession
     private let now: () -> Instant
 
+    /// The command that creates the tables in the database.
+    public static let creation = "vitalgate collect --create"
+
     /// A collector for a database, without connecting.
     public init(_ database: PostgreSQLSettings, now: @escaping () -> Instant) {
-        session = PostgreSQLSession(database)
+        session = PostgreSQLSession(database, creation: Self.creation)
         self.now = now
     }
 

@@ -97,7 +97,7 @@ extension PostgreSQLExporter {
             throw DeliveryError(
                 .unfit,
                 "the schema '\(settings.schema)' \(found == 0 ? "has no Vitalgate tables" : "has tables of an older version"): "
-                    + "run 'vitalgate targets check \(context.name) --create' to create them")
+                    + "run '\(session.creation ?? "vitalgate targets check \(context.name) --create")' to create them")
         }
         guard found == schema.version else {
             throw DeliveryError(.unfit, "the schema '\(settings.schema)' was created by a newer Vitalgate: update this one")

@@ -9,9 +9,12 @@ public final class PostgreSQLSession {
 
     private static let mostHubs = 10_000
 
+    /// The command that creates the tables, or `nil` for that of a target.
+    let creation: String?
+
     /// Creates a session without connecting.
-    public init(_ settings: PostgreSQLSettings) {
-        self.settings = settings
+    public init(_ settings: PostgreSQLSettings, creation: String? = nil) {
+        (self.settings, self.creation) = (settings, creation)
         schema = DatabaseSchema(name: settings.schema)
     }
 

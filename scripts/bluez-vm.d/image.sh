@@ -16,11 +16,12 @@ packages=(
     sudo passwd # to act as a person who is not root
     e2fsprogs # to make the file system of a card
 )
-# The 64-bit-time transition renamed three, and a newer libzip has a name of its own.
+# The 64-bit-time transition renamed three, and a newer libzip and libnats have names of their own.
 case $suite in
     bookworm) ;;
     *) packages=("${packages[@]/%libarchive13/libarchive13t64}"); packages=("${packages[@]/%libssl3/libssl3t64}")
-        packages=("${packages[@]/%libcurl3-gnutls/libcurl3t64-gnutls}"); packages=("${packages[@]/%libzip4/libzip5}") ;;
+        packages=("${packages[@]/%libcurl3-gnutls/libcurl3t64-gnutls}"); packages=("${packages[@]/%libzip4/libzip5}")
+        packages=("${packages[@]/%libnats3.4/libnats3.10}") ;;
 esac
 
 boot_modules=(virtio_pci virtio_blk virtio_console 9p 9pnet_virtio ext4 crc32c_generic overlay)

@@ -41,7 +41,7 @@ enum CollectCommand: Command {
     /// An exporter that needs no store, for the work on the database itself.
     private static func database(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> PostgreSQLExporter {
         PostgreSQLExporter(
-            settings.database,
+            PostgreSQLSession(settings.database, creation: Collector.creation),
             context: try ExportContext(name: "collect", store: "check", me: Origin.unassigned, now: context.machine.now))
     }
 
