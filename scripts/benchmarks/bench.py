@@ -28,7 +28,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "fleet", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -462,7 +462,7 @@ class Bench:
         add(("page",), lambda: page_rows.page(self))
         add(("views",), lambda: view_rows.views(self))
         add(("api",), lambda: api_rows.api(self))
-        for row in ("files", "postgresql", "influxdb", "mqtt", "fhir", "arrival"):
+        for row in ("files", "postgresql", "fleet", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
             add((row,), lambda row=row: getattr(live_rows, row)(self))

@@ -73,6 +73,53 @@ def postgresql(bench):
     ]
 
 
+def fleet(bench):
+    """A hub, a NATS broker, and one collector, into PostgreSQL; beside the target that writes into it directly."""
+    count = min(bench.rows, 200_000)
+    store, runs, direct, collectors = bench.fresh_store(), [], [], []
+    bench.imported(bench.data("mixed", count), store, count)
+    with server() as host, nats() as port:
+        database = {"host": host, "database": "postgres", "user": "vitalgate"}
+        broker = {"fleet": "bench", "servers": [f"nats://127.0.0.1:{port}"]}
+        center = bench.scratch / "center.json5"
+        center.write_text(json.dumps({"collect": {"broker": broker, "database": database}}))
+        config = configured(
+            bench, {"center": {"kind": "fleet", **broker}, "db": {"kind": "postgresql", **database, "schema": "direct"}})
+        command = [bench.vitalgate, "--store", store, "--config", config]
+        subprocess.run([bench.vitalgate, "--config", center, "collect", "--create"], check=True, stdout=subprocess.DEVNULL)
+        measure.run([*command, "targets", "check", "db", "--create"])
+        for index in range(bench.runs):
+            bench.say(f"export over a broker, run {index + 1} of {bench.runs}")
+            for name in ("center", "db"):
+                schema = "vitalgate" if name == "center" else "direct"
+                subprocess.run(
+                    ["psql", "-q", "-h", host, "-U", "vitalgate", "-d", "postgres", "-c", f"TRUNCATE {schema}.sample; CHECKPOINT"], check=True)
+            with subprocess.Popen([bench.vitalgate, "--config", center, "collect"], stderr=subprocess.DEVNULL) as collector:
+                while subprocess.run([*command, "targets", "check", "center"], check=False, capture_output=True).returncode != 0:
+                    time.sleep(0.1)
+                for name, times in (("center", runs), ("db", direct)):
+                    measure.run([*command, "targets", "restart", name])
+                    times.append(measure.run([*command, "export", name, "--once"], on_all_cores=True))
+                collectors.append(peak_memory(collector.pid))
+                collector.terminate()
+    rate, limit = (count / statistics.median(run.seconds for run in some) for some in (runs, direct))
+    peak = max(collectors) / 1e6
+    return [
+        Result(
+            "fleet", f"{count:,} samples of one hub over a NATS broker and one collector, beside the target postgresql", ">= 100,000 samples/s",
+            "", f"{rate:,.0f} samples/s", peer=f"{limit:,.0f} samples/s", ratio=rate / limit, verdict=verdict(rate >= 100_000),
+            values={"seconds": [run.seconds for run in runs], "peer_seconds": [run.seconds for run in direct]}),
+        Result("fleet", "its collector's memory at the peak", "< 150 MB", "", f"{peak:.1f} MB", verdict=verdict(peak < 150)),
+        memory("fleet", runs),
+    ]
+
+
+def peak_memory(process):
+    """The largest resident memory of a running process, in bytes."""
+    lines = pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+
+
 def mqtt(bench):
     """A message for each sample, acknowledged; beside Mosquitto's own client, which publishes the same lines."""
     count = min(bench.rows, 100_000)
@@ -303,6 +350,24 @@ def broker():
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     process = subprocess.Popen(["/usr/sbin/mosquitto", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+                break
+            time.sleep(0.05)
+        yield port
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@contextlib.contextmanager
+def nats():
+    """Debian's nats-server on a free port of this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(["/usr/sbin/nats-server", "-a", "127.0.0.1", "-p", str(port)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while True:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
