@@ -85,7 +85,7 @@ let package = Package(
             ]),
 
         // From the store to other stores.
-        .target(name: "ExportEngine", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
+        .target(name: "ExportEngine", dependencies: ["Formats", "Pipeline", "HealthModel", "SampleStore"]),
 
         // The store as a library, in the shape of HealthKit's.
         .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
