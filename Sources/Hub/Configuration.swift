@@ -44,11 +44,13 @@ public struct Configuration: Sendable {
 
     /// The targets, by name.
     public var targets: [TargetConfiguration]
+    /// The receivers of alerts, by name.
+    public var alerts: [AlertReceiverConfiguration]
 
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "api",
+        "bodyComposition", "hub", "targets", "alerts", "api",
     ]
 
     private struct File: Decodable {
@@ -66,6 +68,7 @@ public struct Configuration: Sendable {
         var bodyComposition: [String: [String]]?
         var api: APIConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
+        var alerts: NamedSettings<AlertReceiverConfiguration>?
     }
 
     /// The path of the machine's configuration.
@@ -120,6 +123,7 @@ public struct Configuration: Sendable {
         appliesCorrections = file.corrections == "apply"
         bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
         targets = file.targets?.all ?? []
+        alerts = file.alerts?.all ?? []
         api = file.api?.expanded(expanded)
         self.file = found
     }

@@ -20,7 +20,7 @@ import Testing
         var accepted: [String: [String]] = [
             "Top level": Configuration.knownKeys, "hub": HubConfiguration.knownKeys, "hub.sources": HubConfiguration.sources,
             "api": APIConfiguration.knownKeys, "Keys of every target": TargetConfiguration.keys,
-            "Passwords and tokens": Secret.knownKeys,
+            "alerts": Array(AlertReceiverConfiguration.keys), "Passwords and tokens": Secret.knownKeys,
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.keys }
         let listed = tables()
@@ -33,7 +33,7 @@ import Testing
     @Test func thePageListsTheValues() {
         let words: [[String]] = [
             ExporterKind.allCases.map(\.rawValue), HubConfiguration.Heartbeats.allCases.map(\.rawValue),
-            StartPolicy.allCases.map(\.rawValue),
+            StartPolicy.allCases.map(\.rawValue), AlertReceiverConfiguration.Kind.allCases.map { $0.rawValue },
         ]
         for word in words.joined() {
             #expect(page.contains { $0.hasPrefix("|") && $0.contains("`\"\(word)\"`") }, "\(word)")

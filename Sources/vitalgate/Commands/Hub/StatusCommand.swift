@@ -9,7 +9,8 @@ enum StatusCommand: Command {
         name: "status", summary: "Show the hub's sources, devices and readings of today.",
         discussion: """
             Asks the hub of the store over its local socket. Shows the state of each source, each device's last reading, rate, time \
-            since the last frame, and battery, and the ledger's counts since midnight, but no values. If no hub runs, it shows the data in the store and exits \
+            since the last frame, and battery, and the ledger's counts since midnight, but no values. A note on standard error names each \
+            receiver of alerts that cannot be reached. If no hub runs, it shows the data in the store and exits \
             with status 69. The exit status is 75 if the hub does not answer, and 77 if you are not in its group.
             """,
         options: [
@@ -34,6 +35,7 @@ enum StatusCommand: Command {
             let (client, status) = try StatusClient.ask(store: path, machine: context.machine, follows: follows)
             guard follows else {
                 try report.write(status)
+                AlertReceiverReport(context: context).noteFailing()
                 return .success
             }
             let view = StatusView(context: context, report: report, client: client)
@@ -51,6 +53,7 @@ enum StatusCommand: Command {
             context.note("vitalgate: no hub runs on \(path) (start one with 'vitalgate run')")
             let store = try context.openForReading()
             try report.write(try HubStatus(of: store, zone: report.zone, at: context.machine.now()))
+            AlertReceiverReport(context: context).noteFailing()
             return .unavailable
         case .notPermitted(let socket):
             context.note("vitalgate: no permission to ask the hub: \(socket) is open to its user and group only")
