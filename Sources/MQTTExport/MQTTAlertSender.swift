@@ -64,7 +64,7 @@ public final class MQTTAlertSender: AlertSender {
             if topic == discovery, let before = told[topic] {
                 let gone = Self.components(before).subtracting(states.map(Self.component) + [Self.last]).sorted()
                 if !gone.isEmpty {
-                    messages.append(MQTTMessage(topic: topic, payload: config(without: gone), isRetained: true))
+                    messages.append(MQTTMessage(topic: topic, payload: config(states, without: gone), isRetained: true))
                 }
             }
             messages.append(MQTTMessage(topic: topic, payload: payload, isRetained: true))
@@ -125,14 +125,14 @@ public final class MQTTAlertSender: AlertSender {
     private var payloads: [String: [UInt8]] {
         var payloads = [availability: Self.online]
         for state in states { payloads["\(root)/\(state.alert)"] = state.json }
-        if let discovery { payloads[discovery] = config() }
+        if let discovery { payloads[discovery] = config(states) }
         return payloads
     }
 
     /// Home Assistant's device discovery message.
     ///
     /// - Parameter gone: Alerts that no longer exist. An entry with only its platform removes the entity.
-    private func config(without gone: [String] = []) -> [UInt8] {
+    func config(_ states: [AlertState], without gone: [String] = []) -> [UInt8] {
         var device = JSONObject()
         device.set("identifiers", [self.device])
         device.set("name", "Vitalgate alerts")

@@ -90,6 +90,15 @@ import Testing
         #expect(!last.keys.contains { $0.hasPrefix("homeassistant/") })
     }
 
+    /// scripts/check-home-assistant reads the recorded message with Home Assistant's own schemas.
+    @Test func theDeviceIsRecorded() throws {
+        let sender = MQTTAlertSender(MQTTSettings(), name: "home", store: Self.store)
+        let payload = sender.config([state(3, "ON"), state(4, "OFF")]) + [0x0A]
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Snapshots/discovery-alerts.json")
+        if getenv("VITALGATE_RECORD") != nil { try Data(payload).write(to: file) }
+        #expect(try Data(contentsOf: file) == Data(payload))
+    }
+
     /// A test of the delivery neither ends the hub's connection nor shows an alert as met.
     @Test func aTestIsOnlyAnEvent() throws {
         let broker = try Broker()
