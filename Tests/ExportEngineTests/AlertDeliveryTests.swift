@@ -177,6 +177,34 @@ import Testing
         #expect(sender.messages.count == 2)
     }
 
+    /// Readings that raised an alert are deleted, or replaced by correct ones.
+    @Test func aCorrectionEndsAnAlert() throws {
+        let delivery = try delivery()
+        func check() throws {
+            _ = try test.store.checkAlerts(at: Instant(seconds: Self.start + 100))
+            #expect(try delivery.step() == .upToDate)
+        }
+        let wrong = try [test.sample(180, at: 10), test.sample(190, at: 20)]
+        try test.add(wrong)
+        try check()
+        #expect(sender.messages.map(\.event) == [.began])
+        try test.delete(wrong[0])
+        try check()
+        #expect(sender.messages.map(\.event) == [.began])
+        try test.delete(wrong[1])
+        try check()
+        #expect(sender.messages.map(\.event) == [.began, .ended])
+        #expect(try decoded(sender.messages[1]).value == nil)
+        let next = try test.sample(200, at: 30)
+        try test.add([next])
+        try check()
+        try test.delete(next)
+        try test.add([try test.sample(90, at: 30)])
+        try check()
+        #expect(sender.messages.map(\.event) == [.began, .ended, .began, .ended])
+        #expect(try decoded(sender.messages[3]).value == 90)
+    }
+
     @Test func aRemovedAlertIsNotShown() throws {
         let delivery = try delivery()
         try add(120, at: 10)

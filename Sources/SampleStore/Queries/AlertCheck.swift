@@ -91,11 +91,26 @@ extension SampleStore {
             matching: SampleQuery(types: [alert.type], from: from, subject: alert.subject, limit: Self.alertReadings))
         defer { cursor.close() }
         while let sample = try cursor.next()?.sample {
-            let isMet = alert.condition == .above ? sample.value > alert.bound : sample.value < alert.bound
-            if isMet { checked.raise(at: sample.start) } else { checked.end(at: sample.start) }
+            if Self.meets(sample, alert) { checked.raise(at: sample.start) } else { checked.end(at: sample.start) }
             checked.alert.checked = sample.start
         }
+        if checked.alert == alert, let raised = alert.raised { try review(&checked, since: raised, now) }
         return checked
+    }
+
+    private static func meets(_ sample: Sample, _ alert: Alert) -> Bool {
+        alert.condition == .above ? sample.value > alert.bound : sample.value < alert.bound
+    }
+
+    /// Ends an alert whose readings were deleted or corrected since it was raised.
+    private func review(_ checked: inout Checked, since raised: Instant, _ now: Instant) throws {
+        let alert = checked.alert
+        let cursor = try samples(
+            matching: SampleQuery(types: [alert.type], from: raised, subject: alert.subject, descending: true, limit: 1))
+        defer { cursor.close() }
+        let latest = try cursor.next()?.sample
+        if let latest, Self.meets(latest, alert) { return }
+        checked.end(at: latest?.start ?? now)
     }
 
     /// Checks whether the latest reading is too long ago. Readings up to a day ahead of the clock count, because the clock may have been
