@@ -96,7 +96,7 @@ let package = Package(
             name: "FleetCollector", dependencies: ["FleetProtocol", "NATSKit", "PostgreSQLExport", "Pipeline", "HealthModel"]),
 
         // From the store to other stores.
-        .target(name: "ExportEngine", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),
+        .target(name: "ExportEngine", dependencies: ["Formats", "Pipeline", "HealthModel", "SampleStore"]),
 
         // The store as a library, in the shape of HealthKit's.
         .target(name: "HealthStore", dependencies: ["Pipeline", "HealthModel", "SampleStore"]),

@@ -14,7 +14,7 @@ _vitalgate_commands() {
         '/sources') candidates=('list' 'priority') ;;
         '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
-        '/alerts') candidates=('list' 'add' 'remove') ;;
+        '/alerts') candidates=('list' 'add' 'remove' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
         '/clients') candidates=('list' 'add' 'token' 'requires' 'revoke' 'forget' 'grants' 'grant' 'withdraw' 'requests' 'log') ;;
         '/api') candidates=('serve' 'openapi' 'certificate') ;;
@@ -109,6 +109,9 @@ _vitalgate_options() {
         '/alerts/list') candidates=('--person' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/add') candidates=('--person' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/alerts/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/receivers') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/test') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/alerts/watch') candidates=('--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/list') candidates=('--person' '--history' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/characteristics/set') candidates=('--person' '--from' '--clear' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -449,6 +452,10 @@ _vitalgate_option() {
         '/alerts/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/alerts/list --safe') kind= ;;
         '/alerts/add --person') kind=none ;;
+        '/alerts/receivers --time-zone') kind=none ;;
+        '/alerts/receivers --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/alerts/receivers --safe') kind= ;;
+        '/alerts/watch --until-eof') kind= ;;
         '/characteristics/list --person') kind=none ;;
         '/characteristics/list --history') kind= ;;
         '/characteristics/list --time-zone') kind=none ;;
@@ -582,6 +589,7 @@ _vitalgate_argument() {
         '/alerts/add 2') kind=none ;;
         '/alerts/add 3') kind=none ;;
         '/alerts/remove 0') kind=none ;;
+        '/alerts/test 0') kind=none ;;
         '/characteristics/set 0') kind=words; candidates=('dateOfBirth' 'biologicalSex' 'bloodType' 'fitzpatrickSkinType' 'wheelchairUse' 'activityMoveMode') ;;
         '/characteristics/set 1') kind=none ;;
         '/clients/add 0') kind=none ;;

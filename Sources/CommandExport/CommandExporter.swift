@@ -35,8 +35,10 @@ public final class CommandExporter: Exporter {
     public let kinds = Set(SampleKind.allCases)
     /// True because a command may keep only the last change.
     public let isOrdered = true
+    /// The time that a command has to acknowledge its input.
+    public static let usualPatience = Duration.seconds(60)
     /// The time that the command has to acknowledge a batch.
-    var patience = Duration.seconds(60)
+    var patience = CommandExporter.usualPatience
     private let settings: Settings
     private let context: ExportContext
     private let line: ChangeLine

@@ -4,77 +4,162 @@ import SampleStore
 import Synchronization
 
 /// Checks the alerts after each commit, and when an alert for a missing reading is due. It does not poll.
-final class AlertWatch: Sendable {
+package final class AlertWatch: Sendable {
+    /// The times that a check allows for readings that are on their way.
+    package struct Limits: Sendable {
+        /// Commits within this time are checked together.
+        package var pause = Duration.milliseconds(500)
+        /// Longer than the hub's longest interval between commits.
+        package var settling = Duration.seconds(90)
+        /// How long no alert for a missing reading is raised after a start or a step of the clock. In this time, sensors send the readings
+        /// that they stored.
+        package var quiet = Duration.seconds(300)
+        /// The pause after a check that failed because the store was busy.
+        package var retry = Duration.seconds(30)
+
+        package init() {}
+    }
+
     private struct State {
-        var (isStopped, isWaiting) = (false, false)
+        var isStopped = false
+        var isWaiting = false
         var listener: UInt64?
         /// The number of the last timer. Earlier timers do nothing.
         var timer = 0
+        var quiet: QuietTime
     }
 
     private let path: String
     private let bell: CommitBell
+    private let limits: Limits
     private let now: @Sendable () -> Instant
-    private let onEvent: @Sendable (SampleStore.AlertEvent) -> Void
+    private let uptime: @Sendable () -> Duration
+    private let onCheck: @Sendable () -> Void
     private let queue = DispatchQueue(label: "vitalgate.alerts", qos: .utility)
-    private let state = Mutex(State())
-    /// Commits within this time are checked together.
-    private static let pause = DispatchTimeInterval.milliseconds(500)
+    private let state: Mutex<State>
+    /// Used only on the queue. It stays open, because closing a store rings the bell.
+    nonisolated(unsafe) private var store: SampleStore?
 
     /// Starts watching.
     ///
     /// - Parameters:
     ///   - path: The path of the store's file.
-    ///   - onEvent: Called on one queue for each condition that is met.
-    init(
-        path: String, bell: CommitBell, now: @escaping @Sendable () -> Instant,
-        onEvent: @escaping @Sendable (SampleStore.AlertEvent) -> Void
+    ///   - uptime: The time since the machine's start, which no change of the clock affects.
+    ///   - onCheck: Called on one queue after each check.
+    package init(
+        path: String, bell: CommitBell, limits: Limits = Limits(), now: @escaping @Sendable () -> Instant,
+        uptime: @escaping @Sendable () -> Duration = AlertWatch.machineUptime, onCheck: @escaping @Sendable () -> Void = {}
     ) {
-        (self.path, self.bell, self.now, self.onEvent) = (path, bell, now, onEvent)
+        (self.path, self.bell, self.limits, self.now, self.uptime) = (path, bell, limits, now, uptime)
+        self.onCheck = onCheck
+        state = Mutex(State(quiet: QuietTime(limits.quiet, now: now(), uptime: uptime())))
         let listener = bell.add(isHurried: false) { [weak self] in self?.wake() }
         state.withLock { $0.listener = listener }
         wake()
     }
+
+    private static let reference = ContinuousClock.now
+
+    /// The time since the first call.
+    package static let machineUptime: @Sendable () -> Duration = { AlertWatch.reference.duration(to: .now) }
 
     private func wake() {
         let isFirst = state.withLock { state in
             defer { state.isWaiting = true }
             return !state.isWaiting && !state.isStopped
         }
-        if isFirst { queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.check() } }
+        if isFirst { queue.asyncAfter(deadline: .now() + Self.interval(limits.pause)) { [weak self] in self?.check() } }
     }
 
     private func check() {
-        let isStopped = state.withLock { state in
+        let (isStopped, remaining) = state.withLock { state in
             state.isWaiting = false
-            return state.isStopped
+            return (state.isStopped, state.quiet.remaining(now: now(), uptime: uptime()))
         }
         guard !isStopped else { return }
-        // The check of a busy store is repeated after the next commit.
-        guard let hasAlerts = try? !SampleStore(path: path, access: .read).alerts().isEmpty, hasAlerts,
-            let result = try? SampleStore(path: path, access: .write).checkAlerts(at: now())
-        else { return }
-        for event in result.events { onEvent(event) }
-        guard let next = result.next else { return }
+        do {
+            let store = try opened()
+            let rule = SampleStore.MissingRule(
+                settling: Self.microseconds(limits.settling), isRaised: remaining == nil)
+            let result = try store.checkAlerts(at: now(), missing: rule)
+            set(next: result.next, quiet: remaining)
+            onCheck()
+        } catch {
+            let kind = (error as? StoreError)?.kind
+            // The file was replaced. Otherwise the store stays open.
+            if kind == .missing { store = nil }
+            // Any other error needs a user, and the next commit checks again.
+            if kind == .busy { set(next: nil, quiet: limits.retry) }
+        }
+    }
+
+    private func opened() throws(StoreError) -> SampleStore {
+        if let store {
+            try store.checkPlace()
+            return store
+        }
+        let opened = try SampleStore(path: path, access: .write)
+        store = opened
+        return opened
+    }
+
+    /// Sets the timer to a time of the clock or to the end of the quiet time, whichever comes first. The first one follows changes of the
+    /// clock.
+    private func set(next: Instant?, quiet: Duration?) {
         let timer = state.withLock { state in
             state.timer += 1
             return state.timer
         }
-        let delay = Int(max(0, (next.microseconds - now().microseconds) / 1000)) + 1
-        queue.asyncAfter(deadline: .now() + .milliseconds(delay)) { [weak self] in
+        let work: @Sendable () -> Void = { [weak self] in
             guard let self, state.withLock({ $0.timer == timer }) else { return }
             check()
         }
+        if let next {
+            let delay = max(0, next.microseconds - now().microseconds) + 1000
+            queue.asyncAfter(wallDeadline: .now() + .microseconds(Int(delay)), execute: work)
+        }
+        if let quiet { queue.asyncAfter(deadline: .now() + Self.interval(quiet) + .milliseconds(1), execute: work) }
     }
 
     /// Stops watching and waits for the current check.
-    func stop() {
+    package func stop() {
         let listener = state.withLock { state in
             state.isStopped = true
             defer { state.listener = nil }
             return state.listener
         }
         if let listener { bell.remove(listener) }
-        queue.sync {}
+        queue.sync { store = nil }
+    }
+
+    private static func microseconds(_ duration: Duration) -> Int64 {
+        duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000
+    }
+
+    private static func interval(_ duration: Duration) -> DispatchTimeInterval { .microseconds(Int(microseconds(duration))) }
+}
+
+/// The time after a start, or after a step of the clock, in which a missing reading may still arrive.
+struct QuietTime: Sendable {
+    private let length: Duration
+    private var end: Duration
+    /// The clock's time at the machine's start.
+    private var origin: Int64
+    /// A change of the clock that is no step, in microseconds: a minute.
+    private static let tolerance: Int64 = 60_000_000
+
+    init(_ length: Duration, now: Instant, uptime: Duration) {
+        (self.length, end, origin) = (length, uptime + length, Self.origin(now, uptime))
+    }
+
+    /// Returns the rest of the quiet time, or `nil` if it is over. A step of the clock starts it again.
+    mutating func remaining(now: Instant, uptime: Duration) -> Duration? {
+        let origin = Self.origin(now, uptime)
+        if abs(origin - self.origin) > Self.tolerance { (self.origin, end) = (origin, uptime + length) }
+        return uptime < end ? end - uptime : nil
+    }
+
+    private static func origin(_ now: Instant, _ uptime: Duration) -> Int64 {
+        now.microseconds - uptime.components.seconds * 1_000_000 - uptime.components.attoseconds / 1_000_000_000_000
     }
 }

@@ -21,7 +21,7 @@ package final class CommitBell: Sendable {
     ///
     /// - Parameter following: Called on one queue with whether there are listeners: when the first one starts, when the last one
     ///   ends, and after each commit in between.
-    init(store: String, following: @escaping @Sendable (Bool) -> Void) throws(StoreError) {
+    package init(store: String, following: @escaping @Sendable (Bool) -> Void = { _ in }) throws(StoreError) {
         self.following = following
         let bell = RungBell(try StoreBell(store: store))
         source = DispatchSource.makeReadSource(

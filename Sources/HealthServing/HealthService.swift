@@ -29,8 +29,8 @@ public struct ServiceSettings: Sendable {
     /// commit in between. The writer can then commit early.
     public var following: @Sendable (Bool) -> Void = { _ in }
 
-    /// Called serially with each alert whose condition is met.
-    public var onAlert: @Sendable (SampleStore.AlertEvent) -> Void = { _ in }
+    /// Whether the service checks the alerts. It does not need to if another process does, such as the hub's.
+    public var checksAlerts = true
 
     /// Creates the settings of a service for a store.
     public init(
@@ -74,7 +74,7 @@ public final class HealthService {
     /// Ends live streams, gives other answers some time to finish, and stops.
     public func stop() {
         server.stop()
-        core.alerts.stop()
+        core.alerts?.stop()
         core.summarizer.stop()
         core.tally.enter()
     }

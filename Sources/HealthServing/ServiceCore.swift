@@ -9,7 +9,7 @@ package final class ServiceCore: Sendable {
     package let bell: CommitBell
     package let writer: ClientWriter
     let summarizer: Summarizer
-    let alerts: AlertWatch
+    let alerts: AlertWatch?
     let guesses = GuessCounter()
     /// The person that the store belongs to.
     package let keeper: String
@@ -22,7 +22,7 @@ package final class ServiceCore: Sendable {
         writer = ClientWriter(path: settings.store)
         summarizer = Summarizer(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)
-        alerts = AlertWatch(path: settings.store, bell: bell, now: settings.now, onEvent: settings.onAlert)
+        alerts = settings.checksAlerts ? AlertWatch(path: settings.store, bell: bell, now: settings.now) : nil
     }
 
     /// Counts an invalid token or code and returns the delay of its answer.

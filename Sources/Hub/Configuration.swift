@@ -48,11 +48,13 @@ public struct Configuration: Sendable {
 
     /// The targets, by name.
     public var targets: [TargetConfiguration]
+    /// The receivers of alerts, by name.
+    public var alerts: [AlertReceiverConfiguration]
 
     /// The keys of the file's outermost object.
     static let knownKeys = [
         "store", "timeZone", "subject", "profiles", "priority", "locale", "units", "retention", "prune", "corrections",
-        "bodyComposition", "hub", "targets", "api", "page", "collect",
+        "bodyComposition", "hub", "targets", "alerts", "api", "page", "collect",
     ]
 
     private struct File: Decodable {
@@ -72,6 +74,7 @@ public struct Configuration: Sendable {
         var collect: CollectorConfiguration?
         var page: PageConfiguration?
         var targets: NamedSettings<TargetConfiguration>?
+        var alerts: NamedSettings<AlertReceiverConfiguration>?
     }
 
     /// The path of the machine's configuration.
@@ -126,6 +129,7 @@ public struct Configuration: Sendable {
         appliesCorrections = file.corrections == "apply"
         bodyComposition = try Self.formulas(file.bodyComposition ?? [:], of: found ?? "")
         targets = file.targets?.all ?? []
+        alerts = file.alerts?.all ?? []
         api = file.api?.expanded(expanded)
         collect = file.collect
         page = file.page ?? PageConfiguration()

@@ -23,9 +23,10 @@ public struct SettingsDoctor: Sendable {
         switch configuration {
         case .failure(let error): [Finding(.broken, "configuration", error.description)]
         case .success(let configuration):
-            [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration) + [
-                powerCut(configuration), profiles(configuration),
-            ]
+            [settings(configuration)] + api(configuration) + store(configuration) + estimates(configuration)
+                + alerts(configuration) + [
+                    powerCut(configuration), profiles(configuration),
+                ]
         }
     }
 
@@ -98,6 +99,21 @@ public struct SettingsDoctor: Sendable {
         } catch {
             // A problem of the store is already reported.
             return []
+        }
+    }
+
+    /// Checks that alerts reach their receivers.
+    private func alerts(_ configuration: Configuration) -> [Finding] {
+        let known = try? StoreAccess(configuration: configuration, machine: machine).openForReading().alertReceivers()
+        return configuration.alerts.map { configured in
+            let subject = "alerts \(configured.name)"
+            guard let receiver = known?.first(where: { $0.name == configured.name }) else {
+                return Finding(.good, subject, "configured, not used by a hub yet")
+            }
+            guard let failing = receiver.failing else { return Finding(.good, subject, "delivered") }
+            return Finding(
+                .broken, subject, "cannot be delivered since \(failing): \(receiver.words ?? "")",
+                command: "vitalgate alerts test \(configured.name)")
         }
     }
 

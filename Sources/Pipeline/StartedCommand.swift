@@ -18,7 +18,8 @@ public struct StartedCommand: Sendable {
     /// - Parameters:
     ///   - words: The program and its arguments, at least one.
     ///   - input: Its standard input.
-    public init(_ words: [String], input: [UInt8]) throws(CommandFailure) {
+    ///   - isSilent: Whether its output and errors are discarded. Otherwise they go where the caller's go.
+    public init(_ words: [String], input: [UInt8], isSilent: Bool = false) throws(CommandFailure) {
         // An unlinked file holds an input of any length, and the command may read it at any time. A pipe would block.
         let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array("\(folder)/vitalgate-message.XXXXXX".utf8CString)
@@ -32,6 +33,9 @@ public struct StartedCommand: Sendable {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, message, 0)
+        if isSilent {
+            for output: Int32 in [1, 2] { posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0) }
+        }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

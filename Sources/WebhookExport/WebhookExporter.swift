@@ -1,5 +1,4 @@
 import Formats
-import HTTPClientKit
 import HealthModel
 import Pipeline
 
@@ -71,12 +70,13 @@ public final class WebhookExporter: Exporter {
     private let context: ExportContext
     private let line: ChangeLine
     private let point = DataPointLine()
-    private var session: (client: HTTPClient, signature: Signature?)?
+    private let connection: WebhookConnection
 
     /// Creates an exporter without connecting.
     public init(_ settings: Settings, context: ExportContext) {
         (self.settings, self.context) = (settings, context)
         line = ChangeLine(me: context.me)
+        connection = WebhookConnection(settings, now: context.now)
     }
 
     /// The URL without query and fragment. It identifies the target because a receiver stores no mark.
@@ -133,38 +133,10 @@ public final class WebhookExporter: Exporter {
     }
 
     private func post(_ body: [UInt8], id: String) throws(DeliveryError) {
-        let (client, signature) = try opened()
-        let time = "\(context.now().microseconds / 1_000_000)"
-        var headers = [
-            ("Content-Type", settings.form == .healthAutoExport ? "application/json" : "application/x-ndjson"),
-            ("webhook-id", id), ("webhook-timestamp", time),
-        ]
-        if let signature { headers.append(("webhook-signature", signature.text(of: body, id: id, time: time))) }
-        let response: HTTPResponse
-        do throws(HTTPFailure) {
-            response = try client.send(HTTPRequest(.post, settings.url, headers: headers, body: body))
-        } catch {
-            throw DeliveryError(error.isForAPerson ? .unfit : .unreachable, error.description)
-        }
-        // The receiver's message may repeat our data.
-        guard response.isSuccess else {
-            throw DeliveryError(
-                status: response.status, retryAfter: response.retryAfter, location: response.headers["location"], words: "")
-        }
-    }
-
-    private func opened() throws(DeliveryError) -> (client: HTTPClient, signature: Signature?) {
-        if let session { return session }
-        let signature = try settings.secret.map { secret throws(DeliveryError) in try Signature(secret.read()) }
-        do throws(HTTPFailure) {
-            let opened = (client: try HTTPClient(certificateAuthority: settings.certificateAuthority), signature: signature)
-            session = opened
-            return opened
-        } catch {
-            throw DeliveryError(.unreachable, error.description)
-        }
+        let type = settings.form == .healthAutoExport ? "application/json" : "application/x-ndjson"
+        try connection.post(body, type: type, id: id)
     }
 
     /// Closes the connection.
-    public func finish() { session = nil }
+    public func finish() { connection.close() }
 }

@@ -23,6 +23,7 @@ import Testing
             "api": APIConfiguration.knownKeys, "page": PageConfiguration.knownKeys, "page.tiles": PageConfiguration.tileKeys,
             "Keys of every target": TargetConfiguration.keys,
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
+            "alerts": Array(AlertReceiverConfiguration.keys),
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.keys }
         let listed = tables()
@@ -36,6 +37,7 @@ import Testing
         let words: [[String]] = [
             ExporterKind.allCases.map(\.rawValue), HubConfiguration.Heartbeats.allCases.map(\.rawValue),
             StartPolicy.allCases.map(\.rawValue), PressureGuideline.allCases.map(\.rawValue),
+            AlertReceiverConfiguration.Kind.allCases.map { $0.rawValue },
         ]
         for word in words.joined() {
             #expect(page.contains { $0.hasPrefix("|") && $0.contains("`\"\(word)\"`") }, "\(word)")

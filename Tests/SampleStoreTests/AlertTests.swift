@@ -12,9 +12,20 @@ import Testing
         try test.keep(try values.enumerated().map { try SampleMaker()("\($0.element)", at: second + Double($0.offset)) })
     }
 
+    /// The times at which conditions began to be met.
     private func check(_ test: TestStore, at second: Int64) throws -> [Int64] {
-        try test.store.checkAlerts(at: Instant(seconds: Self.base + second)).events.map {
-            $0.time.microseconds / 1_000_000 - Self.base
+        try test.store.checkAlerts(at: Instant(seconds: Self.base + second)).events.filter { $0.kind == .began }
+            .map(Self.second)
+    }
+
+    private static func second(_ event: AlertEvent) -> Int64 { event.time.microseconds / 1_000_000 - base }
+
+    /// The events of a check, such as `began 11`.
+    private func events(
+        _ store: SampleStore, at second: Int64, missing rule: SampleStore.MissingRule = .init()
+    ) throws -> [String] {
+        try store.checkAlerts(at: Instant(seconds: Self.base + second), missing: rule).events.map {
+            "\($0.kind) \(Self.second($0))"
         }
     }
 
@@ -68,6 +79,114 @@ import Testing
         }
     }
 
+    @Test func anEpisodeBeginsAndEndsOnce() throws {
+        try TestStore.with { test in
+            try add(.above, 100, test)
+            try keep([120, 130], at: 10, in: test)
+            // Two processes check at the same time. One of them records the event.
+            let other = try test.another()
+            #expect(try events(test.store, at: 20) == ["began 10"])
+            #expect(try events(other, at: 20) == [])
+            try keep([80], at: 30, in: test)
+            #expect(try events(other, at: 40) == ["ended 30"])
+            #expect(try events(test.store, at: 40) == [])
+            // An episode within one batch, and many in one batch: the last one.
+            try keep([120, 80], at: 50, in: test)
+            #expect(try events(test.store, at: 60) == ["began 50", "ended 51"])
+            try keep([120, 80, 120, 80, 120], at: 70, in: test)
+            #expect(try events(test.store, at: 80) == ["began 74"])
+            try keep([80, 120, 80, 120], at: 90, in: test)
+            #expect(try events(test.store, at: 100) == ["ended 90", "began 93"])
+            #expect(try test.store.alertEvents(after: 0).map(Self.second) == [10, 30, 50, 51, 74, 90, 93])
+        }
+    }
+
+    @Test func aCheckRecordsOnlyWhatChanged() throws {
+        try TestStore.with { test in
+            try add(.above, 100, test)
+            try keep([90], at: 10, in: test)
+            #expect(try events(test.store, at: 20) == [])
+            let version = try test.store.alerts()
+            // Readings within ten minutes make no commit of their own.
+            try keep([91], at: 500, in: test)
+            #expect(try events(test.store, at: 510) == [])
+            #expect(try test.store.alerts() == version)
+            try keep([92], at: 700, in: test)
+            #expect(try events(test.store, at: 710) == [])
+            #expect(try test.store.alerts().first?.checked == Instant(seconds: Self.base + 700))
+        }
+    }
+
+    /// Readings that arrive late, for a time before the latest one, raise no alert, and neither does a clock that was set back.
+    @Test func lateReadingsAndStepsOfTheClockRaiseNone() throws {
+        try TestStore.with { test in
+            try add(.missing, 2, test)
+            try keep([60], at: 3600, in: test)
+            #expect(try events(test.store, at: 4000) == [])
+            // An import for an earlier time.
+            try keep([60], at: 600, in: test)
+            #expect(try events(test.store, at: 10_000) == [])
+            // It is due at 3600 + 7200. Then the import brings a reading of before that.
+            #expect(try events(test.store, at: 10_800) == ["began 10800"])
+            try keep([60], at: 3700, in: test)
+            #expect(try events(test.store, at: 12_000) == [])
+            // One that is recent enough ends it.
+            try keep([60], at: 11_000, in: test)
+            #expect(try events(test.store, at: 12_500) == ["ended 11000"])
+            // The clock was ahead, and is set back by an hour: the reading has a time in the future.
+            #expect(try events(test.store, at: 9000) == [])
+            #expect(try events(test.store, at: 18_199) == [])
+            #expect(try events(test.store, at: 18_200) == ["began 18200"])
+        }
+    }
+
+    @Test func readingsOnTheirWayRaiseNone() throws {
+        try TestStore.with { test in
+            try add(.missing, 1, test)
+            let settling = SampleStore.MissingRule(settling: 90_000_000)
+            let result = try test.store.checkAlerts(at: Instant(seconds: Self.base + 3600), missing: settling)
+            #expect(result.events.isEmpty && result.next == Instant(seconds: Self.base + 3690))
+            // The hub had it already, and commits it now.
+            try keep([60], at: 3590, in: test)
+            #expect(try events(test.store, at: 3690, missing: settling) == [])
+            // After a start, the stored readings of a sensor may arrive.
+            #expect(try events(test.store, at: 9000, missing: .init(isRaised: false)) == [])
+            #expect(try events(test.store, at: 9300, missing: settling) == ["began 7190"])
+            // An alert that is raised stays so.
+            #expect(try events(test.store, at: 9400, missing: .init(isRaised: false)) == [])
+            #expect(try test.store.alerts().first?.raised != nil)
+        }
+    }
+
+    @Test func aReceiverGetsEventsFromItsBeginning() throws {
+        try TestStore.with { test in
+            let store = try test.store
+            try add(.above, 100, test)
+            try keep([120], at: 10, in: test)
+            #expect(try events(store, at: 20) == ["began 10"])
+            var phone = try store.alertReceiver(named: "phone")
+            #expect(try store.alertEventsWaiting(for: phone) == 0)
+            try keep([80], at: 30, in: test)
+            #expect(try events(store, at: 40) == ["ended 30"])
+            let waiting = try store.alertEvents(after: phone.delivered)
+            #expect(waiting.map(\.kind) == [.ended])
+            phone.delivered = try #require(waiting.last?.id)
+            (phone.failing, phone.words) = (Instant(seconds: 5), "HTTP 500")
+            try store.save(phone)
+            #expect(try store.alertReceivers() == [phone])
+            #expect(try store.alertReceiver(named: "phone") == phone)
+            try store.forgetAlertReceivers(except: ["other"])
+            #expect(try store.alertReceivers().isEmpty)
+            // Events are stored for a week, and as long as their alert.
+            try keep([120], at: 8 * 86_400, in: test)
+            #expect(try events(store, at: 8 * 86_400).count == 1)
+            #expect(try store.alertEvents(after: 0).count == 1)
+            #expect(try store.removeAlert(1))
+            #expect(try store.alertEvents(after: 0).isEmpty)
+            #expect(try store.alertReceiver(named: "new").delivered == 3)
+        }
+    }
+
     @Test func boundsAreChecked() throws {
         try TestStore.with { test in
             let (store, subject) = (try test.store, TestStore.subject)
@@ -94,14 +213,18 @@ import Testing
             for subject in [anna, TestStore.subject] {
                 try store.annotate(subject, day: "2026-01-01", tags: ["flu"], note: "in bed")
                 try store.save(Goal(type: .heartRate, span: .day, value: 1), of: subject)
-                try store.addAlert(of: subject, type: .heartRate, .above, bound: 2, at: TestStore.received)
+                try store.addAlert(of: subject, type: .heartRate, .above, bound: 2, at: Instant(seconds: Self.base))
             }
+            try keep([60], at: 1, in: test)
+            try test.keep([try SampleMaker(subject: anna)("60", at: 1)])
+            #expect(try events(store, at: 2) == ["began 1", "began 1"])
             let counts = try store.erasable(of: anna)
             #expect(counts.annotations == 1 && counts.goals == 1 && counts.alerts == 1 && !counts.isEmpty)
             _ = try store.erase(anna, at: TestStore.received)
             #expect(try store.erasable(of: anna).isEmpty)
             #expect(
                 try store.annotations(of: TestStore.subject, from: "2026-01-01", through: "2026-01-01").map(\.tags) == [["flu"]])
+            #expect(try store.alertEvents(after: 0).map(\.alert.subject) == [TestStore.subject])
             #expect(try store.goals(of: TestStore.subject).count == 1 && store.alerts(of: TestStore.subject).count == 1)
         }
     }

@@ -63,7 +63,7 @@ class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 sys.meta_path.append(Absent())
 
 from homeassistant.components.mqtt.schemas import DEVICE_DISCOVERY_SCHEMA  # noqa: E402
-from homeassistant.components.mqtt import binary_sensor, sensor as sensors  # noqa: E402
+from homeassistant.components.mqtt import binary_sensor, event, sensor as sensors  # noqa: E402
 from homeassistant.components.sensor.const import DEVICE_CLASS_STATE_CLASSES  # noqa: E402
 from homeassistant.const import __version__  # noqa: E402
 from homeassistant.helpers import config_validation, frame  # noqa: E402
@@ -91,7 +91,7 @@ def check(payload):
     """Raises voluptuous.Invalid where a device or one of its sensors is not taken as it is."""
     DEVICE_DISCOVERY_SCHEMA(copy.deepcopy(payload))
     for component in payload["components"].values():
-        platform = {"sensor": sensors, "binary_sensor": binary_sensor}[component["platform"]]
+        platform = {"sensor": sensors, "binary_sensor": binary_sensor, "event": event}[component["platform"]]
         sensor = platform.DISCOVERY_SCHEMA(component | {"device": payload["device"], "origin": payload["origin"]})
         known = DEVICE_CLASS_STATE_CLASSES.get(sensor.get("device_class"))
         if component["platform"] == "sensor" and known is not None and sensor["state_class"] not in known:
@@ -121,12 +121,21 @@ faults = {
     "no identifiers": lambda p: p["device"].update(identifiers=[]),
     "no origin": lambda p: p.pop("origin"),
 }
+if "event" in payload["components"]:
+    faults = {
+        "an alert without a topic": lambda p: p["components"]["alert3"].pop("state_topic"),
+        "an alert of an unknown class": lambda p: p["components"]["alert3"].update(device_class="alert"),
+        "an event without types": lambda p: p["components"]["event"].pop("event_types"),
+        "an event without a topic": lambda p: p["components"]["event"].pop("state_topic"),
+        "an event with a wrong template": lambda p: p["components"]["event"].update(value_template="{{ {"),
+        "no identifiers": lambda p: p["device"].update(identifiers=[]),
+    }
 for name, spoil in faults.items():
     spoiled = copy.deepcopy(payload)
     spoil(spoiled)
     try:
         check(spoiled)
-    except (voluptuous.Invalid, KeyError):
+    except voluptuous.Invalid:
         continue
     sys.exit(f"Home Assistant {__version__} takes what it should not: {name}")
 print(f"Home Assistant {__version__}: {len(payload['components'])} sensors taken, {len(faults)} faults refused")

@@ -54,7 +54,7 @@ struct Erasure {
         "context": .shared, "origin": .shared, "metadata": .shared, "body": .shared,
         "characteristic": .ofSubject, "person": .ofSubject, "medication": .ofSubject, "annotation": .ofSubject,
         "goal": .ofSubject,
-        "alert": .ofSubject, "granted": .ofSubject, "asked": .ofSubject,
+        "alert": .ofSubject, "alert_event": .ofSubject, "alert_receiver": .stays, "granted": .ofSubject, "asked": .ofSubject,
         "widening": .ofSubject,
         "read_by": .ofSubject, "page_code": .ofSubject, "page_session": .ofSubject, "shared_use": .ofSubject,
         "scale_user": .ofSubject,

@@ -28,4 +28,24 @@ extension Schema {
             id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, type TEXT NOT NULL, condition TEXT NOT NULL,
             bound REAL NOT NULL, made INTEGER NOT NULL, checked INTEGER, raised INTEGER);
         """
+
+    /// A change of an alert's state, for a week.
+    ///
+    /// - `kind`: `began` or `ended`.
+    /// - `time`: the start of the reading that changed the state, or when a reading had been missing for the hours of the alert.
+    /// - `noticed`: when the check found it.
+    static let alertEvent = """
+        CREATE TABLE alert_event(
+            id INTEGER PRIMARY KEY AUTOINCREMENT, alert INTEGER NOT NULL, subject TEXT NOT NULL, kind TEXT NOT NULL,
+            time INTEGER NOT NULL, noticed INTEGER NOT NULL);
+        """
+
+    /// A receiver of alerts, by its name in the configuration.
+    ///
+    /// - `delivered`: the last event that it has.
+    /// - `failing`: since when deliveries fail, with the last error in `words`. NULL if they do not.
+    static let alertReceiver = """
+        CREATE TABLE alert_receiver(
+            name TEXT PRIMARY KEY, delivered INTEGER NOT NULL, failing INTEGER, words TEXT) WITHOUT ROWID;
+        """
 }

@@ -84,17 +84,26 @@ extension SampleStore {
     /// - Parameter subject: The person that it must belong to, or `nil` for anybody.
     /// - Returns: Whether there was one.
     @discardableResult
-    public func removeAlert(_ id: Int64, of subject: String? = nil) throws(StoreError) -> Bool {
-        try connection.run(
-            "DELETE FROM alert WHERE id = ?1 AND (?2 IS NULL OR subject = ?2)", .integer(id), subject.map { .text($0) } ?? .null)
-        return connection.changes > 0
+    public func removeAlert(_ id: Int64, of subject: String? = nil) throws -> Bool {
+        try connection.transaction {
+            try connection.run(
+                "DELETE FROM alert WHERE id = ?1 AND (?2 IS NULL OR subject = ?2)", .integer(id),
+                subject.map { .text($0) } ?? .null)
+            guard connection.changes > 0 else { return false }
+            try removeAlertEvents(of: id)
+            return true
+        }
     }
 
     /// Records the state of an alert after a check.
-    func save(_ alert: Alert) throws(StoreError) {
+    ///
+    /// - Parameter before: The state that the check began with.
+    /// - Returns: Whether it was recorded. It is not if another check recorded a state in the meantime.
+    func save(_ alert: Alert, after before: Alert) throws(StoreError) -> Bool {
         try connection.run(
-            "UPDATE alert SET checked = ?2, raised = ?3 WHERE id = ?1", .integer(alert.id),
-            .optional(alert.checked?.microseconds),
-            .optional(alert.raised?.microseconds))
+            "UPDATE alert SET checked = ?2, raised = ?3 WHERE id = ?1 AND checked IS ?4 AND raised IS ?5", .integer(alert.id),
+            .optional(alert.checked?.microseconds), .optional(alert.raised?.microseconds),
+            .optional(before.checked?.microseconds), .optional(before.raised?.microseconds))
+        return connection.changes > 0
     }
 }

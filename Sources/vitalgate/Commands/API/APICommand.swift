@@ -64,6 +64,8 @@ enum APICommand: Command {
         let isSupervised = context.invocation.flag("--until-eof")
         if isSupervised {
             limitMemory()
+            // The hub has a process for it.
+            settings.checksAlerts = false
             loop.watch(STDIN_FILENO) { [unowned loop] _ in
                 var octets = [UInt8](repeating: 0, count: 64)
                 if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }

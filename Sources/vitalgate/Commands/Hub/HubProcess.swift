@@ -27,6 +27,8 @@ final class HubProcess {
     private let status: StatusServer
     private let kept: KeptProcesses
     private let pruning: DailyProcess
+    /// Rings after a commit while there are no alerts.
+    private var alertBell: StoreBell?
     private let capture: CaptureWriter?
     private var settings: HubSettings
     private var failure: (any Error)?
@@ -312,7 +314,7 @@ final class HubProcess {
         return command
     }
 
-    /// Runs the other processes: one for each target, and pruning. They read the configuration themselves because
+    /// Runs the other processes: one for each target, one for alerts, and pruning. They read the configuration themselves because
     /// targets are defined only there.
     private func runBeside(_ configuration: Configuration, restarts: Bool = false) {
         let command = command
@@ -320,8 +322,26 @@ final class HubProcess {
         for target in configuration.targets {
             commands["target \(target.name)"] = command + ["export", "--until-eof", "--", target.name]
         }
+        if needsAlerts(configuration) { commands["alerts"] = command + ["alerts", "watch", "--until-eof"] }
         kept.run(commands, restarts: restarts)
         pruning.run(configuration.prunesDaily ? command + ["store", "prune", "--yes"] : nil)
+    }
+
+    /// Whether alerts have to be checked. Without alerts and receivers, this is asked again after each commit.
+    private func needsAlerts(_ configuration: Configuration) -> Bool {
+        let isNeeded = !configuration.alerts.isEmpty || (try? store.alerts().isEmpty) == false
+        if isNeeded {
+            if let alertBell { loop.unwatch(alertBell.descriptor) }
+            alertBell = nil
+        } else if alertBell == nil, let bell = try? StoreBell(store: store.path) {
+            alertBell = bell
+            loop.watch(bell.descriptor) { [weak self] _ in
+                try? bell.wait()
+                guard let self, (try? store.alerts().isEmpty) == false else { return }
+                runBeside((try? context.configuration()) ?? self.configuration)
+            }
+        }
+        return isNeeded
     }
 
     private static func absolute(_ path: String) -> String {

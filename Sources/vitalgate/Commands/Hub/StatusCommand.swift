@@ -10,7 +10,8 @@ enum StatusCommand: Command {
         discussion: """
             Asks the running hub. For each source (Bluetooth, serial ports, inbox), the command shows the state. For each \
             device, it shows the last reading, the rate, the time since the last message, and the battery. Below, it shows how \
-            many readings were stored since midnight. It never shows measured values.
+            many readings were stored since midnight. It never shows measured values. A note on standard error names each \
+            receiver of alerts that cannot be reached.
 
             If no hub is running, the command shows the data in the store, and the exit status is 69. The exit status is 75 if \
             the hub does not answer, and 77 if you do not belong to the group that may ask the hub.
@@ -37,6 +38,7 @@ enum StatusCommand: Command {
             let (client, status) = try StatusClient.ask(store: path, machine: context.machine, follows: follows)
             guard follows else {
                 try report.write(status)
+                AlertReceiverReport(context: context).noteFailing()
                 return .success
             }
             let view = StatusView(context: context, report: report, client: client)
@@ -54,6 +56,7 @@ enum StatusCommand: Command {
             context.note("vitalgate: no hub runs on \(path) (start one with 'vitalgate run')")
             let store = try context.openForReading()
             try report.write(try HubStatus(of: store, zone: report.zone, at: context.machine.now()))
+            AlertReceiverReport(context: context).noteFailing()
             return .unavailable
         case .notPermitted(let socket):
             context.note("vitalgate: no permission to ask the hub: \(socket) is open to its user and group only")

@@ -9,14 +9,19 @@ enum AlertsCommand: Command {
     private static let conditions = Alert.Condition.allCases.map(\.rawValue)
 
     static let specification = CommandSpecification(
-        name: "alerts", summary: "List, add and remove alerts on readings.",
+        name: "alerts", summary: "Manage alerts on readings and their delivery.",
         discussion: """
             You define an alert for a type of readings. It is raised when a new reading is above or below a limit, or when there \
             has been no reading for a number of hours. It ends with the next reading within the limit. Until then, further \
             readings beyond the limit do not raise it again. A reading that is more than a day old never raises an alert.
 
-            The web page shows raised alerts. The process that serves the page checks all alerts each time new readings are \
-            stored.
+            The hub checks alerts after each commit, and the page shows them. The configuration defines other receivers:
+
+              alerts: { lamp: { kind: "command", command: ["/usr/local/bin/lamp"] } }
+
+            Kinds: \(AlertReceiverConfiguration.Kind.allCases.map(\.rawValue).joined(separator: ", ")) (see docs/how-to/alerts.md). Each \
+            receiver gets one message when an alert begins and one when it ends. If a receiver does not answer, its messages wait in the \
+            store for a week.
             """,
         subcommands: [
             CommandSpecification(
@@ -40,12 +45,31 @@ enum AlertsCommand: Command {
             CommandSpecification(
                 name: "remove", summary: "Remove an alert.",
                 arguments: [Argument(name: "N", help: "Number of the alert.")]),
+            CommandSpecification(
+                name: "receivers", summary: "Show the receivers of alerts, with waiting messages and errors.",
+                options: [SharedOptions.timeZone, Format.option, Format.safe]),
+            CommandSpecification(
+                name: "test", summary: "Send a test message to a receiver of alerts.",
+                discussion: """
+                    The message is marked as a test and has no reading. The exit status is 69 if the receiver did not acknowledge it.
+                    """,
+                arguments: [Argument(name: "NAME", help: "Name of a receiver in the configuration.")],
+                examples: [Example("vitalgate alerts test phone", "See whether messages reach your phone.")]),
+            CommandSpecification(
+                name: "watch", summary: "Check alerts and deliver them until stopped.",
+                discussion: "The hub does this by itself. Use this command only on a machine without a hub.",
+                options: [SharedOptions.untilEOF]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
         case "add": try add(context)
         case "remove": try remove(context)
+        case "receivers": try AlertReceiverReport(context: context).write()
+        case "test": return try AlertReceiverReport(context: context).test(context.invocation.argument("NAME") ?? "")
+        case "watch":
+            let process = try AlertProcess(context)
+            return try withExtendedLifetime(process) { try process.run() }
         default: try list(context)
         }
         return .success

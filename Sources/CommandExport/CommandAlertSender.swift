@@ -1,0 +1,26 @@
+import Pipeline
+
+/// Runs a command for each message about an alert, with the JSON object and a newline as its standard input. Exit status 0 acknowledges
+/// it. The command's output is discarded, because it may repeat the message.
+public final class CommandAlertSender: AlertSender {
+    private let settings: CommandExporter.Settings
+    /// The time that the command has to acknowledge a message.
+    private let patience: Duration
+
+    /// Creates a sender.
+    public init(_ settings: CommandExporter.Settings, patience: Duration = CommandExporter.usualPatience) {
+        (self.settings, self.patience) = (settings, patience)
+    }
+
+    /// Runs the command with a message.
+    public func send(_ message: AlertMessage) throws(DeliveryError) {
+        let failure: String?
+        do throws(CommandFailure) {
+            let input = message.json + [UInt8(ascii: "\n")]
+            failure = try StartedCommand(settings.command, input: input, isSilent: true).wait(within: patience)
+        } catch {
+            failure = error.reason
+        }
+        if let failure { throw DeliveryError(.unreachable, failure) }
+    }
+}

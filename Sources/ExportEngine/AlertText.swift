@@ -1,0 +1,125 @@
+import Formats
+import HealthModel
+import Pipeline
+import SampleStore
+
+/// Describes alerts for receivers outside of the store.
+///
+///     {"event":"began","id":"1a2b3c4d-12","alert":3,"subject":"me","person":"me","type":"bloodGlucose","condition":"below",
+///      "limit":70,"unit":"mg/dL","value":62,"time":"2026-11-20T06:31:00Z","text":"Blood Glucose is below 70 mg/dL"}
+public struct AlertText {
+    private let store: SampleStore
+    /// Returns the unit that the user wants for a type.
+    private let unit: (SampleType) -> Unit?
+
+    /// Creates texts for the alerts of a store.
+    ///
+    /// - Parameter unit: Returns the unit that the user wants for a type. The default is the type's own.
+    public init(_ store: SampleStore, unit: @escaping (SampleType) -> Unit? = { _ in nil }) {
+        (self.store, self.unit) = (store, unit)
+    }
+
+    /// The beginning of the ids. Two stores that send to one receiver have different ones.
+    private var prefix: String { String(store.identifier.filter { $0 != "-" }.prefix(8)) }
+
+    /// Returns the message for an event, with the value of the reading if it still exists.
+    public func message(_ event: AlertEvent) throws -> AlertMessage {
+        let (kind, id): (AlertMessage.Event, String) = (event.kind == .began ? .began : .ended, "\(prefix)-\(event.id)")
+        var object = JSONObject()
+        object.set("event", kind.rawValue)
+        object.set("id", id)
+        try describe(event.alert, in: &object)
+        let value = event.alert.condition == .missing ? nil : try self.value(event.alert, at: event.time)
+        object.set("value", value)
+        object.set("time", event.time.description)
+        object.set("text", try sentence(event.alert, isMet: event.kind == .began))
+        return AlertMessage(id: id, event: kind, json: object.closed)
+    }
+
+    /// Returns a message that tests a delivery.
+    public func test(at now: Instant) -> AlertMessage {
+        let id = "\(prefix)-test-\(UUIDText.random().prefix(8))"
+        var object = JSONObject()
+        object.set("event", AlertMessage.Event.test.rawValue)
+        object.set("id", id)
+        object.set("time", now.description)
+        object.set("text", "This is a test of Vitalgate's alerts. Nothing has happened.")
+        return AlertMessage(id: id, event: .test, json: object.closed)
+    }
+
+    /// Returns the state of an alert.
+    public func state(_ alert: Alert) throws -> AlertState {
+        var object = JSONObject()
+        object.set("state", alert.raised == nil ? "OFF" : "ON")
+        try describe(alert, in: &object)
+        object.set("since", alert.raised?.description)
+        return AlertState(alert: alert.id, title: try title(alert), json: object.closed)
+    }
+
+    private func describe(_ alert: Alert, in object: inout JSONObject) throws {
+        let (limit, unit) = try amount(alert.bound, of: alert)
+        object.set("alert", Int(alert.id))
+        object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
+        object.set("person", try store.personNames()[alert.subject])
+        object.set("type", alert.type.id)
+        object.set("condition", alert.condition.rawValue)
+        object.set("limit", limit)
+        object.set("unit", unit)
+    }
+
+    /// Returns the value of the reading at a time, or `nil` if it was deleted.
+    private func value(_ alert: Alert, at time: Instant) throws -> Double? {
+        let cursor = try store.samples(
+            matching: SampleQuery(
+                types: [alert.type], from: time, to: Instant(microseconds: time.microseconds + 1), subject: alert.subject,
+                limit: 1))
+        defer { cursor.close() }
+        return try cursor.next().map { try amount($0.sample.value, of: alert).value }
+    }
+
+    /// A value in the unit that the user wants, or hours.
+    private func amount(_ value: Double, of alert: Alert) throws -> (value: Double, unit: String) {
+        guard alert.condition != .missing else { return (value, "h") }
+        let canonical = alert.type.canonicalUnit
+        guard let unit = unit(alert.type), unit.code != canonical.code else { return (value, canonical.code) }
+        let converted = try canonical.conversion(to: unit, molarMass: alert.type.molarMass)(value)
+        // A conversion there and back may change the last digits.
+        return ((converted * 10_000).rounded() / 10_000, unit.code)
+    }
+
+    // MARK: Words
+
+    /// The person is named unless it is the store's own.
+    private func prefix(_ alert: Alert) throws -> String {
+        guard alert.subject != store.subject, let name = try store.personNames()[alert.subject] else { return "" }
+        return "\(name): "
+    }
+
+    private func limit(_ alert: Alert) throws -> String {
+        let (value, unit) = try amount(alert.bound, of: alert)
+        let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        guard alert.condition != .missing else { return number == "1" ? "1 hour" : "\(number) hours" }
+        return unit == "1" ? number : "\(number) \(unit)"
+    }
+
+    /// The condition in words, such as `Blood Glucose below 70 mg/dL`.
+    private func title(_ alert: Alert) throws -> String {
+        let (prefix, name, limit) = (try prefix(alert), alert.type.displayName, try limit(alert))
+        return switch alert.condition {
+        case .above: "\(prefix)\(name) above \(limit)"
+        case .below: "\(prefix)\(name) below \(limit)"
+        case .missing: "\(prefix)\(name) missing for \(limit)"
+        }
+    }
+
+    private func sentence(_ alert: Alert, isMet: Bool) throws -> String {
+        let (prefix, name, limit) = (try prefix(alert), alert.type.displayName, try limit(alert))
+        let verb = isMet ? "is" : "is no longer"
+        return switch alert.condition {
+        case .above: "\(prefix)\(name) \(verb) above \(limit)"
+        case .below: "\(prefix)\(name) \(verb) below \(limit)"
+        case .missing:
+            isMet ? "\(prefix)\(name): no reading for \(limit)" : "\(prefix)\(name): there are readings again"
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import CommandExport
+import HealthModel
+import MQTTExport
+import Pipeline
+import WebhookExport
+
+/// One of the configuration's `alerts`: a receiver of alerts besides the page.
+///
+///     alerts: {
+///         phone: { kind: "webhook", url: "https://receiver.example.org/alerts" },
+///         lamp: { kind: "command", command: ["/usr/local/bin/lamp"] },
+///         home: { kind: "mqtt", url: "mqtt://localhost" },
+///     }
+public struct AlertReceiverConfiguration: Sendable, NamedSetting {
+    /// A kind of receiver.
+    public enum Kind: String, CaseIterable, Sendable {
+        case command, webhook, mqtt
+
+        /// The keys of the target of the same kind that also apply to alerts.
+        var keys: [String] {
+            switch self {
+            case .command: CommandExporter.Settings.keys
+            case .webhook: WebhookExporter.Settings.keys.filter { $0 != "format" }
+            case .mqtt: MQTTSettings.keys.filter { !["homeAssistant", "staleAfter"].contains($0) }
+            }
+        }
+    }
+
+    /// The name in commands: lower-case letters, digits, `-`.
+    public let name: String
+    /// The kind of the receiver.
+    public let kind: Kind
+    private let make: @Sendable (_ store: String, _ now: @escaping () -> Instant) -> any AlertSender
+
+    static let key = "alerts"
+    /// The keys of all kinds.
+    static let keys = Set(["kind"] + Kind.allCases.flatMap(\.keys))
+
+    init(name: String, from decoder: any Decoder) throws {
+        self.name = name
+        let path = "alerts.\(name)"
+        guard Self.isName(name) else {
+            throw ConfigurationError("'\(path)': a receiver's name has at most 64 characters from a to z, 0 to 9 and -")
+        }
+        let members = try decoder.container(keyedBy: SettingKey.self)
+        guard let kindName = try members.decodeIfPresent(String.self, forKey: SettingKey("kind")),
+            let kind = Kind(rawValue: kindName)
+        else {
+            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError("'\(path).kind': expected one of \(known)")
+        }
+        self.kind = kind
+        let known = ["kind"] + kind.keys
+        if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
+            throw ConfigurationError(
+                "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
+        }
+        do {
+            switch kind {
+            case .command:
+                let settings = try CommandExporter.Settings(from: decoder)
+                make = { _, _ in CommandAlertSender(settings) }
+            case .webhook:
+                let settings = try WebhookExporter.Settings(from: decoder)
+                make = { WebhookAlertSender(settings, now: $1) }
+            case .mqtt:
+                let settings = try MQTTSettings(from: decoder)
+                make = { store, _ in MQTTAlertSender(settings, name: name, store: store) }
+            }
+        } catch let fault as SettingsFault {
+            throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
+        }
+    }
+
+    /// Returns the sender. It has not connected yet.
+    ///
+    /// - Parameter store: The store's identifier.
+    public func sender(store: String, now: @escaping () -> Instant) -> any AlertSender { make(store, now) }
+}

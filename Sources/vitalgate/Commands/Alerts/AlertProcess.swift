@@ -1,0 +1,137 @@
+import CommandLineKit
+import Dispatch
+import EventLoopKit
+import ExportEngine
+import Glibc
+import HealthServing
+import Hub
+import Synchronization
+
+/// Checks the alerts and delivers their events, until it is stopped. It sleeps until a commit, or until a reading is missing.
+final class AlertProcess {
+    private let context: CommandContext
+    private let loop: EventLoop
+    private let watch: AlertWatch
+    private let runners: [AlertRunner]
+    private let failure = Failure()
+
+    /// The first error of a runner.
+    private final class Failure: Sendable {
+        private let error = Mutex<(any Error)?>(nil)
+        var first: (any Error)? { error.withLock { $0 } }
+        func note(_ new: any Error) { error.withLock { $0 = $0 ?? new } }
+    }
+
+    /// The time that receivers have to end their connections.
+    private static let patience = DispatchTimeInterval.seconds(1)
+
+    init(_ context: CommandContext) throws {
+        self.context = context
+        let configuration = try context.configuration()
+        let store = try context.access().openForWriting(creating: false)
+        try store.forgetAlertReceivers(except: configuration.alerts.map(\.name))
+        loop = EventLoop(clock: MachineClock(context.machine))
+        let (alarm, failure) = (loop.alarm, self.failure)
+        // The receivers are known before the first check, so that they get its events.
+        runners = try configuration.alerts.map { receiver in
+            AlertRunner(try context.delivery(to: receiver), kind: receiver.kind.rawValue, context) { error in
+                failure.note(error)
+                alarm.ring()
+            }
+        }
+        let (machine, runners) = (context.machine, self.runners)
+        watch = AlertWatch(
+            path: store.path, bell: try CommitBell(store: store.path), now: { machine.now() },
+            onCheck: { for runner in runners { runner.wake() } })
+    }
+
+    func run() throws -> ExitCode {
+        HubSignals.watch(loop.alarm)
+        loop.onBell = { [loop, failure] in if HubSignals.isStopAsked || failure.first != nil { loop.stop() } }
+        if context.invocation.flag("--until-eof") {
+            loop.watch(STDIN_FILENO) { [loop] _ in
+                var octets = [UInt8](repeating: 0, count: 64)
+                if read(STDIN_FILENO, &octets, octets.count) <= 0 { loop.stop() }
+            }
+        }
+        for runner in runners { runner.wake() }
+        if !HubSignals.isStopAsked { loop.run() }
+        watch.stop()
+        let group = DispatchGroup()
+        for runner in runners { runner.stop(group) }
+        _ = group.wait(timeout: .now() + Self.patience)
+        if let error = failure.first { throw error }
+        return .success
+    }
+}
+
+/// Delivers to one receiver on its own queue, so that a slow receiver delays no other.
+private final class AlertRunner: @unchecked Sendable {
+    private let queue: DispatchQueue
+    private let onFailure: @Sendable (any Error) -> Void
+    private let context: CommandContext
+    // Used only on the queue.
+    private let delivery: AlertDelivery
+    private var isPausing = false
+    private var isStopped = false
+    private var said: String?
+
+    init(
+        _ delivery: AlertDelivery, kind: String, _ context: CommandContext, onFailure: @escaping @Sendable (any Error) -> Void
+    ) {
+        (self.delivery, self.context, self.onFailure) = (delivery, context, onFailure)
+        queue = DispatchQueue(label: "vitalgate.alerts.\(kind)", qos: .utility)
+        said = delivery.receiver.words
+    }
+
+    /// Delivers new events, except during the pause after a failure.
+    func wake() {
+        queue.async { [self] in if !isPausing { step() } }
+    }
+
+    func stop(_ group: DispatchGroup) {
+        queue.async(group: group) { [self] in
+            isStopped = true
+            delivery.finish()
+        }
+    }
+
+    private func step() {
+        guard !isStopped else { return }
+        do {
+            let outcome = try delivery.step()
+            tell()
+            guard case .wait(let pause) = outcome else { return }
+            isPausing = true
+            let delay = DispatchTimeInterval.milliseconds(Int(pause / .milliseconds(1)) + 1)
+            queue.asyncAfter(deadline: .now() + delay) { [self] in
+                isPausing = false
+                step()
+            }
+        } catch {
+            onFailure(error)
+        }
+    }
+
+    private func tell() {
+        let (name, words) = (delivery.receiver.name, delivery.receiver.words)
+        guard words != said else { return }
+        said = words
+        if let words {
+            context.warn("alerts \(name): delivery will be retried, nothing is lost: \(words)")
+        } else {
+            context.inform("alerts \(name): delivery resumed")
+        }
+    }
+}
+
+extension CommandContext {
+    /// The deliveries to a receiver, with their own connection to the store.
+    func delivery(to receiver: AlertReceiverConfiguration) throws -> AlertDelivery {
+        let store = try access().openForWriting(creating: false)
+        let (machine, configuration) = (machine, try configuration())
+        return try AlertDelivery(
+            receiver.name, sender: receiver.sender(store: store.identifier, now: { machine.now() }), store: store,
+            text: AlertText(store) { configuration.unit(of: $0) }, now: { machine.now() })
+    }
+}

@@ -1,0 +1,87 @@
+import CommandLineKit
+import ExportEngine
+import Formats
+import HealthModel
+import Hub
+import Pipeline
+import SampleStore
+
+/// Shows and tests the receivers of alerts.
+struct AlertReceiverReport {
+    let context: CommandContext
+
+    /// Writes the receivers in the configuration with their states.
+    func write() throws {
+        let (store, configured, times) = (try context.openForReading(), try context.configuration().alerts, try context.times())
+        let known = try store.alertReceivers()
+        let entries = try configured.map { receiver in
+            let state = known.first { $0.name == receiver.name }
+            return (receiver, state, try state.map(store.alertEventsWaiting) ?? 0)
+        }
+        if context.format == .ndjson {
+            for (receiver, state, waiting) in entries {
+                var object = JSONObject()
+                object.set("name", receiver.name)
+                object.set("kind", receiver.kind.rawValue)
+                object.set("state", Self.word(state))
+                object.set("waiting", waiting)
+                object.set("failing", state?.failing?.description)
+                object.set("said", state?.words)
+                try context.streams.output.write(object.line)
+            }
+            return
+        }
+        try TableOutput(context: context).write(
+            header: ["name", "kind", "state", "waiting", "failing since", "said"],
+            rows: entries.map { receiver, state, waiting in
+                [
+                    receiver.name, receiver.kind.rawValue, Self.word(state), "\(waiting)",
+                    state?.failing.map { times.local($0) } ?? "", TerminalText.sanitized(state?.words ?? ""),
+                ]
+            })
+        if configured.isEmpty { context.note("the configuration defines no receivers of alerts (see 'vitalgate alerts --help')") }
+    }
+
+    /// The state: `new` before the hub has used the receiver, else `delivering` or `waiting` as of a target.
+    private static func word(_ receiver: AlertReceiver?) -> String {
+        guard let receiver else { return "new" }
+        return (receiver.failing == nil ? Target.State.delivering : .waiting).rawValue
+    }
+
+    /// Writes a note for each receiver whose deliveries fail.
+    func noteFailing() {
+        guard let configured = try? context.configuration().alerts, !configured.isEmpty,
+            let receivers = try? context.openForReading().alertReceivers()
+        else { return }
+        for receiver in receivers where receiver.failing != nil && configured.contains(where: { $0.name == receiver.name }) {
+            context.note(
+                "alerts \(receiver.name): cannot be delivered: \(TerminalText.sanitized(receiver.words ?? ""))")
+        }
+    }
+
+    /// Sends a test message to a receiver.
+    ///
+    /// - Returns: 69 if it was not acknowledged.
+    func test(_ name: String) throws -> ExitCode {
+        let configured = try context.configuration().alerts
+        guard let receiver = configured.first(where: { $0.name == name }) else {
+            throw context.invocation.invalid(
+                "NAME", value: name,
+                expected: configured.isEmpty
+                    ? "a receiver, but the configuration defines none (key 'alerts')"
+                    : "one of \(configured.map(\.name).joined(separator: ", "))")
+        }
+        let store = try context.openForReading()
+        let machine = context.machine
+        let sender = receiver.sender(store: store.identifier, now: { machine.now() })
+        defer { sender.finish() }
+        do throws(DeliveryError) {
+            try sender.send(AlertText(store).test(at: machine.now()))
+        } catch {
+            context.note("\(name): the test was not delivered: \(TerminalText.sanitized(error.reason))")
+            return .unavailable
+        }
+        context.note("\(name): the test was delivered")
+        return .success
+    }
+}
