@@ -19,10 +19,10 @@ import Testing
     @Test func thePageListsTheKeys() {
         var accepted: [String: [String]] = [
             "Top level": Configuration.knownKeys, "hub": HubConfiguration.knownKeys, "hub.sources": HubConfiguration.sources,
-            "api": APIConfiguration.knownKeys, "Keys of every target": TargetConfiguration.keys,
+            "api": APIConfiguration.knownKeys, "Keys of every target": TargetConfiguration.settings.map(\.key),
             "Passwords and tokens": Secret.knownKeys,
         ]
-        for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.keys }
+        for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }
         let listed = tables()
         #expect(listed.keys.sorted() == accepted.keys.sorted())
         for (heading, keys) in accepted {
