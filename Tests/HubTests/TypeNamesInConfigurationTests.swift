@@ -26,13 +26,15 @@ import Testing
                 b: { kind: "mqtt", url: "mqtt://h", staleAfter: { "\(name)": 60, other: 5 } } } }
             """)
         #expect(configuration.unit(of: .bodyMass)?.code == "[lb_av]")
-        #expect(configuration.retention.dates(of: [.bodyMass, .heartRate], now: Instant(seconds: 0)).keys.map(\.id) == ["bodyMass"])
+        let dates = configuration.retention.dates(of: [.bodyMass, .heartRate], now: Instant(seconds: 0))
+        #expect(dates.keys.map(\.id) == ["bodyMass"])
         #expect(configuration.targets.count == 2)
     }
 
     @Test(arguments: [
         ("units: { temperature: 'Cel' }", "'units': 'temperature' means several types"),
-        ("units: { weight: 'kg', bodyMass: 'kg' }", "'bodyMass' occurs twice"), ("units: { workout: '1' }", "not a quantity type"),
+        ("units: { weight: 'kg', bodyMass: 'kg' }", "'bodyMass' occurs twice"),
+        ("units: { workout: '1' }", "not a quantity type"),
         ("units: { weight: 'mm' }", "'units.bodyMass'"), ("retention: { temperature: '1d' }", "retention"),
         ("targets: { a: { kind: 'files', folder: '/a', types: ['fat'] } }", "'targets.a.types': 'fat' means several types"),
         ("targets: { a: { kind: 'files', folder: '/a', units: { waits: 'kg' } } }", "'targets.a.units': unknown type 'waits'"),
