@@ -12,7 +12,7 @@ _vitalgate_commands() {
         '/quarantine') candidates=('list' 'show' 'accept' 'reject') ;;
         '/ledger') candidates=('list' 'show' 'undo') ;;
         '/sources') candidates=('list' 'priority') ;;
-        '/targets') candidates=('list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
+        '/targets') candidates=('add' 'remove' 'list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/alerts') candidates=('list' 'add' 'remove' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -91,6 +91,8 @@ _vitalgate_options() {
         '/sources/priority') candidates=('--person' '--clear' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/estimate') candidates=('--formula' '--person' '--from' '--to' '--time-zone' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/add') candidates=('--no-check' '--create' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/remove') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/list') candidates=('--names' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/status') candidates=('--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/check') candidates=('--create' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -219,7 +221,7 @@ _vitalgate_option() {
         '/export --once') kind= ;;
         '/export --until-eof') kind= ;;
         '/export --to') kind=file ;;
-        '/export --format') kind=words; candidates=('ndjson' 'csv' 'wide' 'apple-health') ;;
+        '/export --format') kind=words; candidates=('ndjson' 'csv' 'wide' 'report' 'apple-health') ;;
         '/export --types' | '/export --type') kind=none ;;
         '/export --from') kind=none ;;
         '/export --until') kind=none ;;
@@ -424,6 +426,10 @@ _vitalgate_option() {
         '/estimate --from') kind=none ;;
         '/estimate --to') kind=none ;;
         '/estimate --time-zone') kind=none ;;
+        '/targets/add --no-check') kind= ;;
+        '/targets/add --create') kind= ;;
+        '/targets/add --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/targets/add --safe') kind= ;;
         '/targets/list --names') kind= ;;
         '/targets/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/list --safe') kind= ;;
@@ -569,6 +575,10 @@ _vitalgate_argument() {
         '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority '*) kind=none ;;
+        '/targets/add 0') kind=words; candidates=('files' 'postgresql' 'influxdb' 'mqtt' 'fhir' 'webhook' 'command') ;;
+        '/targets/add 1') kind=none ;;
+        '/targets/add '*) kind=none ;;
+        '/targets/remove 0') kind=program; candidates=('targets' 'list' '--names') ;;
         '/targets/status 0') kind=none ;;
         '/targets/check 0') kind=program; candidates=('targets' 'list' '--names') ;;
         '/targets/retry 0') kind=program; candidates=('targets' 'list' '--names') ;;

@@ -11,14 +11,22 @@ public final class CommandExporter: Exporter {
     /// The user's settings.
     public struct Settings: ExporterSettings {
         /// `command`.
-        public static let keys = ["command"]
+        public static let settings = Key.settings
         /// The program and its arguments.
         public var command: [String]
 
         /// Creates settings from a program and its arguments.
         public init(command: [String]) { self.command = command }
 
-        private enum Key: String, CodingKey { case command }
+        private enum Key: String, ExporterSettingKey {
+            case command
+
+            var form: ExporterSetting.Form {
+                switch self {
+                case .command: .arguments
+                }
+            }
+        }
 
         /// - Throws: ``SettingsFault`` if there is no program.
         public init(from decoder: any Decoder) throws {

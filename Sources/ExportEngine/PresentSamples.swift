@@ -24,7 +24,7 @@ public struct PresentSamples {
             let origin = stored.sample.origin
             let called = origin.device.flatMap { adopted[$0.key] }
             if called == nil, Self.live.contains(where: origin.source.id.hasPrefix) { return nil }
-            let name = called ?? origin.device?.name ?? origin.device?.model ?? origin.source.name
+            let name = called ?? origin.device?.name ?? origin.device?.model ?? origin.source.displayName
             return PresentSample(
                 stored.sample, deviceName: name, person: origin.subject == store.subject ? nil : persons[origin.subject])
         }

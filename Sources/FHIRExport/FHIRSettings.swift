@@ -3,7 +3,7 @@ import Pipeline
 /// The address, credentials and patients of a FHIR server.
 public struct FHIRSettings: ExporterSettings {
     /// `url`, `ids`, `patient`, `patients`, `token`, `user`, `password`, `certificateAuthority`.
-    public static let keys = ["url", "ids", "patient", "patients", "token", "user", "password", "certificateAuthority"]
+    public static let settings = Key.settings
     /// The server's base URL without a slash at the end, such as `https://fhir.example.org/r4`.
     public var url: String
     /// The side that chooses resource ids.
@@ -25,7 +25,17 @@ public struct FHIRSettings: ExporterSettings {
     /// Creates settings without authorisation. Ids are chosen by the client.
     public init(url: String, patient: String) { (self.url, self.patient) = (url, patient) }
 
-    private enum Key: String, CodingKey { case url, ids, patient, patients, token, user, password, certificateAuthority }
+    private enum Key: String, ExporterSettingKey {
+        case url, ids, patient, patients, token, user, password, certificateAuthority
+
+        var form: ExporterSetting.Form {
+            switch self {
+            case .patients: .texts
+            case .token, .password: .secret
+            default: .text
+            }
+        }
+    }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
     public init(from decoder: any Decoder) throws {

@@ -37,7 +37,7 @@ public final class FileExporter: Exporter {
     /// The user's settings.
     public struct Settings: ExporterSettings {
         /// `folder`, `format`, `limit` in MiB, `daily`, `pack`.
-        public static let keys = ["folder", "format", "limit", "daily", "pack"]
+        public static let settings = Key.settings
         /// The folder. It is created with mode 0700 if it does not exist.
         public var folder: String
         /// The format of the files.
@@ -56,7 +56,17 @@ public final class FileExporter: Exporter {
             (self.folder, self.form, self.limit, self.isDaily, self.isPacked) = (folder, form, limit, isDaily, isPacked)
         }
 
-        private enum Key: String, CodingKey { case folder, format, limit, daily, pack }
+        private enum Key: String, ExporterSettingKey {
+            case folder, format, limit, daily, pack
+
+            var form: ExporterSetting.Form {
+                switch self {
+                case .limit: .number
+                case .daily: .boolean
+                default: .text
+                }
+            }
+        }
 
         /// - Throws: ``SettingsFault`` if a value is invalid.
         public init(from decoder: any Decoder) throws {

@@ -5,9 +5,7 @@ import Pipeline
 /// The brokers that a hub or a collector connects to, and the fleet it belongs to.
 public struct FleetSettings: ExporterSettings {
     /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`.
-    public static let keys = [
-        "servers", "fleet", "user", "password", "nkey", "seedFile", "credentialsFile", "certificateAuthority",
-    ]
+    public static let settings = Key.settings
 
     /// The brokers' URLs.
     public var servers: [String]
@@ -32,8 +30,16 @@ public struct FleetSettings: ExporterSettings {
     /// The maximum number of servers.
     private static let mostServers = 32
 
-    private enum Key: String, CodingKey {
+    private enum Key: String, ExporterSettingKey {
         case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority
+
+        var form: ExporterSetting.Form {
+            switch self {
+            case .servers: .list
+            case .password: .secret
+            default: .text
+            }
+        }
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.

@@ -40,7 +40,7 @@ public struct NightReader {
                 subject: sample.origin.subject, source: sample.origin.source.id, device: sample.origin.device?.key ?? "")
             let entry = Night.Entry(
                 stretch: Night.Stretch(start: sample.start.microseconds, end: sample.end.microseconds), stage: stage,
-                rank: ranks[origin] ?? ranks.count, source: sample.origin.source.name)
+                rank: ranks[origin] ?? ranks.count, source: sample.origin.source.displayName)
             let subject = sample.origin.subject
             // The limit bounds the memory for implausibly long nights.
             if open[subject]?.count ?? 0 < 100_000, open[subject]?.take(entry) == true { continue }

@@ -35,7 +35,7 @@ enum SamplePage {
         let body: HTML = """
             <h1>\(name): \(said.value) \(said.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
-            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: sample)), \(sample.origin.source.name)</dd>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: sample))</dd>
             <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(sample.numeral.text) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
             \(try PressureKind.category(of: sample, in: store, call))
             \(try KindPage.object(sample, call.reader(), call))
@@ -69,7 +69,7 @@ enum SamplePage {
         let body: HTML = """
             <h1>\(name): \(said.value) \(said.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(pressure.start))</dd>
-            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.source(of: pressure)), \(pressure.origin.source.name)</dd></dl>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: pressure))</dd></dl>
             \(try PressureKind.category(of: pressure, in: store, call))
             <ul>\(members)</ul>
             """

@@ -70,7 +70,13 @@ struct TypeCard {
     static func source(of sample: Sample) -> String {
         let origin = sample.origin
         if let name = origin.device?.name, !name.isEmpty { return name }
-        return origin.source.name.isEmpty ? origin.source.id : origin.source.name
+        return origin.source.displayName
+    }
+
+    /// The names of the measuring device and of the source.
+    static func sources(of sample: Sample) -> String {
+        let (device, source) = (source(of: sample), sample.origin.source.displayName)
+        return device == source ? source : "\(device), \(source)"
     }
 
     /// The line of a week, with gaps for days without data.

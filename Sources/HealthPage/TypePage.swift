@@ -15,7 +15,7 @@ enum TypePage {
         let reader = try call.reader()
         // A type outside the catalogue may be known from another person's data only, so the page hides it unless this person has
         // samples.
-        guard let type = SampleType(call.variables[0]) ?? SampleType.only(named: call.variables[0]),
+        guard let type = try? SampleType(meant: call.variables[0]),
             try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
         else { throw Problem(404, "Type not found.") }
         let (texts, name) = (call.texts, call.values.name(of: type))

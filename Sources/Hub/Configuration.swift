@@ -26,7 +26,8 @@ public struct Configuration: Sendable {
     public var hub: HubConfiguration
     /// Sources and devices by id or name, the best first.
     public var priority: [String]
-    private let units: [String: String]
+    /// The units to display, by type.
+    private let units: [SampleType: HealthModel.Unit]
     private let regionalUnits: RegionalUnits?
     /// How long samples are kept, by type.
     public var retention: RetentionConfiguration
@@ -77,6 +78,9 @@ public struct Configuration: Sendable {
         var alerts: NamedSettings<AlertReceiverConfiguration>?
     }
 
+    /// The largest size in bytes.
+    static let longest = 1 << 20
+
     /// The path of the machine's configuration.
     public static let systemPath = "/etc/vitalgate/config.json5"
 
@@ -89,14 +93,29 @@ public struct Configuration: Sendable {
     ///
     /// - Throws: ``ConfigurationError`` if a named file is missing, or a file is malformed or contains unknown keys.
     public init(path: String?, machine: Machine) throws(ConfigurationError) {
-        var file = File()
         let candidates = path.map { [$0] } ?? [Self.systemPath, Self.userPath(machine)].compactMap { $0 }
         let found = candidates.first { access($0, F_OK) == 0 }
         if let found {
-            file = try Self.read(found)
+            guard let bytes = SmallFile.read(found, limit: Self.longest) else {
+                throw ConfigurationError("\(found): cannot be read")
+            }
+            try self.init(Self.read(bytes, of: found), of: found, machine: machine)
         } else if let path {
             throw ConfigurationError("\(path): no such file")
+        } else {
+            try self.init(File(), of: nil, machine: machine)
         }
+    }
+
+    /// Reads a text as the configuration, before it is written to a file.
+    ///
+    /// - Throws: ``ConfigurationError`` like the file itself.
+    public init(text: [UInt8], of path: String, machine: Machine) throws(ConfigurationError) {
+        guard text.count <= Self.longest else { throw ConfigurationError("\(path): larger than \(Self.longest) bytes") }
+        try self.init(Self.read(text, of: path), of: path, machine: machine)
+    }
+
+    private init(_ file: File, of found: String?, machine: Machine) throws(ConfigurationError) {
         let data = (machine.folder("XDG_DATA_HOME") ?? machine.home.map { $0 + "/.local/share" }).map {
             $0 + "/vitalgate/store.db"
         }
@@ -112,8 +131,7 @@ public struct Configuration: Sendable {
         hub = file.hub ?? HubConfiguration()
         hub.inbox = hub.inbox.map(expanded)
         priority = file.priority ?? []
-        units = file.units ?? [:]
-        try Self.check(units: units, of: found ?? "")
+        units = try Self.units(file.units ?? [:], of: found ?? "")
         regionalUnits = file.locale.flatMap { RegionalUnits(locale: $0) }
         guard file.locale == nil || regionalUnits != nil else {
             throw ConfigurationError("\(found ?? ""): locale: must include a region, such as en-US or de-AT")
@@ -138,8 +156,7 @@ public struct Configuration: Sendable {
 
     /// Returns the user's display unit for a type, or `nil` if none is set. It does not affect stored values.
     public func unit(of type: SampleType) -> HealthModel.Unit? {
-        let code = units[type.id] ?? type.healthKitIdentifier.flatMap { units[$0] }
-        return code.flatMap { try? HealthModel.Unit(written: $0) } ?? regionalUnits?.unit(of: type)
+        units[type] ?? regionalUnits?.unit(of: type)
     }
 
     private static func formulas(
@@ -174,22 +191,17 @@ public struct Configuration: Sendable {
         return formulas
     }
 
-    private static func check(units: [String: String], of path: String) throws(ConfigurationError) {
-        for (name, code) in units.sorted(by: { $0.key < $1.key }) {
-            guard let type = SampleType(name), type.kind == .quantity else {
-                throw ConfigurationError("\(path): units: '\(name)' is not a quantity type")
-            }
-            do {
-                let unit = try HealthModel.Unit(written: code)
-                _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
-            } catch {
-                throw ConfigurationError("\(path): units: \(name): \(error)")
-            }
+    private static func units(
+        _ codes: [String: String], of path: String
+    ) throws(ConfigurationError) -> [SampleType: HealthModel.Unit] {
+        do throws(ConfigurationError) {
+            return try TypeKeys.units(codes, at: "units")
+        } catch {
+            throw ConfigurationError("\(path): \(error.description)")
         }
     }
 
-    private static func read(_ path: String) throws(ConfigurationError) -> File {
-        guard let bytes = SmallFile.read(path, limit: 1 << 20) else { throw ConfigurationError("\(path): cannot be read") }
+    private static func read(_ bytes: [UInt8], of path: String) throws(ConfigurationError) -> File {
         // An empty file sets nothing.
         guard !bytes.isEmpty else { return File() }
         if let fault = JSON5Fault.find(in: bytes) { throw ConfigurationError("\(path): not JSON5: \(fault)") }

@@ -13,18 +13,18 @@ public struct RetentionConfiguration: Sendable, Decodable {
     public init() {}
 
     public init(from decoder: any Decoder) throws {
+        var types: [String: Int64] = [:]
         for (name, text) in try [String: String](from: decoder) {
             guard let period = Self.period(text) else {
                 throw ConfigurationError("retention: '\(name)': invalid duration '\(text)', expected one such as 90d, 12w or 10y")
             }
             if name == "all" {
                 others = period
-            } else if let type = SampleType(name) {
-                periods[type] = period
             } else {
-                throw ConfigurationError("retention: unknown type '\(name)': run 'vitalgate types' for a list")
+                types[name] = period
             }
         }
+        periods = try TypeKeys.values(types, at: "retention")
     }
 
     /// Returns days, weeks or years of 365 days in microseconds, at most a thousand years.

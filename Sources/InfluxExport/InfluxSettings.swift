@@ -3,9 +3,7 @@ import Pipeline
 /// The address and credentials of InfluxDB: version 1 with `database`, version 2 with `bucket`.
 public struct InfluxSettings: ExporterSettings {
     /// `url`, then `database`, `retentionPolicy`, `user`, `password` or `org`, `bucket`, `token`; `certificateAuthority`.
-    public static let keys = [
-        "url", "database", "retentionPolicy", "user", "password", "org", "bucket", "token", "certificateAuthority",
-    ]
+    public static let settings = Key.settings
 
     /// The destination of the points.
     public enum Place: Hashable, Sendable {
@@ -39,8 +37,15 @@ public struct InfluxSettings: ExporterSettings {
         (self.url, self.place, self.entry, self.certificateAuthority) = (url, place, entry, certificateAuthority)
     }
 
-    private enum Key: String, CodingKey {
+    private enum Key: String, ExporterSettingKey {
         case url, database, retentionPolicy, user, password, org, bucket, token, certificateAuthority
+
+        var form: ExporterSetting.Form {
+            switch self {
+            case .password, .token: .secret
+            default: .text
+            }
+        }
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.

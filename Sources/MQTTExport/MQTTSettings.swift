@@ -4,9 +4,7 @@ import Pipeline
 /// The broker's address, credentials and topics.
 public struct MQTTSettings: ExporterSettings {
     /// `url`, `user`, `password`, `certificateAuthority`, `topic`, `discovery`, `homeAssistant`, `staleAfter`.
-    public static let keys = [
-        "url", "user", "password", "certificateAuthority", "topic", "discovery", "homeAssistant", "staleAfter",
-    ]
+    public static let settings = Key.settings
 
     /// The broker's name or address.
     public var host: String
@@ -58,8 +56,16 @@ public struct MQTTSettings: ExporterSettings {
     /// The broker's URL, as the user would write it.
     var url: String { "\(isEncrypted ? "mqtts" : "mqtt")://\(host):\(port)" }
 
-    private enum Key: String, CodingKey {
+    private enum Key: String, ExporterSettingKey {
         case url, user, password, certificateAuthority, topic, discovery, homeAssistant, staleAfter
+
+        var form: ExporterSetting.Form {
+            switch self {
+            case .password: .secret
+            case .staleAfter: .numbers
+            default: .text
+            }
+        }
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.
@@ -73,7 +79,7 @@ public struct MQTTSettings: ExporterSettings {
             certificateAuthority: try members.decodeIfPresent(String.self, forKey: .certificateAuthority),
             topic: try members.decodeIfPresent(String.self, forKey: .topic) ?? "vitalgate",
             discovery: try members.decodeIfPresent(String.self, forKey: .discovery) ?? "homeassistant",
-            staleAfter: try members.decodeIfPresent([String: Int].self, forKey: .staleAfter) ?? [:])
+            staleAfter: try Self.byType(members.decodeIfPresent([String: Int].self, forKey: .staleAfter) ?? [:]))
         if let text = try members.decodeIfPresent(String.self, forKey: .homeAssistant) {
             guard let version = HomeAssistantVersion(text) else {
                 throw SettingsFault("homeAssistant", "expected a version such as \"2025.4\"")
@@ -99,6 +105,23 @@ public struct MQTTSettings: ExporterSettings {
             throw SettingsFault("certificateAuthority", "mqtt:// does not verify the broker: use mqtts://")
         }
         guard user != nil || password == nil else { throw SettingsFault("password", "a password needs 'user'") }
+    }
+
+    /// Returns the values by the types' ids.
+    private static func byType(_ values: [String: Int]) throws(SettingsFault) -> [String: Int] {
+        var found: [String: Int] = [:]
+        for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+            let id: String
+            do throws(TypeNameError) {
+                id = name == "other" ? name : try SampleType(meant: name).id
+            } catch {
+                throw SettingsFault("staleAfter", error.description)
+            }
+            guard found.updateValue(value, forKey: id) == nil else {
+                throw SettingsFault("staleAfter", "'\(id)' occurs twice, by different names")
+            }
+        }
+        return found
     }
 
     private static func address(_ url: String) throws(SettingsFault) -> (host: String, port: Int?, isEncrypted: Bool) {

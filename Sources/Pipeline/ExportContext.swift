@@ -75,7 +75,49 @@ public struct DayTotal: Hashable, Sendable {
 /// The keys of a target's configuration entry that belong to one kind of target. The configuration reader reports unknown keys.
 public protocol ExporterSettings: Decodable, Sendable {
     /// The keys that the decoder may read.
-    static var keys: [String] { get }
+    static var settings: [ExporterSetting] { get }
+}
+
+extension ExporterSettings {
+    /// The names of the keys.
+    public static var keys: [String] { settings.map(\.key) }
+}
+
+/// A key of a target, and the form of its value.
+public struct ExporterSetting: Hashable, Sendable {
+    /// The form of a value in the configuration.
+    public enum Form: Sendable {
+        case text, number, boolean
+        /// A list of texts without commas, such as types.
+        case list
+        /// A list of any texts, such as a program and its arguments.
+        case arguments
+        /// An object of texts or of numbers.
+        case texts, numbers
+        /// A ``Secret``.
+        case secret
+    }
+
+    /// The key.
+    public let key: String
+    /// The form of its value.
+    public let form: Form
+
+    /// A key and the form of its value.
+    public init(_ key: String, _ form: Form = .text) { (self.key, self.form) = (key, form) }
+}
+
+/// The keys of one kind of target, for its decoder.
+public protocol ExporterSettingKey: CodingKey, CaseIterable, RawRepresentable<String> {
+    /// The form of the value. It is a text by default.
+    var form: ExporterSetting.Form { get }
+}
+
+extension ExporterSettingKey {
+    public var form: ExporterSetting.Form { .text }
+
+    /// All keys with their forms.
+    public static var settings: [ExporterSetting] { allCases.map { ExporterSetting($0.rawValue, $0.form) } }
 }
 
 /// An invalid value in the configuration.

@@ -48,7 +48,7 @@ extension Secret: Decodable {
     private enum Key: String, CodingKey, CaseIterable { case file, environment }
 
     /// The keys of a secret, of which it has one.
-    static let knownKeys = Key.allCases.map(\.rawValue)
+    public static let knownKeys = Key.allCases.map(\.rawValue)
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: Key.self)

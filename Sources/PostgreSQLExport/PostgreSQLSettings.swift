@@ -3,9 +3,7 @@ import Pipeline
 /// The address and credentials of a database.
 public struct PostgreSQLSettings: ExporterSettings {
     /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`.
-    public static let keys = [
-        "host", "port", "database", "user", "password", "schema", "tls", "certificateAuthority", "hypertable",
-    ]
+    public static let settings = Key.settings
 
     /// The security of the connection.
     public enum TLS: String, Sendable, CaseIterable {
@@ -50,8 +48,17 @@ public struct PostgreSQLSettings: ExporterSettings {
         host.hasPrefix("/") || ["localhost", "127.0.0.1", "::1"].contains(host)
     }
 
-    private enum Key: String, CodingKey {
+    private enum Key: String, ExporterSettingKey {
         case host, port, database, user, password, schema, tls, certificateAuthority, hypertable
+
+        var form: ExporterSetting.Form {
+            switch self {
+            case .port: .number
+            case .password: .secret
+            case .hypertable: .boolean
+            default: .text
+            }
+        }
     }
 
     /// - Throws: ``SettingsFault`` if a value is invalid.

@@ -20,7 +20,7 @@ public final class WebhookExporter: Exporter {
     /// The user's settings.
     public struct Settings: ExporterSettings {
         /// `url`, `format`, `secret`, `certificateAuthority`.
-        public static let keys = ["url", "format", "secret", "certificateAuthority"]
+        public static let settings = Key.settings
         /// The URL to post to.
         public var url: String
         /// The format of the body.
@@ -35,7 +35,16 @@ public final class WebhookExporter: Exporter {
             (self.url, self.form, self.secret, self.certificateAuthority) = (url, form, secret, certificateAuthority)
         }
 
-        private enum Key: String, CodingKey { case url, format, secret, certificateAuthority }
+        private enum Key: String, ExporterSettingKey {
+            case url, format, secret, certificateAuthority
+
+            var form: ExporterSetting.Form {
+                switch self {
+                case .secret: .secret
+                default: .text
+                }
+            }
+        }
 
         /// - Throws: ``SettingsFault`` if a value is invalid.
         public init(from decoder: any Decoder) throws {

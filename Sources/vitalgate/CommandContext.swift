@@ -43,17 +43,18 @@ struct CommandContext {
 
     /// A type by its id, HealthKit's identifier, display name or short name.
     func type(_ name: String) throws -> SampleType {
-        if let type = SampleType(name) { return type }
-        let named = SampleType.named(name)
-        if named.count == 1 { return named[0] }
-        if named.count > 1 {
-            let candidates = named.map { "\($0.id) (\($0.displayName))" }.joined(separator: ", ")
-            throw invocation.invalid("TYPE", value: name, expected: "one of \(candidates)")
+        do throws(TypeNameError) {
+            return try SampleType(meant: name)
+        } catch {
+            guard error.candidates.isEmpty else {
+                let candidates = error.candidates.map { "\($0.id) (\($0.displayName))" }.joined(separator: ", ")
+                throw invocation.invalid("TYPE", value: name, expected: "one of \(candidates)")
+            }
+            throw invocation.invalid(
+                "TYPE", value: name,
+                expected: "a type of samples (see 'vitalgate types')"
+                    + (TypeSuggestion.nearest(to: name).map { "; did you mean '\($0)'?" } ?? ""))
         }
-        throw invocation.invalid(
-            "TYPE", value: name,
-            expected: "a type of samples (see 'vitalgate types')"
-                + (TypeSuggestion.nearest(to: name).map { "; did you mean '\($0)'?" } ?? ""))
     }
 
     /// Several types, separated by commas. The error names all unknown ones.
@@ -119,8 +120,7 @@ struct CommandContext {
     func condition(for types: Set<SampleType>?, zone: TimeZoneRules, in store: SampleStore) throws -> SamplePredicate? {
         guard let text = invocation.string("--where") else { return nil }
         let condition = try SamplePredicate(
-            text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) },
-            type: { SampleType($0) ?? SampleType.only(named: $0) })
+            text, instant: { instant($0, zone: zone) }, subject: { try? StoreAccess.subject($0, in: store) })
         try condition.check(for: types ?? Set(SampleType.all))
         return condition
     }

@@ -21,11 +21,11 @@ import Testing
         var accepted: [String: [String]] = [
             "Top level": Configuration.knownKeys, "hub": HubConfiguration.knownKeys, "hub.sources": HubConfiguration.sources,
             "api": APIConfiguration.knownKeys, "page": PageConfiguration.knownKeys, "page.tiles": PageConfiguration.tileKeys,
-            "Keys of every target": TargetConfiguration.keys,
+            "Keys of every target": TargetConfiguration.settings.map(\.key),
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
             "alerts": Array(AlertReceiverConfiguration.keys),
         ]
-        for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.keys }
+        for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }
         let listed = tables()
         #expect(listed.keys.sorted() == accepted.keys.sorted())
         for (heading, keys) in accepted {

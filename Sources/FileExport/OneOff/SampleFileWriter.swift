@@ -18,6 +18,8 @@ public final class SampleFileWriter {
         case csv
         /// A row each moment, with a column for each type.
         case wide
+        /// A ``ReadingTable``, for a doctor.
+        case report
         /// What Apple's Health app makes under “Export All Health Data”: its `export.xml`, or the ZIP around it.
         case appleHealth = "apple-health"
     }
@@ -57,6 +59,7 @@ public final class SampleFileWriter {
             case .ndjson: LineText(context)
             case .csv: RowText(context, value)
             case .wide: WideText(context, types)
+            case .report: ReportText(context)
             case .appleHealth: AppleHealthText(context, characteristics, member, isArchive: path.hasSuffix(".zip"))
             }
         let packing: OutputFile.Packing
@@ -152,6 +155,24 @@ private final class LineText: SampleText {
         let wanted = context.wantedQuantity(of: stored.sample)
         line.append(
             stored.sample, ingest: stored.ingest, seq: stored.seq, value: wanted?.value, unit: wanted?.unit, to: &octets)
+        return .written
+    }
+}
+
+/// Rows of a table for people.
+private final class ReportText: SampleText {
+    private var table: ReadingTable
+
+    init(_ context: ExportContext) { table = ReadingTable(zone: context.zone) }
+
+    func begin(_ octets: inout [UInt8]) { table.begin(&octets) }
+    func end(_ octets: inout [UInt8]) {}
+
+    func append(
+        _ stored: StoredSample, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+    ) -> SampleFate {
+        guard stored.sample.origin.kind == .quantity else { return .leftOut("a report has rows only for quantities") }
+        table.append(stored.sample, to: &octets)
         return .written
     }
 }

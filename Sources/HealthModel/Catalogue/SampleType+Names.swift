@@ -21,9 +21,37 @@ extension SampleType {
         return types.count == 1 ? types[0] : nil
     }
 
+    /// The type that a person means by a name in the configuration, on the command line, or in a table. Types that only this process has
+    /// met have their ids.
+    ///
+    /// - Throws: ``TypeNameError`` for an unknown or ambiguous name.
+    public init(meant name: some StringProtocol) throws(TypeNameError) {
+        if let type = SampleType(name) {
+            self = type
+            return
+        }
+        let types = Self.named(name)
+        guard types.count == 1 else { throw TypeNameError(name: String(name), candidates: types) }
+        self = types[0]
+    }
+
     /// The letters and digits of a name in lower case: `heart_rate`, `Heart Rate` and `heartRate` are equal.
     public static func plain(_ name: some StringProtocol) -> String {
         name.lowercased().filter { $0.isLetter || $0.isNumber }
+    }
+}
+
+/// A name that no type has, or several types.
+public struct TypeNameError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name as written.
+    public let name: String
+    /// The types with this name. None if it is unknown.
+    public let candidates: [SampleType]
+
+    public var description: String {
+        candidates.isEmpty
+            ? "unknown type '\(name)': run 'vitalgate types' for a list"
+            : "'\(name)' means several types, expected one of \(candidates.map(\.id).joined(separator: ", "))"
     }
 }
 

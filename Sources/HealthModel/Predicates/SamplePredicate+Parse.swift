@@ -35,10 +35,10 @@ extension SamplePredicate {
     /// - Parameters:
     ///   - instant: Parses a time. By default times are ISO 8601 with a zone.
     ///   - subject: Returns the UUID for a person's name. By default the name is used unchanged.
-    ///   - type: Returns the type for a name. By default all types that this process knows are accepted.
+    ///   - type: Returns the type for a name. By default it accepts what ``SampleType/init(meant:)`` accepts.
     public init(
         _ text: String, instant: (String) -> Instant? = SamplePredicate.instant, subject: (String) -> String? = { $0 },
-        type: (String) -> SampleType? = { SampleType($0) }
+        type: (String) -> SampleType? = { try? SampleType(meant: $0) }
     ) throws(PredicateError) {
         guard text.utf8.count <= Self.maximumLength else {
             throw PredicateError(reason: "the condition is too long", position: 1)

@@ -68,7 +68,7 @@ enum AlertsPage {
         switch call.text("do") {
         case "add":
             var fields = FormFields(call: call)
-            guard let type = call.text("type").flatMap({ SampleType($0) }), type.kind == .quantity else {
+            guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
                 throw Problem(400, "Choose a type.")
             }
             guard let condition = call.text("condition").flatMap(Alert.Condition.init(rawValue:)) else {

@@ -31,7 +31,7 @@ struct RepairForm {
     private static let longestSource = 1000
 
     init(_ call: PageCall) throws {
-        guard let type = call.text("type").flatMap({ SampleType($0) }) else {
+        guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }) else {
             throw Problem(400, "Choose a type.")
         }
         guard let kind = call.text("repair").flatMap(Kind.init(rawValue:)) else {
@@ -92,7 +92,7 @@ struct RepairForm {
             }
             return .zone(zone)
         case .type:
-            guard let other = SampleType(by) ?? SampleType.only(named: by), other.kind == .quantity else {
+            guard let other = try? SampleType(meant: by), other.kind == .quantity else {
                 throw Problem(400, "Choose a quantity type.")
             }
             return .type(other)

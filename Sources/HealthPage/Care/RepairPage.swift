@@ -39,7 +39,7 @@ enum RepairPage {
                 <li class="card"><h3>\(call.values.name(of: series.type))</h3>
                 <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
                 \(HTML.choose(suspicion.explanations.contains(.anotherPerson), "<p>\(texts("care.person"))</p>"))
-                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(series.source)</p>
+                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(SourceRevision.displayName(ofID: series.source))</p>
                 \(RepairDrawing(plan: plan, call: call).html(movesTimes: false))
                 <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
                 \(RepairForm.html(fields, call))</li>
@@ -80,7 +80,7 @@ enum RepairPage {
         let texts = call.texts
         let series = try own.series(matching: SampleQuery())
         let types = Set(series.map(\.type)).map { ($0.id, call.values.name(of: $0)) }.sorted { $0.1 < $1.1 }
-        let sources = Set(series.map(\.source)).sorted().map { ($0, $0) }
+        let sources = Set(series.map(\.source)).sorted().map { ($0, SourceRevision.displayName(ofID: $0)) }
         let quantities = SampleType.all.filter { $0.kind == .quantity }.map { ($0.id, call.values.name(of: $0)) }
             .sorted { $0.1 < $1.1 }
         let chosen = call.text("repair").flatMap(RepairForm.Kind.init(rawValue:)) ?? .unit

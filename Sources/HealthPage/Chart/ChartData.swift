@@ -37,7 +37,7 @@ enum ChartData {
 
     private static func types(_ call: PageCall) throws -> [SampleType] {
         let names = (call.text("types") ?? "").split(separator: ",").map(String.init)
-        let types = names.compactMap { SampleType($0) ?? SampleType.only(named: $0) }.filter(isShown)
+        let types = names.compactMap { try? SampleType(meant: $0) }.filter(isShown)
         guard !types.isEmpty, types.count == names.count, types.count <= mostTypes else {
             throw Problem(400, "'types' must be one to \(mostTypes) quantity types.")
         }
@@ -148,7 +148,9 @@ private struct Lines {
         guard sources.count > 1, sources.count <= most, type.kind == .quantity else { return [try all()] }
         let charts = try sources.map { (source: $0, chart: try chart(frame, source: $0)) }.filter { !$0.chart.points.isEmpty }
         guard !charts.isEmpty else { return [try all()] }
-        return try charts.map { try object($0.chart, name: "\(call.values.name(of: type)), \($0.source)", nil) }
+        return try charts.map { source, chart in
+            try object(chart, name: "\(call.values.name(of: type)), \(SourceRevision.displayName(ofID: source))", nil)
+        }
     }
 
     private func object(_ chart: Chart, name: String, _ before: Chart?) throws -> JSONObject {

@@ -21,7 +21,9 @@ enum EntryPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         guard let id = call.text("type") else { return .page(try choice(call)) }
-        guard let type = SampleType(id), let form = EntryForm(of: type, call) else { throw Problem(404, "Type not found.") }
+        guard let type = try? SampleType(meant: id), let form = EntryForm(of: type, call) else {
+            throw Problem(404, "Type not found.")
+        }
         return .page(try whole(form, type, call))
     }
 
@@ -88,7 +90,7 @@ enum EntryPage {
     }
 
     @Sendable private static func save(_ call: PageCall) throws -> HTTPResponse {
-        guard let type = call.text("type").flatMap({ SampleType($0) }), var form = EntryForm(of: type, call) else {
+        guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), var form = EntryForm(of: type, call) else {
             throw Problem(400, "Choose a type.")
         }
         let subject = try subject(call)

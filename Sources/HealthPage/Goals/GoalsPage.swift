@@ -91,7 +91,7 @@ enum GoalsPage {
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
         let subject = try call.person().subject
-        guard let type = call.text("type").flatMap({ SampleType($0) }), type.kind == .quantity else {
+        guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
             throw Problem(400, "Choose a type.")
         }
         switch call.text("do") {

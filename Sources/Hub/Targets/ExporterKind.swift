@@ -34,16 +34,16 @@ public enum ExporterKind: String, CaseIterable, Sendable {
     }
 
     /// The keys that a kind has beside those that all have.
-    var keys: [String] {
+    public var settings: [ExporterSetting] {
         switch self {
-        case .files: FileExporter.Settings.keys
-        case .influxdb: InfluxSettings.keys
-        case .mqtt: MQTTSettings.keys
-        case .fhir: FHIRSettings.keys
-        case .webhook: WebhookExporter.Settings.keys
-        case .command: CommandExporter.Settings.keys
-        case .fleet: FleetSettings.keys
-        case .postgresql: PostgreSQLSettings.keys
+        case .files: FileExporter.Settings.settings
+        case .influxdb: InfluxSettings.settings
+        case .mqtt: MQTTSettings.settings
+        case .fhir: FHIRSettings.settings
+        case .webhook: WebhookExporter.Settings.settings
+        case .command: CommandExporter.Settings.settings
+        case .fleet: FleetSettings.settings
+        case .postgresql: PostgreSQLSettings.settings
         }
     }
 

@@ -20,15 +20,18 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     public let name: String
     /// The kind of the target.
     public let kind: ExporterKind
-    private let types: [String]?
+    private let types: Set<SampleType>?
     private let condition: TargetCondition?
     private let ownSources: [String]
-    private let units: [String: String]
+    private let units: [SampleType: Unit]
     private let batch: Int?
     private let make: @Sendable (ExportContext) throws -> any Exporter
 
     /// The keys that all targets have.
-    static let keys = ["kind", "types", "where", "units", "batch", "ownSources"]
+    public static let settings = [
+        ExporterSetting("kind"), ExporterSetting("types", .list), ExporterSetting("where"), ExporterSetting("units", .texts),
+        ExporterSetting("batch", .number), ExporterSetting("ownSources", .list),
+    ]
     static let key = "targets"
 
     init(name: String, from decoder: any Decoder) throws {
@@ -45,17 +48,17 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             throw ConfigurationError("'\(path).kind': expected one of \(known)")
         }
         self.kind = kind
-        let known = Self.keys + kind.keys
+        let known = (Self.settings + kind.settings).map(\.key)
         if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
             throw ConfigurationError(
                 "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
         }
-        types = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
+        let typeNames = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
         condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where")).map { text throws(ConfigurationError) in
             try TargetCondition(text, path: "\(path).where")
         }
         ownSources = try members.decodeIfPresent([String].self, forKey: SettingKey("ownSources")) ?? []
-        units = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
+        let unitCodes = try members.decodeIfPresent([String: String].self, forKey: SettingKey("units")) ?? [:]
         batch = try members.decodeIfPresent(Int.self, forKey: SettingKey("batch"))
         guard (1...100_000).contains(batch ?? 1) else {
             throw ConfigurationError("'\(path).batch': expected a whole number from 1 to 100000", isOutOfRange: true)
@@ -65,28 +68,10 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         } catch let fault as SettingsFault {
             throw ConfigurationError("'\(path).\(fault.key)': \(fault.words)")
         }
-        if let unknown = types?.first(where: { SampleType($0) == nil }) {
-            throw ConfigurationError("'\(path).types': unknown type '\(unknown)': run 'vitalgate types' for a list")
-        }
-        _ = try ownUnits()
-    }
-
-    private func ownUnits() throws(ConfigurationError) -> [SampleType: Unit] {
-        var found: [SampleType: Unit] = [:]
-        for (name, code) in units.sorted(by: { $0.key < $1.key }) {
-            let path = "targets.\(self.name).units.\(name)"
-            guard let type = SampleType(name) else {
-                throw ConfigurationError("'\(path)': unknown type: run 'vitalgate types' for a list")
-            }
-            do throws(UnitError) {
-                let unit = try Unit(written: code)
-                _ = try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
-                found[type] = unit
-            } catch {
-                throw ConfigurationError("'\(path)': \(error.description)")
-            }
-        }
-        return found
+        var types: Set<SampleType>?
+        for name in typeNames ?? [] { types = try (types ?? []).union([TypeKeys.type(name, at: "\(path).types")]) }
+        self.types = typeNames == nil ? nil : types ?? []
+        units = try TypeKeys.units(unitCodes, at: "\(path).units")
     }
 
     /// Returns the engine's settings, with people and times resolved in this store and zone.
@@ -94,9 +79,8 @@ public struct TargetConfiguration: Sendable, NamedSetting {
     /// - Parameter holder: the machine and file that feed the target.
     /// - Throws: ``ConfigurationError`` if the condition is invalid.
     public func settings(in store: SampleStore, zone: TimeZoneRules, holder: StoreHolder) throws -> TargetSettings {
-        let types = self.types.map { Set($0.compactMap { SampleType($0) }) }
         var parts: [SamplePredicate] = types.map { [.types($0)] } ?? []
-        var text = (self.types?.sorted()).map { [$0.joined(separator: ",")] } ?? []
+        var text = types.map { [$0.map(\.id).sorted().joined(separator: ",")] } ?? []
         if let condition = try condition?.resolved(in: store, zone: zone, types: types ?? Set(SampleType.all)) {
             parts.append(condition.predicate)
             text.append(condition.text)
@@ -104,7 +88,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         if !ownSources.isEmpty { text.append("source not in \(ownSources.sorted().joined(separator: ","))") }
         var settings = TargetSettings(
             name: name, filter: parts.isEmpty ? nil : .and(parts), filterText: text.joined(separator: " where "),
-            shapeText: units.sorted { $0.key < $1.key }.map { "units.\($0.key)=\($0.value)" }.joined(separator: " "),
+            shapeText: units.map { "units.\($0.key.id)=\($0.value.code)" }.sorted().joined(separator: " "),
             holder: holder, ownSources: Set(ownSources), batchSize: batch ?? .max)
         settings.takesOver = try store.confirmedHolder() == holder.id
         return settings
@@ -123,7 +107,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
         let figures = DailyFigures(store, zone: zone, priority: priority)
         return try make(
             ExportContext(
-                name: name, store: store.identifier, me: store.subject, units: ownUnits(), zone: zone,
+                name: name, store: store.identifier, me: store.subject, units: units, zone: zone,
                 present: present.all, packet: present.packet,
                 today: { try figures.today(of: $0, at: now(), where: settings.filter) }, now: now))
     }

@@ -77,7 +77,7 @@ final class OriginFinder {
         if typeCell >= 0 {
             let cell = trimmed(row[typeCell])
             guard !cell.isEmpty else { throw .init("the type is empty") }
-            guard cell.count <= 128, let found = SampleType(String(decoding: cell, as: UTF8.self)) else {
+            guard cell.count <= 128, let found = try? SampleType(meant: String(decoding: cell, as: UTF8.self)) else {
                 throw .init("the type is not in the catalogue")
             }
             type = found

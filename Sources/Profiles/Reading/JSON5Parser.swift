@@ -36,6 +36,31 @@ struct JSON5Parser {
         return value
     }
 
+    /// Finds the members of the object at a position, or of the outermost one. Returns `nil` if another value is there.
+    mutating func members(of position: Int?) throws(Stop) -> JSON5Members? {
+        if let position { index = position }
+        try blanks()
+        let start = index
+        guard take(UInt8(ascii: "{")) else { return nil }
+        var members: [JSON5Members.Member] = []
+        while true {
+            try blanks()
+            let keyStart = index
+            if take(UInt8(ascii: "}")) { return JSON5Members(open: start, close: keyStart, all: members) }
+            let key = try key()
+            try blanks()
+            guard take(UInt8(ascii: ":")) else { throw Stop(index, "':' is expected after the key") }
+            try blanks()
+            let valueStart = index
+            _ = try value(depth: 1)
+            let valueEnd = index
+            try blanks()
+            let comma = next == UInt8(ascii: ",") ? index : nil
+            guard take(UInt8(ascii: ",")) || next == UInt8(ascii: "}") else { throw Stop(index, "',' or } is expected") }
+            members.append(.init(key: key, start: keyStart, value: valueStart..<valueEnd, comma: comma))
+        }
+    }
+
     private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
 
     private func isNext(_ text: StaticString) -> Bool {

@@ -76,7 +76,9 @@ enum SourcesCommand: Command {
         if type != nil { header.insert("", at: 0) }
         let cells = rows.enumerated().map { index, row in
             var cells = [
-                row.source.sourceName, row.source.series.source, row.source.deviceName ?? row.source.model ?? "",
+                context.format == .table
+                    ? SourceRevision.displayName(ofID: row.source.series.source, name: row.source.sourceName)
+                    : row.source.sourceName, row.source.series.source, row.source.deviceName ?? row.source.model ?? "",
                 names[row.source.series.subject] ?? row.source.series.subject,
                 row.types.count > 3 ? "\(row.types.count)" : row.types.sorted().joined(separator: ", "),
                 times.local(row.first), times.local(row.last),

@@ -79,7 +79,7 @@ struct ExplanationReport {
         return
             "\(sample.origin.type.id) \(sample.numeral.text) \(Readable.unit(sample.unit)), \(times.start(of: sample)) to the "
             + "\(sample.timeResolution >= 3600 ? "hour" : sample.timeResolution >= 60 ? "minute" : "second") (\(sample.timeOrigin.name)), "
-            + "\(sample.origin.source.name)" + (sample.origin.device.map { ", \($0.name ?? $0.model ?? $0.key)" } ?? "")
+            + "\(sample.origin.source.displayName)" + (sample.origin.device.map { ", \($0.name ?? $0.model ?? $0.key)" } ?? "")
             + ", ledger entry \(stored.ingest)"
     }
 

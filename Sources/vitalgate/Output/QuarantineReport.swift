@@ -49,7 +49,7 @@ struct QuarantineReport {
     ) -> String {
         func line(_ sample: Sample) -> String {
             "\(times.start(of: sample))  \(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
-                + sample.origin.source.name
+                + sample.origin.source.displayName
         }
         let sample = entry.stored.sample
         let rule = GateRule(entry.rule)

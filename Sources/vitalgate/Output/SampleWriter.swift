@@ -117,7 +117,7 @@ struct SampleWriter {
             sample.origin.type.id,
             pressure?.text ?? sample.shown ?? Readable.number(value),
             shownUnit.map(Readable.unit) ?? "",
-            sample.origin.source.name,
+            sample.origin.source.displayName,
             device?.name ?? device?.model ?? device?.key ?? "",
         ]
         if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }

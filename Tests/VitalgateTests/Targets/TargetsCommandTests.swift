@@ -174,7 +174,7 @@ import Testing
         ("a: { kind: 'file' }", "'targets.a.kind': expected one of"),
         ("a: { kind: 'files' }", "'targets.a.folder': is missing"),
         ("a: { kind: 'files', folder: 'x' }", "'targets.a.folder': the folder's path must begin with /"),
-        ("a: { kind: 'files', folder: '/x', types: ['pulse'] }", "'targets.a.types': unknown type 'pulse'"),
+        ("a: { kind: 'files', folder: '/x', types: ['pulses'] }", "'targets.a.types': unknown type 'pulses'"),
         ("a: { kind: 'files', folder: '/x', units: { heartRate: 'kg' } }", "'targets.a.units.heartRate':"),
         ("a: { kind: 'files', folder: '/x', batch: 0 }", "'targets.a.batch': expected a whole number"),
         ("a: { kind: 'files', folder: '/x', limits: 7 }", "'targets.a.limits': unknown key for files, expected one of"),

@@ -74,7 +74,7 @@ struct SetupCommand: Command {
     // MARK: Opening
 
     private func open() throws -> ExitCode {
-        let text = try configurationText()
+        let text = try ConfigurationFile.text(of: path)
         if ConfigurationBlock.isPresent(in: text) {
             context.note("vitalgate: \(path) is set up already ('vitalgate page open' prints a link, --undo closes the page)")
             return .success
@@ -99,12 +99,12 @@ struct SetupCommand: Command {
             Only browsers with a code from 'vitalgate page open' can log in.
             """)
         guard try isConfirmed() else { return .success }
-        try createFolder(SmallFile.folder(of: path))
+        try ConfigurationFile.createFolder(SmallFile.folder(of: path))
         try certify(hosts)
         guard let changed = ConfigurationBlock.adding(members(hosts: hosts, port: port), to: text) else {
             throw ConfigurationError("\(path): expected an object")
         }
-        try replace(path, with: changed)
+        try ConfigurationFile.replace(path, with: changed)
         try openService()
         return try printLink()
     }
@@ -168,8 +168,8 @@ struct SetupCommand: Command {
             context.note("vitalgate: (re)start the hub with 'vitalgate run' to serve the page")
             return
         }
-        try createFolder(SmallFile.folder(of: Self.dropIn))
-        try replace(
+        try ConfigurationFile.createFolder(SmallFile.folder(of: Self.dropIn))
+        try ConfigurationFile.replace(
             Self.dropIn,
             with: """
                 # Written by 'vitalgate setup', removed by 'vitalgate setup --undo'.
@@ -211,7 +211,7 @@ struct SetupCommand: Command {
     // MARK: Closing
 
     private func undo() throws -> ExitCode {
-        let text = try configurationText()
+        let text = try ConfigurationFile.text(of: path)
         let isOpen = access(Self.dropIn, F_OK) == 0 && isService
         guard let changed = ConfigurationBlock.removed(from: text) else {
             guard isOpen else {
@@ -221,7 +221,7 @@ struct SetupCommand: Command {
             try closeService()
             return .success
         }
-        try replace(path, with: changed)
+        try ConfigurationFile.replace(path, with: changed)
         if isOpen { try closeService() }
         context.note(
             "vitalgate: the page is closed to the network; the certificate stays in \(folder)"
@@ -233,33 +233,5 @@ struct SetupCommand: Command {
         unlink(Self.dropIn)
         rmdir(SmallFile.folder(of: Self.dropIn))
         try restartService()
-    }
-
-    // MARK: Files
-
-    private func configurationText() throws -> String {
-        guard access(path, F_OK) == 0 else { return "" }
-        guard let octets = SmallFile.read(path, limit: 1 << 20) else {
-            throw ConfigurationError("\(path) cannot be read: \(String(cString: strerror(errno)))")
-        }
-        return String(decoding: octets, as: UTF8.self)
-    }
-
-    private func createFolder(_ path: String) throws {
-        guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
-        throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
-    }
-
-    /// Replaces a file. Its mode and owner stay.
-    private func replace(_ path: String, with text: String) throws {
-        var status = stat()
-        let isThere = stat(path, &status) == 0
-        do throws(SystemFailure) {
-            try SmallFile.replace(
-                path, with: text, mode: isThere ? status.st_mode & 0o777 : 0o644,
-                owner: isThere && geteuid() == 0 ? (status.st_uid, status.st_gid) : nil)
-        } catch {
-            throw ConfigurationError("the file cannot be written: \(error)")
-        }
     }
 }

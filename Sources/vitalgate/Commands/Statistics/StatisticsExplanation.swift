@@ -21,7 +21,7 @@ struct StatisticsExplanation {
         context.note("\(query.type.id): \(Readable.count(sources.count)) series, \(way)")
         let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.personNames() : [:]
         for (index, source) in sources.enumerated() {
-            var line = "  \(index + 1) \(source.sourceName)"
+            var line = "  \(index + 1) \(SourceRevision.displayName(ofID: source.series.source, name: source.sourceName))"
             if let device = source.deviceName ?? source.model { line += ", \(device)" }
             if let person = persons[source.series.subject] { line += " (\(person))" }
             if source.series.longest > 0 {

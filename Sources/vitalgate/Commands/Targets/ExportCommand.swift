@@ -19,8 +19,9 @@ enum ExportCommand: Command {
             attention, and 65 if the target rejected some changes.
 
             --to writes the current samples to a new file instead, in order of their start. The formats are ndjson (complete, \
-            'vitalgate import' reads it), csv, wide (a table with a row for each time and a column for each type) and \
-            apple-health (export.xml of Apple's Health app, for one person).
+            'vitalgate import' reads it), csv, wide (a table with a row for each time and a column for each type), \
+            report (a table in local time for a doctor, which 'vitalgate import' also reads) and apple-health (export.xml of \
+            Apple's Health app, for one person).
 
             If the file name ends in .zst, the file is compressed. If it ends in .zip, the file is an archive like that of the \
             Health app, with routes, electrocardiograms and clinical records as separate files. Samples that the format cannot \
@@ -52,6 +53,9 @@ enum ExportCommand: Command {
             Example(
                 "vitalgate export --to pressure.csv --type 'blood pressure' --from 2026-11-01 --until 2026-12-01",
                 "One month of one type."),
+            Example(
+                "vitalgate export --to doctor.csv --format report --types 'blood pressure',weight --from -90d",
+                "A table for a doctor, in local time."),
             Example("vitalgate export --to me.zip --person me", "Write your own data as the Health app does."),
         ])
 
@@ -85,10 +89,10 @@ enum ExportCommand: Command {
         let store = try context.openForReading()
         let zone = try context.zone()
         var types = try invocation.string("--types").map { Set(try context.types($0)) }
-        if form == .wide { types = try columns(types, invocation) }
+        if form == .wide || form == .report { types = try quantities(types, invocation) }
         var subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        // An export in the Health app's format contains one person.
-        if form == .appleHealth, subject == nil { subject = store.subject }
+        // These formats contain one person.
+        if form == .appleHealth || form == .report, subject == nil { subject = store.subject }
         let range = (
             from: try context.instant(option: "--from", zone: zone), until: try context.instant(option: "--until", zone: zone)
         )
@@ -115,7 +119,7 @@ enum ExportCommand: Command {
         var count = 0
         while var stored = try cursor.next() {
             // The source's record identifier is kept.
-            if form != .csv, form != .wide { stored.sample.record = try store.record(of: stored.sample) }
+            if form == .ndjson || form == .appleHealth { stored.sample.record = try store.record(of: stored.sample) }
             try writer.append(stored)
             count += 1
             if count % 1000 == 0 { progress.update("\(Readable.count(count, "sample")) written") }
@@ -129,10 +133,10 @@ enum ExportCommand: Command {
         return .success
     }
 
-    /// The types of a table's columns: quantities, and for a blood pressure its two pressures.
+    /// The types of a table: quantities, and for a blood pressure its two pressures.
     ///
-    /// - Throws: ``UsageError`` if there would be no column.
-    private static func columns(_ types: Set<SampleType>?, _ invocation: Invocation) throws -> Set<SampleType>? {
+    /// - Throws: ``UsageError`` if there would be none.
+    private static func quantities(_ types: Set<SampleType>?, _ invocation: Invocation) throws -> Set<SampleType>? {
         guard var types else { return nil }
         if types.contains(where: { $0.id == BloodPressure.type }) {
             types.formUnion([.bloodPressureSystolic, .bloodPressureDiastolic])
@@ -140,7 +144,7 @@ enum ExportCommand: Command {
         guard types.contains(where: { $0.kind == .quantity }) else {
             throw invocation.invalid(
                 "--types", value: invocation.string("--types") ?? "",
-                expected: "quantities, since the table has a column for each")
+                expected: "quantities, since the table has only those")
         }
         return types.filter { $0.id != BloodPressure.type }
     }

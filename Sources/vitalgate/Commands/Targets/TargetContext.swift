@@ -28,4 +28,21 @@ extension CommandContext {
             try target.exporter(settings, for: store, zone: zone, priority: try configuration().priority, now: machine.now)
         )
     }
+
+    /// Checks a target and writes the findings. With `--create`, it creates missing parts before.
+    ///
+    /// - Returns: whether the target accepts data.
+    func check(_ target: TargetConfiguration, _ store: SampleStore) throws -> Bool {
+        let (_, exporter) = try assemble(target, store)
+        var findings: [Finding] = []
+        do throws(DeliveryError) {
+            if invocation.flag("--create") { findings += try exporter.create() }
+            findings += try exporter.check()
+        } catch {
+            findings.append(Finding(.broken, target.name, TerminalText.sanitized(error.reason)))
+        }
+        try? exporter.finish()
+        try FindingReport(context: self).write(findings)
+        return !findings.contains { $0.weight == .broken }
+    }
 }

@@ -21,12 +21,15 @@ enum TargetsCommand: Command {
 
               targets: { archive: { kind: "files", folder: "/srv/vitalgate/archive", types: ["heartRate"] } }
 
-            The kinds are \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) \
+            'targets add' writes such an entry for you. The kinds are \
+            \(ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")) \
             (see docs/how-to/export.md). A running hub keeps all targets up to date. If a target is down, its changes wait in the \
             store, and nothing is lost. If a target rejects a sample, that sample is set aside with the error message, and the \
             others are delivered.
             """,
         subcommands: [
+            TargetEditing.addition,
+            TargetEditing.removal,
             CommandSpecification(
                 name: "list", summary: "List the targets in the configuration.",
                 options: [Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe]),
@@ -80,6 +83,8 @@ enum TargetsCommand: Command {
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
+        case "add": return try TargetEditing(context).add()
+        case "remove": try TargetEditing(context).remove()
         case "list": try list(context)
         case "status": try TargetReport(context: context).write(named: context.invocation.argument("TARGET"))
         case "check": return try check(context)
@@ -117,17 +122,7 @@ enum TargetsCommand: Command {
     private static func check(_ context: CommandContext) throws -> ExitCode {
         let target = try named(context)
         let store = try context.openForReading()
-        let (_, exporter) = try context.assemble(target, store)
-        var findings: [Finding] = []
-        do throws(DeliveryError) {
-            if context.invocation.flag("--create") { findings += try exporter.create() }
-            findings += try exporter.check()
-        } catch {
-            findings.append(Finding(.broken, target.name, TerminalText.sanitized(error.reason)))
-        }
-        try? exporter.finish()
-        try FindingReport(context: context).write(findings)
-        return findings.contains { $0.weight == .broken } ? .unavailable : .success
+        return try context.check(target, store) ? .success : .unavailable
     }
 
     private static func samples(_ context: CommandContext) throws -> [SampleIdentity] {

@@ -44,7 +44,7 @@ struct ObjectPage {
         }
         let source = sample.origin.source
         page.row(
-            "source", source.name + (source.version.map { " \($0)" } ?? "") + (source.id == source.name ? "" : " (\(source.id))"))
+            "source", source.displayName + (source.version.map { " \($0)" } ?? "") + " (\(source.id))")
         page.row("device", sample.origin.device.map(Self.text))
         if sample.origin.kind == .quantity { page.row("received as", "\(sample.numeral.text) \(Readable.unit(sample.unit))") }
         page.row(

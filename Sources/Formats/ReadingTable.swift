@@ -1,0 +1,35 @@
+import HealthModel
+
+/// A table of readings for people, such as a doctor: a row for each reading, with local times and the numbers and units as received.
+///
+/// The columns are those of the generic table that `vitalgate import` reads back.
+public struct ReadingTable {
+    private static let columns = ["time", "type", "value", "unit", "end", "source", "device"]
+    private let zone: TimeZoneRules
+    private let writer = CSVWriter(lineEnding: .carriageReturnLineFeed, safe: true)
+    private var text = ZonedTimeText()
+
+    /// - Parameter zone: the zone of the times. Each time has its offset.
+    public init(zone: TimeZoneRules) { self.zone = zone }
+
+    /// Appends the header.
+    public func begin(_ octets: inout [UInt8]) { writer.append(row: Self.columns, to: &octets) }
+
+    /// Appends a quantity.
+    public mutating func append(_ sample: Sample, to octets: inout [UInt8]) {
+        let origin = sample.origin
+        writer.append(
+            row: [
+                local(sample.start), origin.type.id, sample.numeral.text, sample.unit.code,
+                sample.end == sample.start ? "" : local(sample.end),
+                // A table without a source has the same id when it is read back.
+                origin.source.id == SourceRevision.genericTable ? "" : origin.source.displayName, origin.device?.name ?? "",
+            ], to: &octets)
+    }
+
+    private mutating func local(_ instant: Instant) -> String {
+        var octets: [UInt8] = []
+        text.append(instant, zone.offset(at: instant), to: &octets)
+        return String(decoding: octets, as: UTF8.self)
+    }
+}

@@ -1,0 +1,202 @@
+import CommandLineKit
+import Glibc
+import Hub
+import Ingestion
+import Pipeline
+import SampleStore
+
+/// `targets add` and `targets remove`: change the configuration's targets without an editor.
+struct TargetEditing {
+    static let addition = CommandSpecification(
+        name: "add", summary: "Add a target to the configuration.",
+        discussion: """
+            Checks the target and adds it to the configuration file. The rest of the file does not change, including comments. If the \
+            settings are wrong or the check fails, nothing changes.
+
+            SETTING is KEY=VALUE, or KEY.NAME=VALUE for a part of an object, such as units.bodyMass=lb or staleAfter.heartRate=300. A list \
+            is separated by commas. Repeat command= for each argument of a program. A password or token is not part of a command line: \
+            password.file=/PATH and password.environment=NAME name its place. password=- asks for it and stores it in a new file beside the \
+            configuration.
+
+            Keys of all targets: \(keys(TargetConfiguration.settings.dropFirst())). Keys of each kind:
+
+            \(ExporterKind.allCases.map { "  \($0.rawValue): \(keys($0.settings))" }.joined(separator: "\n"))
+
+            docs/reference/configuration.md explains each key.
+            """,
+        arguments: [
+            Argument(name: "KIND", help: "Kind of the target.", completion: .values(ExporterKind.allCases.map(\.rawValue))),
+            Argument(name: "NAME", help: "New name: a to z, 0 to 9 and -."),
+            Argument(name: "SETTING", help: "KEY=VALUE of this kind.", arity: .any),
+        ],
+        options: [
+            Option(names: ["--no-check"], help: "Add it even if it does not accept data."),
+            Option(names: ["--create"], help: "Create missing parts, such as a database's tables."), Format.option, Format.safe,
+        ],
+        examples: [
+            Example(
+                "vitalgate targets add mqtt home url=mqtt://localhost user=vitalgate password=-",
+                "Send to Home Assistant's broker. It asks for the password."),
+            Example(
+                "vitalgate targets add postgresql db database=health user=me types=weight,'Blood Pressure' --create",
+                "Fill a database with two types."),
+            Example("vitalgate targets add files archive folder=/srv/vitalgate/archive", "Write files of lines."),
+        ])
+
+    static let removal = CommandSpecification(
+        name: "remove", summary: "Remove a target from the configuration.",
+        discussion: "Samples that were sent stay at the target. The rest of the file does not change, including comments.",
+        arguments: [
+            Argument(name: "TARGET", help: "Name of a target.", completion: .command("vitalgate targets list --names"))
+        ])
+
+    private static func keys(_ settings: some Sequence<ExporterSetting>) -> String {
+        settings.map(\.key).joined(separator: ", ")
+    }
+
+    private let context: CommandContext
+    private let file: ConfigurationFile
+    /// The configuration before the change.
+    private let before: Configuration
+
+    init(_ context: CommandContext) throws {
+        self.context = context
+        before = try context.configuration()
+        file = try ConfigurationFile(context)
+    }
+
+    // MARK: Adding
+
+    func add() throws -> ExitCode {
+        let invocation = context.invocation
+        let name = invocation.argument("NAME") ?? ""
+        guard let kind = invocation.argument("KIND").flatMap({ ExporterKind(rawValue: $0) }) else { return .usage }
+        if invocation.flag("--no-check"), invocation.flag("--create") {
+            throw invocation.invalid("--create", value: "--no-check", expected: "only one of the two")
+        }
+        guard !before.targets.contains(where: { $0.name == name }) else {
+            throw ConfigurationError(
+                "\(file.path) already has a target '\(name)': choose another name, change it there, or remove it with "
+                    + "'vitalgate targets remove \(name)'", isOfOption: true)
+        }
+        var draft: TargetDraft
+        do throws(SettingsFault) {
+            draft = try TargetDraft(kind: kind, settings: invocation.arguments("SETTING"))
+        } catch {
+            throw ConfigurationError("'\(error.key)': \(error.words)", isOfOption: true)
+        }
+        for key in draft.askedSecrets { draft.set(key, secretIn: secretPath(name, key)) }
+        let text = try TargetText.adding(name, draft.object, to: file.bytes)
+        let target = try validated(text, adding: name, kind)
+
+        var secrets: [String] = []
+        do {
+            for key in draft.askedSecrets { secrets.append(try storeSecret(name, key)) }
+            guard try isAccepted(target) else {
+                for path in secrets { unlink(path) }
+                context.note(
+                    "vitalgate: \(file.path) was not changed: fix the problem and run the command again, or add the target anyway with "
+                        + "--no-check")
+                return .unavailable
+            }
+            try file.replace(with: text)
+        } catch {
+            for path in secrets { unlink(path) }
+            throw error
+        }
+        for path in secrets { context.note("vitalgate: stored the secret in \(path)") }
+        context.note("vitalgate: added the target '\(name)' to \(file.path)")
+        noteNext(
+            otherwise: "the hub sends to it after you start it with 'vitalgate run'; 'vitalgate export \(name) --once' sends now")
+        if file.isOfService, kind != .command {
+            context.note(
+                "vitalgate: the service cannot use the network or folders outside /var/lib/vitalgate before you allow it "
+                    + "(see 'Network and folder access' in docs/how-to/export.md)")
+        }
+        return .success
+    }
+
+    /// Reads the new text as the hub will.
+    private func validated(_ text: [UInt8], adding name: String, _ kind: ExporterKind) throws -> TargetConfiguration {
+        let configuration: Configuration
+        do {
+            configuration = try Configuration(text: text, of: file.path, machine: context.machine)
+        } catch {
+            throw ConfigurationError(
+                "\(error.description) (the file was not changed; give a key of \(kind.rawValue) as KEY=VALUE: "
+                    + "\(Self.keys(TargetDraft.settings(of: kind))))", isOfOption: true)
+        }
+        let names = (before.targets.map(\.name) + [name]).sorted()
+        guard let target = configuration.targets.first(where: { $0.name == name }), configuration.targets.map(\.name) == names
+        else {
+            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the target in an editor")
+        }
+        return target
+    }
+
+    private func isAccepted(_ target: TargetConfiguration) throws -> Bool {
+        if context.invocation.flag("--no-check") { return true }
+        do {
+            return try context.check(target, try context.openForReading())
+        } catch let error as StoreError where error.kind == .missing {
+            context.note(
+                "vitalgate: not checked, since there is no store yet: run 'vitalgate targets check \(target.name)' later")
+            return true
+        }
+    }
+
+    // MARK: Secrets
+
+    /// The file of a secret, beside the configuration.
+    private func secretPath(_ name: String, _ key: String) -> String { "\(SmallFile.folder(of: file.path))/\(name).\(key)" }
+
+    /// Asks for a secret and stores it in a new file, which only the owner of the store can read.
+    private func storeSecret(_ name: String, _ key: String) throws -> String {
+        let path = secretPath(name, key)
+        guard access(path, F_OK) != 0 else {
+            throw ConfigurationError("\(path) exists already: use it with \(key).file=\(path), or delete it", isOfOption: true)
+        }
+        let secret = context.typedSecret(key)
+        guard !secret.isEmpty, secret.utf8.count <= 4096 else {
+            throw ConfigurationError("'\(key)': expected a line of at most 4096 bytes on standard input", isOfOption: true)
+        }
+        try ConfigurationFile.createFolder(SmallFile.folder(of: path))
+        var status = stat()
+        let isStoreThere = stat(SmallFile.folder(of: before.store), &status) == 0
+        try SmallFile.replace(
+            path, with: secret + "\n", mode: 0o600,
+            owner: isStoreThere && geteuid() == 0 ? (status.st_uid, status.st_gid) : nil)
+        return path
+    }
+
+    // MARK: Removing
+
+    func remove() throws {
+        let name = context.invocation.argument("TARGET") ?? ""
+        let target = try context.target(name)
+        let text = try TargetText.removing(name, from: file.bytes)
+        let configuration = try text.map { try Configuration(text: $0, of: file.path, machine: context.machine) }
+        guard let text, configuration?.targets.map(\.name) == before.targets.map(\.name).filter({ $0 != name }) else {
+            throw ConfigurationError("\(file.path) has an unusual form and was not changed: remove the target in an editor")
+        }
+        try file.replace(with: text)
+        context.note("vitalgate: removed the target '\(name)' from \(file.path); what was sent stays there")
+        noteNext(otherwise: nil)
+        for setting in target.kind.settings where setting.form == .secret {
+            let path = secretPath(name, setting.key)
+            guard access(path, F_OK) == 0 else { continue }
+            context.note("vitalgate: its \(setting.key) is still in \(path): delete it if nothing uses it")
+        }
+    }
+
+    /// Prints how the hub applies the change.
+    private func noteNext(otherwise: String?) {
+        if file.isOfService {
+            context.note("vitalgate: run 'sudo systemctl reload vitalgate' to apply it")
+        } else if let hub = try? StatusClient.ask(store: before.store, machine: context.machine).status.hub {
+            context.note("vitalgate: run 'kill -HUP \(hub.process)' so that the running hub applies it")
+        } else if let otherwise {
+            context.note("vitalgate: \(otherwise)")
+        }
+    }
+}

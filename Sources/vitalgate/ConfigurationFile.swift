@@ -1,0 +1,81 @@
+import EventLoopKit
+import Glibc
+import Hub
+import Ingestion
+
+/// The configuration file of a command that changes it.
+struct ConfigurationFile {
+    /// The path without symbolic links, so that a link to the file stays a link.
+    let path: String
+    /// The text when the command began, or nothing if there is no file yet.
+    let bytes: [UInt8]
+    /// Whether systemd runs the hub of this configuration.
+    let isOfService: Bool
+
+    /// Finds the file that the program reads, or else the user's, which does not exist yet.
+    ///
+    /// - Throws: ``ConfigurationError`` if the file is not valid or cannot be changed by this user.
+    init(_ context: CommandContext) throws {
+        let found = try context.configuration().file
+        guard let path = found ?? Configuration.userPath(context.machine) else {
+            throw ConfigurationError("there is no home folder: name the configuration with --config")
+        }
+        isOfService = path == Configuration.systemPath && access("/run/systemd/system", F_OK) == 0
+        self.path = Self.resolved(path)
+        bytes = Array(try Self.text(of: path).utf8)
+        guard found == nil || access(SmallFile.folder(of: self.path), W_OK) == 0 else {
+            throw ConfigurationError("\(path) cannot be changed: \(String(cString: strerror(errno))) (use sudo?)")
+        }
+    }
+
+    /// Replaces the file's text. The old text stays if it fails, or if another program has changed it meanwhile.
+    func replace(with bytes: [UInt8]) throws {
+        let folder = SmallFile.folder(of: path)
+        try Self.createFolder(folder)
+        let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if lock >= 0 { close(lock) } }
+        guard lock >= 0, flock(lock, LOCK_EX) == 0 else {
+            throw ConfigurationError("\(folder): \(String(cString: strerror(errno)))")
+        }
+        guard Array(try Self.text(of: path).utf8) == self.bytes else {
+            throw ConfigurationError("\(path) was changed by another program meanwhile: run the command again")
+        }
+        try Self.replace(path, with: String(decoding: bytes, as: UTF8.self))
+    }
+
+    private static func resolved(_ path: String) -> String {
+        guard let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
+    // MARK: Any file
+
+    /// A file's text, or nothing if it does not exist.
+    static func text(of path: String) throws(ConfigurationError) -> String {
+        guard access(path, F_OK) == 0 else { return "" }
+        guard let octets = SmallFile.read(path, limit: 1 << 20) else {
+            throw ConfigurationError("\(path) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        return String(decoding: octets, as: UTF8.self)
+    }
+
+    /// Creates a folder if it does not exist.
+    static func createFolder(_ path: String) throws(ConfigurationError) {
+        guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
+        throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
+    }
+
+    /// Replaces a file as a whole. Its mode and owner stay.
+    static func replace(_ path: String, with text: String) throws(ConfigurationError) {
+        var status = stat()
+        let isThere = stat(path, &status) == 0
+        do throws(SystemFailure) {
+            try SmallFile.replace(
+                path, with: text, mode: isThere ? status.st_mode & 0o777 : 0o644,
+                owner: isThere && geteuid() == 0 ? (status.st_uid, status.st_gid) : nil)
+        } catch {
+            throw ConfigurationError("the file cannot be written: \(error)")
+        }
+    }
+}
