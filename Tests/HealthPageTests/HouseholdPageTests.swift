@@ -137,6 +137,14 @@ import Testing
         #expect(try !get("/page/").text.contains("Goal: 10,000"))
     }
 
+    @Test func aReceiverThatCannotBeReachedIsNamed() throws {
+        var phone = try served.store.alertReceiver(named: "phone")
+        #expect(try !get("/page/alerts").text.contains("do not reach"))
+        (phone.failing, phone.words) = (ServedStore.now, "HTTP 500")
+        try served.store.save(phone)
+        #expect(try get("/page/alerts").text.contains("Alerts do not reach phone, since "))
+    }
+
     @Test func anAlertIsABanner() throws {
         #expect(try post("/page/alerts", "do=add&type=bloodGlucose&condition=below&bound=70").status == 303)
         #expect(try post("/page/alerts", "do=add&type=bodyMass&condition=missing&bound=9999").status == 422)

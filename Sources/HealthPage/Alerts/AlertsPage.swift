@@ -33,6 +33,7 @@ enum AlertsPage {
         let body: HTML = """
             <h1>\(texts("alerts.title"))</h1>
             <p>\(texts("alerts.how"))</p>
+            \(try failing(call))
             \(HTML.choose(!rows.isEmpty, ClientsPage.table("alerts", texts("alerts.title"), ["alerts.alert", "care.state", "clients.change"].map { texts($0) }, rows)))
             <h2>\(texts("alerts.add"))</h2>
             <form class="entry" method="post" action="/page/alerts">\(FormFields.hidden([("do", "add")]))
@@ -42,6 +43,18 @@ enum AlertsPage {
             <button>\(texts("alerts.add"))</button></form>
             """
         return PageLayout(call: call, title: texts("alerts.title")).whole(body)
+    }
+
+    /// The receivers of alerts that cannot be reached.
+    private static func failing(_ call: PageCall) throws -> HTML {
+        let lines: [HTML] = try call.hubReader().store.alertReceivers().compactMap { receiver in
+            receiver.failing.map {
+                """
+                <p class="problem">\(call.texts("alerts.failing", receiver.name)) \(call.texts("alerts.since")) \(call.times.element($0))</p>
+                """
+            }
+        }
+        return "\(lines)"
     }
 
     /// An alert in words, such as `Blood glucose above 180 mg/dL`.
