@@ -18,9 +18,9 @@ struct TargetEditing {
             password.file=/PATH and password.environment=NAME name its place. password=- asks for it and stores it in a new file beside the \
             configuration.
 
-            Keys of all targets: \(keys(TargetConfiguration.settings.dropFirst())). Keys of each kind:
+            Keys of all targets: \(keys(TargetConfiguration.settings.dropFirst())).
 
-            \(ExporterKind.allCases.map { "  \($0.rawValue): \(keys($0.settings))" }.joined(separator: "\n"))
+            \(ExporterKind.allCases.map { "Keys of \($0.rawValue): \(keys($0.settings))." }.joined(separator: "\n\n"))
 
             docs/reference/configuration.md explains each key.
             """,
