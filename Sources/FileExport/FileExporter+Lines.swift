@@ -71,21 +71,16 @@ extension FileExporter: ReadableExporter {
         guard file >= 0 else { throw ExportFile.error(path) }
         defer { close(file) }
         var buffer = [UInt8](repeating: 0, count: readPortion)
-        var rest: [UInt8] = []
+        var lines = LineBuffer()
         while true {
             let count = read(file, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw ExportFile.error(path) }
             // A line without a line feed was not acknowledged.
             guard count > 0 else { return }
-            rest += buffer[..<count]
-            var start = 0
-            while let end = rest[start...].firstIndex(of: 0x0A) {
-                try body(rest[start..<end])
-                start = end + 1
-            }
-            rest.removeSubrange(..<start)
-            guard rest.count <= longest else {
+            lines.append(buffer[..<count])
+            while let line = lines.next() { try body(line) }
+            guard lines.rest.count <= longest else {
                 throw DeliveryError(.unfit, "\(path): a line is longer than any line of Vitalgate")
             }
         }

@@ -32,7 +32,7 @@ struct PointScanner {
         var results: [Result]
     }
 
-    private var rest: [UInt8] = []
+    private var lines = LineBuffer()
 
     static func print(value: Double, unit: String) -> UInt64 {
         var print = ContentPrint()
@@ -42,12 +42,10 @@ struct PointScanner {
     }
 
     mutating func scan(_ octets: [UInt8]) throws -> [HeldSample] {
-        rest += octets
+        lines.append(octets[...])
         var found: [HeldSample] = []
-        while let end = rest.firstIndex(of: 0x0A) {
-            let line = rest[..<end]
+        while let line = lines.next() {
             if !line.isEmpty { found += try Self.points(Data(line)) }
-            rest.removeSubrange(...end)
         }
         return found
     }

@@ -50,37 +50,8 @@ extension JSONTape {
     /// A string with its escapes resolved, or an empty text if the value is not a string.
     func text(_ node: Int?) -> String {
         guard let node, nodes[node].kind == .string else { return "" }
-        let octets = octets(of: node)
-        guard nodes[node].isEscaped else { return String(decoding: octets, as: UTF8.self) }
-        var plain: [UInt8] = []
-        plain.reserveCapacity(octets.count)
-        var index = 0
-        while index < octets.count {
-            guard octets[index] == UInt8(ascii: "\\") else {
-                plain.append(octets[index])
-                index += 1
-                continue
-            }
-            index += 2
-            switch octets[index - 1] {
-            case UInt8(ascii: "n"): plain.append(0x0A)
-            case UInt8(ascii: "r"): plain.append(0x0D)
-            case UInt8(ascii: "t"): plain.append(0x09)
-            case UInt8(ascii: "b"): plain.append(0x08)
-            case UInt8(ascii: "f"): plain.append(0x0C)
-            case UInt8(ascii: "u"):
-                let start = Int(nodes[node].start) + index
-                var scalar = codeUnit(at: start) ?? 0xFFFD
-                index += 4
-                if scalar & 0xFC00 == 0xD800, let low = codeUnit(at: start + 6) {
-                    scalar = 0x10000 + (scalar & 0x3FF) << 10 + low & 0x3FF
-                    index += 6
-                }
-                plain += Array(String(Unicode.Scalar(scalar) ?? "\u{FFFD}").utf8)
-            default: plain.append(octets[index - 1])
-            }
-        }
-        return String(decoding: plain, as: UTF8.self)
+        let range = Int(nodes[node].start)..<Int(nodes[node].end)
+        return JSONString(range, isEscaped: nodes[node].isEscaped).text(in: octets)
     }
 
     /// The text of a member, or `nil` if it is not a string.
@@ -106,43 +77,5 @@ enum NameText {
             octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || octet == UInt8(ascii: "_")
         }
         return isName && !octets.isEmpty && octets.count <= 64 ? String(decoding: octets, as: UTF8.self) : "?"
-    }
-}
-
-/// Validates UTF-8.
-enum UTF8Text {
-    /// The index of the first invalid byte (Unicode, table 3-7), or `nil` if all are valid.
-    static func firstFault(_ octets: UnsafeRawBufferPointer) -> Int? {
-        var index = 0
-        while index < octets.count {
-            if index + 8 <= octets.count,
-                octets.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
-            {
-                index += 8
-                continue
-            }
-            let first = octets[index]
-            if first < 0x80 {
-                index += 1
-                continue
-            }
-            let length: Int
-            var second: ClosedRange<UInt8> = 0x80...0xBF
-            switch first {
-            case 0xC2...0xDF: length = 2
-            case 0xE0: (length, second) = (3, 0xA0...0xBF)
-            case 0xED: (length, second) = (3, 0x80...0x9F)
-            case 0xE1...0xEF: length = 3
-            case 0xF0: (length, second) = (4, 0x90...0xBF)
-            case 0xF1...0xF3: length = 4
-            case 0xF4: (length, second) = (4, 0x80...0x8F)
-            default: return index
-            }
-            guard index + length <= octets.count, second.contains(octets[index + 1]) else { return index }
-            if length > 2, octets[index + 2] & 0xC0 != 0x80 { return index }
-            if length > 3, octets[index + 3] & 0xC0 != 0x80 { return index }
-            index += length
-        }
-        return nil
     }
 }

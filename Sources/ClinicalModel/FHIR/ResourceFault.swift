@@ -1,8 +1,10 @@
+import HealthModel
+
 /// The reason why bytes are not a valid resource: the place and the error. It names elements, never values.
 ///
 ///     Immunization.vaccineCode: is missing
 ///     Observation.component[1].valueQuantity: a text is never closed (octet 512)
-public struct ResourceFault: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ResourceFault: JSONFailure, Hashable, CustomStringConvertible {
     /// The path from the resource's type to the element, as in FHIRPath. It is empty if the type could not be read.
     public var path: String
     /// The error, without the value.
@@ -13,6 +15,12 @@ public struct ResourceFault: Error, Hashable, Sendable, CustomStringConvertible 
     /// Creates a fault.
     public init(_ path: String, _ reason: String, octet: Int? = nil) {
         (self.path, self.reason, self.octet) = (path, reason, octet)
+    }
+
+    public init(_ fault: JSONFault) {
+        let isDepth = fault.kind == .depth
+        self.init(
+            "", isDepth ? "it is nested more than \(JSONTape.maximumDepth) levels deep" : fault.reason, octet: fault.start)
     }
 
     public var description: String {

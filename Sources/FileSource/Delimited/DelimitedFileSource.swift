@@ -170,7 +170,7 @@ private struct LegacyText {
 
     /// - Returns: whether the row was converted.
     mutating func convert(_ cells: inout [UnsafeRawBufferPointer], line: Int) -> Bool {
-        guard cells.contains(where: { !isASCII($0) && !isUTF8($0) }) else { return false }
+        guard cells.contains(where: { !isASCII($0) && !UTF8Text.isValid($0) }) else { return false }
         let needed = cells.reduce(0) { $0 + $1.count * 3 }
         if (owner.memory?.count ?? 0) < needed {
             owner.memory?.deallocate()

@@ -122,7 +122,8 @@ public final class JSONArrayFileSource: FrameSource {
             let first = buffer.start
             do throws(JSONElementScanner.Failure) {
                 guard buffer.base[first] == UInt8(ascii: "{") else { throw .init(reason: "it is not an object") }
-                guard !buffer.mayHaveHighBytes || isUTF8(UnsafeRawBufferPointer(start: buffer.base + first, count: length)) else {
+                let element = UnsafeRawBufferPointer(start: buffer.base + first, count: length)
+                guard !buffer.mayHaveHighBytes || UTF8Text.isValid(element) else {
                     throw .init(reason: "it is not UTF-8")
                 }
                 var scanner = JSONElementScanner(buffer.base, from: first, to: first + length, paths: paths)

@@ -127,31 +127,3 @@ func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
     }
     return seen & 0x8080_8080_8080_8080 == 0
 }
-
-/// Whether the bytes are well-formed UTF-8.
-func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var index = 0
-    while index < bytes.count {
-        let first = bytes[index]
-        if first < 0x80 {
-            index += 1
-            continue
-        }
-        // Table 3-7 of the Unicode standard: the range of the second byte depends on the first.
-        let (length, second): (Int, ClosedRange<UInt8>) =
-            switch first {
-            case 0xC2...0xDF: (2, 0x80...0xBF)
-            case 0xE0: (3, 0xA0...0xBF)
-            case 0xED: (3, 0x80...0x9F)
-            case 0xE1...0xEF: (3, 0x80...0xBF)
-            case 0xF0: (4, 0x90...0xBF)
-            case 0xF1...0xF3: (4, 0x80...0xBF)
-            case 0xF4: (4, 0x80...0x8F)
-            default: (0, 0x80...0xBF)
-            }
-        guard length > 0, index + length <= bytes.count, second.contains(bytes[index + 1]) else { return false }
-        for offset in 2..<max(length, 2) where bytes[index + offset] & 0xC0 != 0x80 { return false }
-        index += length
-    }
-    return true
-}

@@ -1,3 +1,4 @@
+import HealthModel
 import Pipeline
 
 /// The beginning of a text file, from which profiles recognize it.
@@ -32,7 +33,7 @@ public struct TextFileHead: Sendable {
         if cut > 0, bytes[cut - 1] >= 0xC0 { cut -= 1 }
         if count == limit { bytes = UnsafeRawBufferPointer(rebasing: bytes[..<cut]) }
         let text: String
-        if isASCII(bytes) || isUTF8(bytes) {
+        if isASCII(bytes) || UTF8Text.isValid(bytes) {
             text = String(decoding: bytes, as: UTF8.self)
         } else {
             text = String(unsafeUninitializedCapacity: bytes.count * 3) { target in

@@ -155,7 +155,7 @@ struct LineBody {
         var octets: [UInt8]
         if let place = line.place("octets") {
             guard line.bytes[place.lowerBound] == UInt8(ascii: "\"") else { throw LineFault("octets: it is not a text") }
-            octets = try LineScanner.octets(of: line.bytes, place)
+            octets = try LineScanner.octets(of: line.bytes, place.lowerBound + 1..<place.upperBound - 1)
         } else if let text = try line.text("octetsBase64", atMost: LineFile.maximumLine) {
             guard let data = Data(base64Encoded: text) else { throw LineFault("octetsBase64: it is not base64") }
             octets = Array(data)

@@ -62,19 +62,19 @@ public struct LineFileSource: FrameSource {
         meter?.bytes = 0
         let input = FileInput(file, meter: meter)
         var stretch = [UInt8](repeating: 0, count: 256 << 10)
-        var line: [UInt8] = []
+        var lines = LineBuffer()
         var (number, isTooLong) = (1, false)
-        func give(_ octets: UnsafeRawBufferPointer) throws {
-            defer { number += 1 }
+        func give(_ line: ArraySlice<UInt8>) throws {
+            defer { (number, isTooLong) = (number + 1, false) }
             let place = Place(.line, number)
-            guard !isTooLong else {
-                isTooLong = false
+            guard !isTooLong, line.count <= LineFile.maximumLine else {
                 let reason = "the line is longer than \(LineFile.maximumLine >> 20) MiB"
                 return try handle(RawFrame(payload: .malformed(reason), place: place, received: received, channel: "line"))
             }
-            let mark = number == 1 ? ByteOrderMark.lengthUTF8(octets) : 0
-            let octets = UnsafeRawBufferPointer(rebasing: octets[mark...])
-            try handle(RawFrame(payload: .bytes(octets), place: place, received: received, channel: "line"))
+            let text = line.dropFirst(number == 1 ? ByteOrderMark.lengthUTF8(line) : 0)
+            try text.withUnsafeBytes {
+                try handle(RawFrame(payload: .bytes($0), place: place, received: received, channel: "line"))
+            }
         }
         while true {
             let count: Result<Int, SourceError> = stretch.withUnsafeMutableBytes { buffer in
@@ -86,23 +86,10 @@ public struct LineFileSource: FrameSource {
             }
             let end = try count.get()
             if end == 0 { break }
-            var start = 0
-            while let feed = stretch[start..<end].firstIndex(of: 0x0A) {
-                if line.isEmpty, !isTooLong {
-                    try stretch.withUnsafeBytes { try give(UnsafeRawBufferPointer(rebasing: $0[start..<feed])) }
-                } else {
-                    if !isTooLong { isTooLong = line.count + feed - start > LineFile.maximumLine }
-                    if !isTooLong { line += stretch[start..<feed] }
-                    try line.withUnsafeBytes { try give($0) }
-                    // Releases the memory of a long line.
-                    line.removeAll(keepingCapacity: line.count < 1 << 20)
-                }
-                start = feed + 1
-            }
-            if isTooLong { continue }
-            isTooLong = line.count + end - start > LineFile.maximumLine
-            if isTooLong { line = [] } else { line += stretch[start..<end] }
+            lines.append(stretch[..<end])
+            while let line = lines.next() { try give(line) }
+            if lines.rest.count > LineFile.maximumLine { (lines, isTooLong) = (LineBuffer(), true) }
         }
-        if !line.isEmpty || isTooLong { try line.withUnsafeBytes { try give($0) } }
+        if !lines.rest.isEmpty || isTooLong { try give(lines.rest) }
     }
 }

@@ -50,7 +50,7 @@ public final class LineInterpreter: FrameInterpreter {
         case .bytes(let bytes):
             guard bytes.contains(where: { $0 > 0x20 }) else { return .notData }
             do throws(LineFault) {
-                guard isUTF8(bytes) else { throw LineFault("the line is not UTF-8") }
+                guard UTF8Text.isValid(bytes) else { throw LineFault("the line is not UTF-8") }
                 let line = try LineObject(bytes)
                 guard !line.has("deleted") || line.has("start") else { return .skipped(SkipKind("deletion")) }
                 readings.append(try reading(line, at: frame.place))

@@ -21,14 +21,11 @@ struct LineObject {
     /// Parses a line that consists of one object.
     init(_ bytes: UnsafeRawBufferPointer) throws(LineFault) {
         var scanner = LineScanner(bytes)
+        let place = try scanner.value()
         scanner.skipBlanks()
-        let start = scanner.index
-        try scanner.skipValue()
-        let end = scanner.index
-        scanner.skipBlanks()
-        guard scanner.index == bytes.count else { throw LineFault("there is text after the line's object") }
-        guard bytes[start] == UInt8(ascii: "{") else { throw LineFault("the line is not a JSON object") }
-        try self.init(bytes, start..<end, path: "")
+        guard scanner.isAtEnd else { throw LineFault("there is text after the line's object") }
+        guard bytes[place.lowerBound] == UInt8(ascii: "{") else { throw LineFault("the line is not a JSON object") }
+        try self.init(bytes, place, path: "")
     }
 
     /// Parses an object whose text was already validated.
@@ -37,7 +34,7 @@ struct LineObject {
         var scanner = LineScanner(bytes, from: place.lowerBound)
         var members: [(name: String, place: Range<Int>)] = []
         var places: [String: Int] = [:]
-        try scanner.forEachMember { (name: Range<Int>, value: Range<Int>) throws(LineFault) in
+        try scanner.forEachMember { (name: JSONString, value: Range<Int>) throws(LineFault) in
             let name = try LineScanner.text(of: bytes, name)
             guard members.count < Self.maximumMembers else {
                 throw LineFault("\(path)it has more than \(Self.maximumMembers) members")

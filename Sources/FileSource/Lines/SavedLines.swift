@@ -34,7 +34,7 @@ public enum SavedLines {
         let kind = isJSON ? Place.Kind.record : .line
         var (readings, number, start) = ([Reading](), 1, 0)
         do throws(LineFault) {
-            guard isUTF8(bytes) else { throw LineFault("it is not UTF-8") }
+            guard UTF8Text.isValid(bytes) else { throw LineFault("it is not UTF-8") }
             for object in isJSON ? try objects(bytes) : [] {
                 readings.append(try interpreter.sent(object, at: Place(kind, number)))
                 number += 1

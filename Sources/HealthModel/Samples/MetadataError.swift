@@ -1,11 +1,13 @@
 /// Why a text is not metadata as ``Metadata/json`` prints it.
-public enum MetadataError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum MetadataError: JSONFailure, Hashable, CustomStringConvertible {
     /// The byte at this offset, counted from 0, is invalid.
     case malformed(offset: Int)
     /// A key is repeated.
     case repeated(key: String)
     /// A quantity's unit is not a UCUM code.
     case unit(UnitError)
+
+    public init(_ fault: JSONFault) { self = .malformed(offset: fault.index) }
 
     public var description: String {
         switch self {

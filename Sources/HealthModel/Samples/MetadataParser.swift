@@ -1,24 +1,24 @@
 /// Parses the JSON that ``Metadata/json`` prints and nothing looser, since the store contains only our own JSON. The length is not limited
 /// here, because the writer does not limit it. Data from outside is bounded when it is read.
 struct MetadataParser {
-    private let bytes: [UInt8]
-    private var index = 0
+    private var reader: JSONReader<MetadataError>
 
     static func parse(_ json: String) throws(MetadataError) -> [(String, MetadataValue)] {
-        var parser = MetadataParser(bytes: Array(json.utf8))
-        return try parser.object()
+        var json = json
+        let result: Result<[(String, MetadataValue)], MetadataError> = json.withUTF8 { bytes in
+            var parser = MetadataParser(reader: JSONReader(UnsafeRawBufferPointer(bytes), maximumDepth: 1))
+            do throws(MetadataError) {
+                return .success(try parser.object())
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
     }
 
-    private init(bytes: [UInt8]) { self.bytes = bytes }
-
-    private var next: UInt8? { index < bytes.count ? bytes[index] : nil }
-
-    private var malformed: MetadataError { .malformed(offset: index) }
-
     private mutating func expect(_ text: StaticString) throws(MetadataError) {
-        for byte in text.description.utf8 {
-            guard next == byte else { throw malformed }
-            index += 1
+        for character in text.description.unicodeScalars {
+            guard reader.take(character) else { throw reader.fault(.value) }
         }
     }
 
@@ -26,26 +26,25 @@ struct MetadataParser {
         var entries: [(String, MetadataValue)] = []
         var keys: Set<String> = []
         try expect("{")
-        while next != UInt8(ascii: "}") {
+        while !reader.take("}") {
             if !entries.isEmpty { try expect(",") }
             let key = try string()
             guard keys.insert(key).inserted else { throw .repeated(key: key) }
             try expect(":")
             entries.append((key, try value()))
         }
-        try expect("}")
-        guard index == bytes.count else { throw malformed }
+        guard reader.isAtEnd else { throw reader.fault(.value) }
         return entries
     }
 
     private mutating func value() throws(MetadataError) -> MetadataValue {
-        switch next {
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "{"): return try quantity()
-        case UInt8(ascii: "t"):
+        switch try reader.kind() {
+        case .string: return .string(try string())
+        case .object: return try quantity()
+        case .yes:
             try expect("true")
             return .boolean(true)
-        case UInt8(ascii: "f"):
+        case .no:
             try expect("false")
             return .boolean(false)
         default: return .number(try number())
@@ -66,10 +65,9 @@ struct MetadataParser {
     }
 
     private mutating func number() throws(MetadataError) -> Numeral {
-        let start = index
-        while let byte = next, byte != UInt8(ascii: ","), byte != UInt8(ascii: "}") { index += 1 }
-        let text = String(decoding: bytes[start..<index], as: UTF8.self)
-        guard JSONText.isNumber(text) else { throw .malformed(offset: start) }
+        let start = reader.index
+        try reader.number()
+        let text = String(decoding: reader.bytes[start..<reader.index], as: UTF8.self)
         if let numeral = try? Numeral(text) { return numeral }
         // `+1e-200` is written with all its zeros, which are more digits than a numeral may have.
         guard let value = Double(text), let numeral = try? Numeral(value.description) else { throw .malformed(offset: start) }
@@ -77,33 +75,15 @@ struct MetadataParser {
     }
 
     private mutating func string() throws(MetadataError) -> String {
-        try expect("\"")
-        var text: [UInt8] = []
-        while let byte = next, byte != UInt8(ascii: "\"") {
-            guard byte >= 0x20 else { throw malformed }
-            index += 1
-            if byte == UInt8(ascii: "\\") { text.append(try escape()) } else { text.append(byte) }
-        }
-        try expect("\"")
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// The character after a backslash. Our JSON escapes only ASCII.
-    private mutating func escape() throws(MetadataError) -> UInt8 {
-        guard let byte = next else { throw malformed }
-        index += 1
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): return byte
-        case UInt8(ascii: "n"): return 0x0A
-        case UInt8(ascii: "r"): return 0x0D
-        case UInt8(ascii: "t"): return 0x09
-        case UInt8(ascii: "u"):
-            try expect("00")
-            let code = UInt8(String(decoding: bytes[index..<min(index + 2, bytes.count)], as: UTF8.self), radix: 16)
-            guard let code, code < 0x20, index + 2 <= bytes.count else { throw malformed }
-            index += 2
-            return code
-        default: throw .malformed(offset: index - 1)
-        }
+        guard try reader.kind() == .string else { throw reader.fault(.name) }
+        let start = reader.index
+        let string = try reader.string()
+        let text = string.text(in: reader.bytes)
+        guard string.isEscaped else { return text }
+        // Only the escapes that the writer uses.
+        var own: [UInt8] = []
+        JSONText.append(stored: text, to: &own)
+        guard reader.bytes[start..<reader.index].elementsEqual(own) else { throw .malformed(offset: start) }
+        return text
     }
 }

@@ -97,25 +97,10 @@ public enum JSONText {
     }
 
     static func isNumber(_ text: String) -> Bool {
-        var rest = text.utf8[...]
-        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-        let integer = digits(&rest)
-        guard integer.count == 1 || (integer.count > 1 && integer.first != UInt8(ascii: "0")) else { return false }
-        if rest.first == UInt8(ascii: ".") {
-            rest = rest.dropFirst()
-            if digits(&rest).isEmpty { return false }
+        var text = text
+        return text.withUTF8 { bytes in
+            var reader = JSONReader<JSONFault>(UnsafeRawBufferPointer(bytes), maximumDepth: 0)
+            return (try? reader.number()) != nil && reader.isAtEnd
         }
-        if let mark = rest.first, mark | 0x20 == UInt8(ascii: "e") {
-            rest = rest.dropFirst()
-            if rest.first == UInt8(ascii: "+") || rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-            if digits(&rest).isEmpty { return false }
-        }
-        return rest.isEmpty
-    }
-
-    private static func digits(_ rest: inout Substring.UTF8View) -> Substring.UTF8View {
-        let digits = rest.prefix { $0 &- UInt8(ascii: "0") < 10 }
-        rest = rest[digits.endIndex...]
-        return digits
     }
 }

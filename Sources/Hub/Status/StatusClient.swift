@@ -1,5 +1,6 @@
 import EventLoopKit
 import Glibc
+import HealthModel
 
 /// Asks a store's hub for its status from another process.
 ///
@@ -22,9 +23,7 @@ public final class StatusClient {
     public let descriptor: Int32
     /// The maximum time for an answer, from its first byte to its last. For the first answer it starts with the request.
     public let patience: Duration
-    private var received: [UInt8] = []
-    /// The number of received bytes that are known to contain no newline.
-    private var searched = 0
+    private var received = LineBuffer()
     private var buffer = [UInt8](repeating: 0, count: 65_536)
     /// The time by which the current answer has to be complete, or `nil`.
     private var deadline: ContinuousClock.Instant?
@@ -105,7 +104,7 @@ public final class StatusClient {
     }
 
     /// Whether an answer was received in part.
-    public var isInMidst: Bool { !received.isEmpty }
+    public var isInMidst: Bool { !received.rest.isEmpty }
 
     /// Waits for data and returns the complete answers, oldest first. There is no time limit between two answers.
     ///
@@ -117,18 +116,11 @@ public final class StatusClient {
             if count < 0, errno == EINTR || errno == EAGAIN { return [] }
             throw .ended
         }
-        received += buffer[..<count]
+        received.append(buffer[..<count])
         var statuses: [HubStatus] = []
-        var start = 0
-        while let end = received[max(start, searched)...].firstIndex(of: UInt8(ascii: "\n")) {
-            statuses.append(try Self.status(received[start..<end]))
-            start = end + 1
-            searched = start
-        }
-        received.removeFirst(start)
-        searched = received.count
-        guard received.count <= StatusMessage.longestAnswer else { throw .noAnswer("its response is too long") }
-        if received.isEmpty {
+        while let line = received.next() { statuses.append(try Self.status(line)) }
+        guard received.rest.count <= StatusMessage.longestAnswer else { throw .noAnswer("its response is too long") }
+        if received.rest.isEmpty {
             if !statuses.isEmpty { deadline = nil }
         } else if deadline == nil || !statuses.isEmpty {
             deadline = .now + patience

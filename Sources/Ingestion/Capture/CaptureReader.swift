@@ -114,7 +114,7 @@ public final class CaptureReader: ReplayFeed {
     /// Returns the number of bytes after the last newline.
     private func forEachText(_ part: Part, _ body: (ArraySlice<UInt8>) throws -> Void) throws -> Int {
         var buffer = [UInt8](repeating: 0, count: 128 << 10)
-        var rest: [UInt8] = []
+        var lines = LineBuffer()
         var offset: Int64 = 0
         while offset < part.length {
             let wanted = Int(min(Int64(buffer.count), part.length - offset))
@@ -124,18 +124,13 @@ public final class CaptureReader: ReplayFeed {
                 throw SourceError(.inputOutput, "\(part.path): reading failed, or the file became shorter during reading")
             }
             offset += Int64(count)
-            rest += buffer[..<count]
-            var start = 0
-            while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
-                try body(rest[start..<end])
-                start = end + 1
-            }
-            rest.removeFirst(start)
-            guard rest.count <= CaptureText.longestLine else {
+            lines.append(buffer[..<count])
+            while let line = lines.next() { try body(line) }
+            guard lines.rest.count <= CaptureText.longestLine else {
                 throw SourceError(.malformed, "\(part.path): a line is longer than \(CaptureText.longestLine) bytes")
             }
         }
-        return rest.count
+        return lines.rest.count
     }
 
     private func check(_ text: ArraySlice<UInt8>, _ place: Place, _ part: Int) throws(SourceError) -> ReplayLine {

@@ -1,3 +1,5 @@
+import HealthModel
+
 /// A syntax error in JSON5: its line, its column, and the expected token.
 ///
 ///     JSON5Fault.find(in: bytes)  // "line 3, column 8: ':' is expected after the key"
@@ -23,8 +25,7 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     static func parse(_ bytes: [UInt8]) throws(JSON5Fault) -> JSONValue {
-        // Search for the position only if the text is invalid, because the search takes longer than everything else.
-        if String(validating: bytes, as: UTF8.self) == nil, let index = bytes.withUnsafeBytes(firstThatIsNoUTF8) {
+        if let index = bytes.withUnsafeBytes(UTF8Text.firstFault) {
             throw JSON5Fault(bytes, index, "this is not UTF-8")
         }
         var parser = JSON5Parser(bytes)
@@ -32,19 +33,6 @@ public struct JSON5Fault: Error, Hashable, Sendable, CustomStringConvertible {
             return try parser.document()
         } catch {
             throw JSON5Fault(bytes, error.index, error.expected)
-        }
-    }
-
-    private static func firstThatIsNoUTF8(_ bytes: UnsafeRawBufferPointer) -> Int? {
-        var decoder = UTF8.ForwardParser()
-        var iterator = bytes.makeIterator()
-        var index = 0
-        while true {
-            switch decoder.parseScalar(from: &iterator) {
-            case .valid(let scalar): index += scalar.count
-            case .emptyInput: return nil
-            case .error: return index
-            }
         }
     }
 
