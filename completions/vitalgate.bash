@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
+        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'collect' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
         '/deleted') candidates=('list') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
@@ -101,6 +101,7 @@ _vitalgate_options() {
         '/targets/verify') candidates=('--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/observe') candidates=('--types' '--frequency' '--socket' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/collect') candidates=('--create' '--check' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/people') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -446,6 +447,8 @@ _vitalgate_option() {
         '/observe --frequency') kind=words; candidates=('immediate' 'hourly' 'daily') ;;
         '/observe --socket') kind=file ;;
         '/observe --until-eof') kind= ;;
+        '/collect --create') kind= ;;
+        '/collect --check') kind= ;;
         '/people/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/people/list --safe') kind= ;;
         '/people/add --id') kind=none ;;
@@ -575,7 +578,7 @@ _vitalgate_argument() {
         '/sources/list 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority 0') kind=program; candidates=('types' '--ids') ;;
         '/sources/priority '*) kind=none ;;
-        '/targets/add 0') kind=words; candidates=('files' 'postgresql' 'influxdb' 'mqtt' 'fhir' 'webhook' 'command') ;;
+        '/targets/add 0') kind=words; candidates=('files' 'postgresql' 'influxdb' 'mqtt' 'fhir' 'webhook' 'command' 'fleet') ;;
         '/targets/add 1') kind=none ;;
         '/targets/add '*) kind=none ;;
         '/targets/remove 0') kind=program; candidates=('targets' 'list' '--names') ;;
