@@ -18,7 +18,8 @@ import Testing
         "medications remove", "rings", "today", "clients", "clients list", "clients add", "clients token",
         "clients requires", "clients revoke", "clients forget", "clients grants", "clients grant", "clients withdraw",
         "clients requests", "clients log", "export", "targets", "targets add", "targets remove", "targets list",
-        "targets status", "targets check", "targets retry", "targets skip", "targets verify", "targets restart", "doctor",
+        "targets status", "targets check", "targets retry", "targets skip", "targets verify", "targets restart", "collect",
+        "doctor",
         "generate",
         "generate bash-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]
