@@ -19,7 +19,7 @@ extension DeviceAssembly {
         let wantsBond = all.contains { $0.connection.needsBond } && !device.isBonded
         var commands: [String] = []
         if wantsBond || !device.addressIsDurable { commands.append("vitalgate devices pair \(address)") }
-        let wantsKey = all.contains { $0.devices.contains { $0.needs?.contains("bind key") == true } }
+        let wantsKey = all.contains { $0.hasEncryptedFrames }
         commands.append("vitalgate devices adopt \(address)" + (wantsKey ? " [--bind-key KEY]" : ""))
         if all.contains(where: { $0.connection.dialogue == .userData }) {
             commands.append("vitalgate devices assign \(address) --person me --user NUMBER --consent CODE")

@@ -96,6 +96,9 @@ extension Profile {
     /// Whether any of its binary channels makes readings. A device is adopted only for such profiles.
     public var hasBinaryReadings: Bool { binaries.contains { !$0.readings.isEmpty || $0.measurements != nil } }
 
+    /// Whether the device may encrypt its frames, so that its key is needed.
+    public var hasEncryptedFrames: Bool { binaries.contains { $0.plan.steps.contains { $0.kind == .sealed } } }
+
     /// Whether its readings describe only the device itself (its battery) and no person.
     public var tellsOnlyOfDevice: Bool {
         hasBinaryReadings && binaries.allSatisfy { $0.measurements == nil && $0.readings.allSatisfy { $0.type == .batteryLevel } }

@@ -34,7 +34,7 @@ import Testing
         ("Scale: { kind: 'command', command: ['x'] }", "targets.Scale"), ("a: { kind: 'command' }", "targets.a.command"),
         ("a: { kind: 'command', command: [] }", "targets.a.command"),
         ("a: { kind: 'command', command: [''] }", "targets.a.command"),
-        ("a: { kind: 'command', command: ['x'], types: ['pulse'] }", "pulse"),
+        ("a: { kind: 'command', command: ['x'], types: ['pulses'] }", "pulses"),
         ("a: { kind: 'command', command: ['x'], colour: 1 }", "colour"),
     ])
     func refuses(targets: String, word: String) throws {
