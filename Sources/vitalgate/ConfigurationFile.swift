@@ -60,9 +60,13 @@ struct ConfigurationFile {
         return String(decoding: octets, as: UTF8.self)
     }
 
-    /// Creates a folder if it does not exist.
+    /// Creates a folder and those above it, as far as they do not exist.
     static func createFolder(_ path: String) throws(ConfigurationError) {
         guard mkdir(path, 0o755) != 0, errno != EEXIST else { return }
+        if errno == ENOENT, let end = path.lastIndex(of: "/"), end > path.startIndex {
+            try createFolder(String(path[..<end]))
+            if mkdir(path, 0o755) == 0 || errno == EEXIST { return }
+        }
         throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
     }
 

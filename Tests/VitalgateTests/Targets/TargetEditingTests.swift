@@ -89,6 +89,14 @@ import Testing
     }
 
     /// Each kind with its least settings. Before the first reading, there is no store to check with.
+    /// A new account has no folder for configurations yet.
+    @Test func withoutAnyFolder() throws {
+        let words = ["targets", "add", "files", "archive", "folder=\(folder.path("archive"))", "--no-check"]
+        let run = try RunningVitalgate(words, environment: Vitalgate.environment(home: folder.path("new/home"))).wait()
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(folder.text("new/home/.config/vitalgate/config.json5").contains("archive: {"))
+    }
+
     @Test func eachKind() throws {
         let kinds = [
             ("files", ["folder=\(folder.path("archive"))"]), ("postgresql", ["database=a", "user=b"]),
