@@ -9,7 +9,7 @@ import SampleStore
 ///     // Again after the next check of the alerts.
 ///
 /// The store has the events and the number of the last one that the receiver acknowledged. A kill between the two repeats an event with the
-/// same id. A receiver that is away gets the events of the last week.
+/// same id. A receiver that is away gets the events of the last week. An event that it refuses does not delay the later ones.
 public final class AlertDelivery {
     /// The result of a step.
     public enum Outcome: Hashable, Sendable {
@@ -29,6 +29,8 @@ public final class AlertDelivery {
     private var backoff = Backoff()
     private var generator: any RandomNumberGenerator
     private var shown: [AlertState]?
+    /// Whether the receiver refused the last event, which stays visible until it accepts one.
+    private var hasRefused = false
 
     /// Creates a delivery. A new receiver gets the events from now on.
     ///
@@ -51,10 +53,18 @@ public final class AlertDelivery {
             do {
                 try show()
                 while let event = try store.alertEvents(after: receiver.delivered, limit: 1).first {
-                    try sender.send(text.message(event))
+                    let message = try text.message(event)
+                    do throws(DeliveryError) {
+                        try sender.send(message)
+                    } catch {
+                        guard error.isRefusal else { throw error }
+                        try refuse(event.id, error)
+                        continue
+                    }
+                    hasRefused = false
                     try succeed(event.id)
                 }
-                try succeed(receiver.delivered)
+                if !hasRefused { try succeed(receiver.delivered) }
                 return .upToDate
             } catch let error as DeliveryError {
                 return .wait(try fail(error))
@@ -80,6 +90,14 @@ public final class AlertDelivery {
         try save(receiver)
     }
 
+    /// Goes on to the next event, because the receiver will never accept this one.
+    private func refuse(_ event: Int64, _ error: DeliveryError) throws {
+        hasRefused = true
+        var receiver = receiver
+        (receiver.delivered, receiver.failing, receiver.words) = (event, receiver.failing ?? now(), error.reason)
+        try save(receiver)
+    }
+
     private func fail(_ error: DeliveryError) throws -> Duration {
         // The next attempt shows everything again.
         shown = nil
@@ -95,5 +113,15 @@ public final class AlertDelivery {
         guard receiver != self.receiver else { return }
         try store.save(receiver)
         self.receiver = receiver
+    }
+}
+
+extension DeliveryError {
+    /// Whether the same request will never be accepted.
+    fileprivate var isRefusal: Bool {
+        switch kind {
+        case .refused, .refusedSome, .tooLarge: true
+        default: false
+        }
     }
 }

@@ -1,15 +1,14 @@
+import Dispatch
 import FleetProtocol
-import Glibc
 import HealthModel
 import NATSKit
 import PostgreSQLExport
-import Synchronization
 
-/// Runs collectors on threads of their own, until it is stopped.
+/// Runs collectors side by side until it is stopped.
 public final class CollectorService: Sendable {
     private let subscription: NATSSubscription
     private let connection: NATSConnection
-    private let running = Atomic<Int>(0)
+    private let running = DispatchGroup()
 
     /// Subscribes to the requests of a fleet and begins to answer them.
     ///
@@ -25,9 +24,9 @@ public final class CollectorService: Sendable {
         subscription = try connection.subscription(subject.allRequests, group: FleetSubject.collectors)
         // Once the broker knows the subscription, hubs find the collector. A broker that is not there yet learns it later.
         try? connection.flush(milliseconds: 2000)
-        for _ in 0..<workers {
-            running.add(1, ordering: .relaxed)
-            Self.thread { [self] in
+        for number in 0..<workers {
+            // A queue of its own, because a worker waits for requests all the time.
+            DispatchQueue(label: "vitalgate.collector.\(number)").async(group: running) { [self] in
                 let collector = Collector(database, now: now)
                 while let message = subscription.next() {
                     guard let reply = message.reply, let store = subject.store(of: message.subject) else { continue }
@@ -36,7 +35,6 @@ public final class CollectorService: Sendable {
                     // A reply that gets lost costs the hub one question: whether its block was stored.
                     try? connection.publish(reply, answer.octets)
                 }
-                running.subtract(1, ordering: .releasing)
             }
         }
     }
@@ -44,25 +42,7 @@ public final class CollectorService: Sendable {
     /// Handles the requests that have arrived, and ends.
     public func stop() {
         subscription.end()
-        while running.load(ordering: .acquiring) > 0 { usleep(10_000) }
+        running.wait()
         try? connection.flush(milliseconds: 2000)
-    }
-
-    private static func thread(_ body: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(Body(body))
-        let code = pthread_create(
-            &thread, nil,
-            { box in
-                Unmanaged<Body>.fromOpaque(box!).takeRetainedValue().run()
-                return nil
-            }, box.toOpaque())
-        precondition(code == 0, "no thread")
-        pthread_detach(thread)
-    }
-
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 }

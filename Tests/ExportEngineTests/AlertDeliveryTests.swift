@@ -20,11 +20,17 @@ import Testing
         private(set) var messages: [AlertMessage] = []
         private(set) var shown: [[AlertState]] = []
         var error: DeliveryError?
+        /// The number of messages that the receiver refuses for good.
+        var refusals = 0
         /// The number of messages that arrive, but whose acknowledgement is lost.
         var lostAnswers = 0
 
         func send(_ message: AlertMessage) throws(DeliveryError) {
             if let error { throw error }
+            guard refusals == 0 else {
+                refusals -= 1
+                throw DeliveryError(.refused, "HTTP 422")
+            }
             messages.append(message)
             guard lostAnswers == 0 else {
                 lostAnswers -= 1
@@ -153,6 +159,21 @@ import Testing
         sender.error = DeliveryError(.busy(.seconds(900)), "HTTP 503")
         try add(120, at: 30)
         #expect(try delivery.step() == .wait(.seconds(900)))
+    }
+
+    /// An event that the receiver refuses is visible, and the later ones arrive.
+    @Test func aRefusedMessageDelaysNoOther() throws {
+        let delivery = try delivery()
+        sender.refusals = 1
+        try add(120, at: 0)
+        #expect(try delivery.step() == .upToDate)
+        #expect(sender.messages.isEmpty && delivery.receiver.words == "HTTP 422")
+        #expect(try delivery.step() == .upToDate)
+        #expect(delivery.receiver.words == "HTTP 422")
+        try add(80, at: 10)
+        #expect(try delivery.step() == .upToDate)
+        #expect(try sender.messages.map { try decoded($0).event } == ["ended"])
+        #expect(delivery.receiver.words == nil && delivery.receiver.failing == nil)
     }
 
     @Test func aLostAnswerRepeatsTheMessageWithItsId() throws {

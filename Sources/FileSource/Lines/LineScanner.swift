@@ -31,7 +31,7 @@ extension JSONReader where Failure == LineFault {
 
     /// Returns the bytes of a string with its escapes resolved.
     ///
-    /// - Parameter range: what is between the quotation marks.
+    /// - Parameter range: The text between the quotation marks.
     static func octets(of bytes: UnsafeRawBufferPointer, _ range: Range<Int>) throws(LineFault) -> [UInt8] {
         let written = UnsafeRawBufferPointer(rebasing: bytes[range])
         var hasHalf = false
