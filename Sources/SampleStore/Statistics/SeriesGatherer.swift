@@ -158,6 +158,11 @@ struct SeriesGatherer {
             let shift = try zones?.shift(statement.integer(first + 3), at: start) ?? 0
             let time = start + shift
             if plan.isCumulative, duration > 0 {
+                // Most samples lie within one cell, and no better series covers anything.
+                if !isCovered, time >= low, time >= window.from, time + duration <= min(high, window.to) {
+                    current.add(part: value, of: value, at: start, duration: duration, counts: true)
+                    continue
+                }
                 let open =
                     isCovered ? coverage?.uncovered(start, start + duration, from: &cursor) ?? [] : [(start, start + duration)]
                 share(value, from: start, open, of: duration, shift, into: &gathered)
