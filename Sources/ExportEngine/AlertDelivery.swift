@@ -42,17 +42,17 @@ public final class AlertDelivery {
         (self.sender, self.store, self.text, self.generator, self.now) = (sender, store, text, generator, now)
         // No target has a dot in its name.
         lock = try TargetLock(store: store.path, target: "alerts.\(name)")
-        receiver = try store.alertReceiver(named: name)
+        receiver = try store.alerts.receiver(named: name)
     }
 
     /// Delivers all events that the receiver does not have.
     public func step() throws -> Outcome {
         try lock.holding {
             // Another process may have delivered in the meantime.
-            receiver = try store.alertReceiver(named: receiver.name)
+            receiver = try store.alerts.receiver(named: receiver.name)
             do {
                 try show()
-                while let event = try store.alertEvents(after: receiver.delivered, limit: 1).first {
+                while let event = try store.alerts.events(after: receiver.delivered, limit: 1).first {
                     let message = try text.message(event)
                     do throws(DeliveryError) {
                         try sender.send(message)
@@ -76,7 +76,7 @@ public final class AlertDelivery {
     public func finish() { sender.finish() }
 
     private func show() throws {
-        let states = try store.alerts().map(text.state)
+        let states = try store.alerts.all().map(text.state)
         guard states != shown else { return }
         shown = nil
         try sender.show(states)
@@ -111,7 +111,7 @@ public final class AlertDelivery {
 
     private func save(_ receiver: AlertReceiver) throws {
         guard receiver != self.receiver else { return }
-        try store.save(receiver)
+        try store.alerts.save(receiver)
         self.receiver = receiver
     }
 }

@@ -60,7 +60,7 @@ public struct AlertText {
         let (limit, unit) = try amount(alert.bound, of: alert)
         object.set("alert", Int(alert.id))
         object.set("subject", alert.subject == store.subject ? "me" : alert.subject)
-        object.set("person", try store.personNames()[alert.subject])
+        object.set("person", try store.people.names()[alert.subject])
         object.set("type", alert.type.id)
         object.set("condition", alert.condition.rawValue)
         object.set("limit", limit)
@@ -69,7 +69,7 @@ public struct AlertText {
 
     /// Returns the value of the reading at a time, or `nil` if it was deleted.
     private func value(_ alert: Alert, at time: Instant) throws -> Double? {
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [alert.type], from: time, to: Instant(microseconds: time.microseconds + 1), subject: alert.subject,
                 limit: 1))
@@ -91,7 +91,7 @@ public struct AlertText {
 
     /// The person is named unless it is the store's own.
     private func prefix(_ alert: Alert) throws -> String {
-        guard alert.subject != store.subject, let name = try store.personNames()[alert.subject] else { return "" }
+        guard alert.subject != store.subject, let name = try store.people.names()[alert.subject] else { return "" }
         return "\(name): "
     }
 

@@ -18,9 +18,9 @@ public struct PresentSamples {
 
     /// - Throws: ``StoreError`` if the store cannot be read.
     public func all() throws -> [PresentSample] {
-        let persons = try store.personNames()
+        let persons = try store.people.names()
         let adopted = try names()
-        return try store.latestSamples(where: { Self.isShown($0) && settings.passes($0) }).compactMap { stored in
+        return try store.samples.latest(where: { Self.isShown($0) && settings.passes($0) }).compactMap { stored in
             let origin = stored.sample.origin
             let called = origin.device.flatMap { adopted[$0.key] }
             if called == nil, Self.live.contains(where: origin.source.id.hasPrefix) { return nil }
@@ -47,7 +47,7 @@ public struct PresentSamples {
         let origin = sample.origin
         let query = SampleQuery(
             types: types, from: sample.start, to: Instant(microseconds: sample.start.microseconds + 1), subject: origin.subject)
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var found: [Sample] = []
         while let other = try cursor.next()?.sample {
@@ -62,9 +62,9 @@ public struct PresentSamples {
 
     /// The names of adopted devices, by each key that their readings may have.
     private func names() throws -> [String: String] {
-        let aliases = try store.aliases()
+        let aliases = try store.devices.aliases()
         var names: [String: String] = [:]
-        for device in try store.adoptedDevices() {
+        for device in try store.devices.adopted() {
             for key in [device.address, device.key, device.goesBy] { names[aliases[key] ?? key] = device.name }
         }
         return names

@@ -39,7 +39,7 @@ public struct TargetComparison {
     public func repair(progress: (Int) -> Void = { _ in }) throws -> (differences: TargetDifferences, refused: Int) {
         try TargetLock(store: store.path, target: settings.name).holding {
             // Changes after this anchor are delivered by the next run.
-            let end = try store.lastAnchor()
+            let end = try store.changes.lastAnchor()
             let isReshaped = try isReshaped()
             var target = try met(after: end)
             let comparison = try StoreComparison(store)
@@ -63,8 +63,8 @@ public struct TargetComparison {
                 mended += changes.count
                 progress(mended)
             }
-            try store.forget(target: settings.name)
-            try store.save(target, setAside: refused)
+            try store.targets.forget(target: settings.name)
+            try store.targets.save(target, setAside: refused)
             return (differences, refused.count)
         }
     }
@@ -73,12 +73,14 @@ public struct TargetComparison {
     private func met(after end: Anchor) throws -> Target {
         var target = Target(name: settings.name, after: end, filter: settings.filterText, at: now())
         target.shape = settings.shape(exporter)
-        if let known = try store.target(settings.name) { (target.delivered, target.leftOut) = (known.delivered, known.leftOut) }
+        if let known = try store.targets.target(settings.name) {
+            (target.delivered, target.leftOut) = (known.delivered, known.leftOut)
+        }
         guard let found = try exporter.found() else {
             target.identity = TargetMeeting.identity(of: exporter.address)
             return target
         }
-        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.hasMade, now: claimTime)
+        let meeting = TargetMeeting(settings: settings, mend: "", hasMade: store.changes.hasMade, now: claimTime)
         if let words = meeting.claimWords(found.mark) { throw DeliveryError(.unfit, words) }
         target.identity = found.identity ?? UUIDText.random()
         target.count = (found.mark?.count ?? 0) + 1
@@ -93,7 +95,7 @@ public struct TargetComparison {
 
     /// Whether the target was filled with other settings.
     private func isReshaped() throws -> Bool {
-        guard let shape = try store.target(settings.name)?.shape else { return false }
+        guard let shape = try store.targets.target(settings.name)?.shape else { return false }
         return shape != settings.shape(exporter)
     }
 

@@ -69,7 +69,7 @@ public final class TargetRun {
 
     /// The number of waiting changes, including those that the filter excludes.
     public var waiting: Int {
-        get throws { try reader.changesWaiting(for: target) }
+        get throws { try reader.targets.changesWaiting(for: target) }
     }
 
     /// Delivers one batch and saves the result.
@@ -77,7 +77,7 @@ public final class TargetRun {
         try lock.holding {
             refusedOfLastStep = 0
             // Another process may have retried, skipped or compared in the meantime.
-            target = try store.target(settings.name) ?? begun()
+            target = try store.targets.target(settings.name) ?? begun()
             let isFirst = isFirst
             self.isFirst = false
             if let words = try hindrance() {
@@ -94,7 +94,7 @@ public final class TargetRun {
 
     /// The initial state of a target that has received nothing.
     private func begun() throws -> Target {
-        try reader.newTarget(settings.name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: now())
+        try reader.targets.make(settings.name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: now())
     }
 
     /// The advice for a target whose contents do not match its cursor.
@@ -118,7 +118,9 @@ public final class TargetRun {
             return
                 "it was filled with other settings (\(shown(shape))) than the configuration has now (\(shown(settings.shape(exporter)))): \(words)"
         }
-        if let reason = try reader.reasonNotToKnow(target.anchor) { return "its position in the change log \(reason): \(mend)" }
+        if let reason = try reader.changes.reasonNotToKnow(target.anchor) {
+            return "its position in the change log \(reason): \(mend)"
+        }
         return nil
     }
 
@@ -131,7 +133,7 @@ public final class TargetRun {
     private var claimTime: Instant? { isClockSet() ? now() : nil }
 
     private var meeting: TargetMeeting {
-        TargetMeeting(settings: settings, mend: mend, hasMade: reader.hasMade, now: claimTime)
+        TargetMeeting(settings: settings, mend: mend, hasMade: reader.changes.hasMade, now: claimTime)
     }
 
     /// Returns the reason to stop if another copy of this store feeds the target, or `nil`. It is reported first because a
@@ -171,7 +173,7 @@ public final class TargetRun {
             }
             let before = target
             target = met
-            if met != before { try store.save(met) }
+            if met != before { try store.targets.save(met) }
             self.met = now()
             return nil
         }
@@ -212,7 +214,7 @@ public final class TargetRun {
             // Everything was rewritten, including the changes that arrived in the meantime.
             var rewritten = target
             rewritten.isRewriting = false
-            try store.save(rewritten)
+            try store.targets.save(rewritten)
             target = rewritten
         }
         try keep(.delivering, nil)
@@ -237,7 +239,7 @@ public final class TargetRun {
         let (start, last) =
             part == .new ? (target.anchor, .max) : (target.backlog?.anchor ?? .beginning, target.backlog?.end ?? 0)
         do {
-            try reader.changes(after: start, types: nil) { change, anchor in
+            try reader.changes.read(after: start, types: nil) { change, anchor in
                 guard change.seq <= last else { throw Enough() }
                 end = anchor
                 looked += 1
@@ -260,7 +262,7 @@ public final class TargetRun {
     /// The change, with the manufacturer's own record id if the exporter sends it.
     private func whole(_ change: SampleChange) throws -> SampleChange {
         guard exporter.tellsRecords, case .added(var stored) = change else { return change }
-        stored.sample.record = try reader.record(of: stored.sample)
+        stored.sample.record = try reader.samples.record(of: stored.sample)
         return .added(stored)
     }
 
@@ -310,14 +312,14 @@ public final class TargetRun {
 
     /// Delivers changes that the user wants retried, in their current state. Returns `nil` if there are none.
     private func retry() throws -> Outcome? {
-        let again = try store.setAside(
+        let again = try store.targets.setAside(
             by: settings.name, retried: true, limit: max(1, min(settings.batchSize, exporter.batchLimit)))
         guard !again.isEmpty else { return nil }
         var batch = ExportBatch()
         var (considered, weight) = ([SampleIdentity](), 0)
         for each in again {
             considered.append(each.uuid)
-            guard let change = try reader.change(of: each.uuid), settings.passes(change.sample) else { continue }
+            guard let change = try reader.changes.change(of: each.uuid), settings.passes(change.sample) else { continue }
             batch.changes.append(try whole(change))
             weight += change.sample.body?.size ?? 0
             if weight > Self.mostWeight { break }
@@ -360,7 +362,7 @@ public final class TargetRun {
         // An idle target with everything delivered causes no writes.
         guard next != target || !setAside.isEmpty || !taken.isEmpty else { return }
         next.changed = time
-        try store.save(next, setAside: setAside, taken: taken)
+        try store.targets.save(next, setAside: setAside, taken: taken)
         target = next
     }
 }

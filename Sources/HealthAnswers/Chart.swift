@@ -104,7 +104,7 @@ public struct Chart: Sendable {
     private static func single(
         _ type: SampleType, _ subject: String, _ source: String?, _ frame: ChartFrame, _ store: SampleStore
     ) throws(StoreError) -> [Point]? {
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [type], from: frame.start, to: frame.end, subject: subject,
                 where: source.map { .comparison(.source(.id), .equal, .text($0)) }, limit: mostSamples + 1))

@@ -71,7 +71,7 @@ public struct LabResult: Sendable {
 
     /// The earlier and later results of the same measurement in the same unit, by time.
     public func others(like sample: Sample, in store: SampleStore, zone: TimeZoneRules) throws(StoreError) -> [LabResult] {
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(types: [sample.origin.type], subject: sample.origin.subject, descending: true, limit: 2000))
         defer { cursor.close() }
         var found: [LabResult] = []

@@ -19,7 +19,8 @@ public enum LatestSamples {
     ) throws(StoreError) -> [StoredSample] {
         let soon = now.microseconds &+ leeway
         var latest: [Key: StoredSample] = [:]
-        for stored in try store.latestSamples(of: types, subject: subject, where: { $0.start.microseconds <= soon && passes($0) })
+        for stored in try store.samples.latest(
+            of: types, subject: subject, where: { $0.start.microseconds <= soon && passes($0) })
         {
             let key = Key(type: stored.sample.origin.type, subject: stored.sample.origin.subject)
             if let other = latest[key], (other.sample.start, other.seq) > (stored.sample.start, stored.seq) { continue }

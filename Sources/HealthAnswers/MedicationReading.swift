@@ -22,10 +22,10 @@ public struct MedicationReading: Sendable {
     public static func all(
         of subject: String, from: Instant, recorded all: SampleStore, doses own: SampleStore
     ) throws(StoreError) -> [MedicationReading] {
-        let known = try all.medications(of: subject)
+        let known = try all.people.medications(of: subject)
         var doses: [String: [Sample]] = [:]
         if let type = SampleType("medicationDoseEvent") {
-            let cursor = try own.samples(
+            let cursor = try own.samples.cursor(
                 matching: SampleQuery(types: [type], from: from, subject: subject, descending: true, limit: most))
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {

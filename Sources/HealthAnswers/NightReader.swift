@@ -25,12 +25,12 @@ public struct NightReader {
     ///   - from, to: Nights that end after `from` and begin before `to` are returned. They are read completely.
     public func nights(_ query: SampleQuery, from: Instant?, to: Instant?) throws(StoreError) -> [Night] {
         var ranks: [Origin: Int] = [:]
-        for (rank, series) in try store.seriesByPriority(matching: query, priority).enumerated() {
+        for (rank, series) in try store.sources.seriesByPriority(matching: query, priority).enumerated() {
             ranks[Origin(subject: series.subject, source: series.source, device: series.device)] = rank
         }
         var nights: [Night] = []
         var open: [String: Night] = [:]
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         while let sample = try cursor.next()?.sample {
             let name = sample.origin.type.caseName(of: sample.value)
@@ -58,7 +58,7 @@ public struct NightReader {
     /// - Parameter before: Sleep that begins later does not count.
     public func lastNight(of subject: String, before now: Instant) throws(StoreError) -> Night? {
         guard let type = SampleType("sleepAnalysis") else { return nil }
-        let latest = try store.latestSamples(of: [type], subject: subject) { $0.start <= now }
+        let latest = try store.samples.latest(of: [type], subject: subject) { $0.start <= now }
         guard let newest = latest.map(\.sample.end).max() else { return nil }
         let query = SampleQuery(
             types: [type], from: Instant(microseconds: newest.microseconds &- Self.reach), to: now, subject: subject)

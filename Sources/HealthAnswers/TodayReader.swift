@@ -59,7 +59,7 @@ public struct TodayReader {
         guard let whole = SampleType(BloodPressure.type) else { return }
         var query = SampleQuery(types: [whole], to: soon, subject: subject, descending: true, limit: 1)
         query.derivesCorrelations = true
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         guard let newest = try cursor.next() else { return }
         latest[whole] = newest

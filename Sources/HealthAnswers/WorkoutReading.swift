@@ -60,7 +60,9 @@ public struct WorkoutReading: Sendable {
         pauses = end > start ? workout.pauses(within: end - start).map { (start + $0.start, start + $0.end) } : []
         var tracks: [RouteTrack] = []
         for uuid in workout.routes.prefix(Self.mostRoutes) {
-            guard let identity = SampleIdentity(uuid), let route = try store.object(named: identity)?.sample else { continue }
+            guard let identity = SampleIdentity(uuid), let route = try store.samples.object(named: identity)?.sample else {
+                continue
+            }
             if let track = RouteTrack(route) { tracks.append(track) }
         }
         self.tracks = tracks

@@ -19,7 +19,7 @@ enum ClientsPage {
         let texts = call.texts
         let subject = try call.person().subject
         // Clients that only other people know stay hidden.
-        let known = try everything.store.clients().filter { try everything.store.isKnown($0, to: subject) }
+        let known = try everything.store.clients.all().filter { try everything.store.clients.isKnown($0, to: subject) }
         let clients: [HTML] = try known.map { client in
             let key = "client\(client.id)"
             let policy: HTML = client.policy.map { "<p class=\"note\">\(texts("clients.policy")) \($0)</p>" } ?? ""
@@ -49,14 +49,16 @@ enum ClientsPage {
 
     private static func requests(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let subject = try call.person().subject
-        guard let request = try store.openRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        guard let request = try store.clients.openRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
         return try form(request, client, "clients.asks", own, call)
     }
 
     /// The request that was refused or withdrawn, which the person can answer again.
     private static func refusals(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let subject = try call.person().subject
-        guard let request = try store.refusedRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+        guard let request = try store.clients.refusedRequests(of: client).first(where: { $0.subject == subject }) else {
+            return ""
+        }
         let form = try form(request, client, "clients.refused", own, call)
         return "<details><summary>\(call.texts("clients.answerAgain"))</summary>\(form)</details>"
     }
@@ -96,7 +98,7 @@ enum ClientsPage {
     /// A person's newest objects of a type that is granted object by object, and whether there are more.
     private static func listed(_ type: ObjectType, _ own: SampleStore) throws -> (samples: [Sample], isCut: Bool) {
         guard let sampleType = SampleType(type.id) else { return ([], false) }
-        let cursor = try own.samples(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects + 1))
+        let cursor = try own.samples.cursor(matching: SampleQuery(types: [sampleType], descending: true, limit: mostObjects + 1))
         defer { cursor.close() }
         var samples: [Sample] = []
         while let next = try cursor.next() { samples.append(next.sample) }
@@ -129,7 +131,7 @@ enum ClientsPage {
         guard let sampleType = SampleType(type.id) else { return [] }
         let reader = try call.core.readers.lend(to: client)
         return try withExtendedLifetime(reader) {
-            let cursor = try reader.store.samples(
+            let cursor = try reader.store.samples.cursor(
                 matching: SampleQuery(types: [sampleType], subject: try call.person().subject))
             defer { cursor.close() }
             var all: Set<SampleIdentity> = []
@@ -142,7 +144,7 @@ enum ClientsPage {
 
     private static func grants(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let (texts, subject) = (call.texts, try call.person().subject)
-        let grants = try store.grants(of: client).filter { $0.subject == subject && ($0.reading != .none || $0.mayWrite) }
+        let grants = try store.clients.grants(of: client).filter { $0.subject == subject && ($0.reading != .none || $0.mayWrite) }
         guard !grants.isEmpty else { return "<p class=\"note\">\(texts("clients.mayNothing"))</p>" }
         let rows: [HTML] = try grants.map { grant in
             let name = name(of: grant.type, call)
@@ -206,7 +208,7 @@ enum ClientsPage {
 
     private static func ledger(of client: Client, _ store: SampleStore, _ call: PageCall) throws -> HTML {
         let (texts, subject) = (call.texts, try call.person().subject)
-        let entries = try store.readLedger(of: client).filter { $0.subject == subject }
+        let entries = try store.clients.readLedger(of: client).filter { $0.subject == subject }
         guard !entries.isEmpty else { return "" }
         let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
             let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
@@ -225,16 +227,17 @@ enum ClientsPage {
     @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.writer()
         let subject = try call.person().subject
-        guard let client = try store.clients().first(where: { "\($0.id)" == call.variables[0] }) else {
+        guard let client = try store.clients.all().first(where: { "\($0.id)" == call.variables[0] }) else {
             throw Problem(404, "Program not found.")
         }
-        let known = try store.grants(of: client).filter { $0.subject == subject }
+        let known = try store.clients.grants(of: client).filter { $0.subject == subject }
         func change(
             _ type: ObjectType, _ accesses: Set<Grant.Access>, objects: [SampleIdentity] = [], _ body: (inout Grant) -> Void
         ) throws {
             var grant = known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
             body(&grant)
-            try store.set(grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
+            try store.clients.set(
+                grant, objects: accesses.contains(.read) ? objects : [], accesses: accesses, of: client, at: call.now)
         }
         switch call.text("do") {
         case "withdraw":
@@ -252,7 +255,7 @@ enum ClientsPage {
             let (reading, objects) = try reading(type, grant.reading, client, call)
             try change(type, [.read], objects: objects) { $0.reading = reading }
         case "answer":
-            let requests = (try store.openRequests(of: client) + store.refusedRequests(of: client)).filter {
+            let requests = (try store.clients.openRequests(of: client) + store.clients.refusedRequests(of: client)).filter {
                 $0.subject == subject
             }
             for asked in call.list("asked") {

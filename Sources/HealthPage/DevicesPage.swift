@@ -29,8 +29,8 @@ enum DevicesPage {
         let (texts, work) = (call.texts, call.site.hubWork.now)
         let told = call.site.settings.hub?.devices()
         let store = try call.hubReader().store
-        let names = try store.personNames()
-        let adopted = try store.adoptedDevices()
+        let names = try store.people.names()
+        let adopted = try store.devices.adopted()
         let cards: [HTML] = adopted.map { device in
             let state = told?.devices.first { $0.address == device.address }
             return card(device, state, isRunning: told?.isRunning ?? false, names, call)
@@ -153,11 +153,11 @@ enum DevicesPage {
         let action = call.text("do") ?? ""
         if action == "assign" {
             let store = try call.writer()
-            guard let address = call.text("address"), let subject = call.text("subject"), try store.personNames()[subject] != nil
+            guard let address = call.text("address"), let subject = call.text("subject"), try store.people.names()[subject] != nil
             else {
                 throw Problem(400, "Choose an adopted device and a person.")
             }
-            try call.doing { try store.assign(device: address, to: subject) }
+            try call.doing { try store.devices.assign(device: address, to: subject) }
             hub.reload()
             return call.see("/page/devices")
         }

@@ -20,7 +20,7 @@ enum FilesPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
         let store = try call.hubReader().store
-        let rows = try store.accounts(limit: 50).reversed().filter { $0.kind == .import }.prefix(20).map {
+        let rows = try store.ledger.accounts(limit: 50).reversed().filter { $0.kind == .import }.prefix(20).map {
             CarePage.row($0, call)
         }
         let drop: HTML =

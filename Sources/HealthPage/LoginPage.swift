@@ -40,7 +40,7 @@ enum LoginPage {
     @Sendable private static func login(_ call: PageCall) throws -> HTTPResponse {
         let reader = try call.core.readers.lend(to: nil)
         let isOne = try withExtendedLifetime(reader) {
-            try call.text("code").map { try reader.store.isPageCode($0, at: call.now) }
+            try call.text("code").map { try reader.store.pageSessions.isCode($0, at: call.now) }
         }
         guard isOne == true, let code = call.text("code") else {
             var failure = answer(call, status: 401, failed: true)
@@ -49,7 +49,7 @@ enum LoginPage {
             return failure
         }
         let store = try SampleStore(path: call.core.settings.store, access: .write)
-        guard let (_, token) = try store.openPage(with: code, at: call.now) else {
+        guard let (_, token) = try store.pageSessions.open(with: code, at: call.now) else {
             return answer(call, status: 401, failed: true)
         }
         var response = call.see("/page/")
@@ -58,7 +58,7 @@ enum LoginPage {
     }
 
     @Sendable private static func logout(_ call: PageCall) throws -> HTTPResponse {
-        try SampleStore(path: call.core.settings.store, access: .write).endPageSessions(try call.person().id)
+        try SampleStore(path: call.core.settings.store, access: .write).pageSessions.end(try call.person().id)
         var response = call.see("/page/")
         response.headers.append(call.site.cookie.header(nil))
         return response

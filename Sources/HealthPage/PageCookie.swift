@@ -40,7 +40,7 @@ struct PageCookie: Sendable {
 
     /// The header that sets the token, or deletes the cookie if it is `nil`. Scripts cannot read the cookie.
     func header(_ token: String?) -> (name: String, value: String) {
-        let age = token == nil ? 0 : SampleStore.pageTimes.session / 1_000_000
+        let age = token == nil ? 0 : SampleStore.PageSessions.times.session / 1_000_000
         // The prefix requires the root path.
         let place = isSecure ? "Path=/; Secure" : "Path=/page"
         return ("Set-Cookie", "\(name)=\(token ?? "-"); \(place); Max-Age=\(age); HttpOnly; SameSite=Strict")

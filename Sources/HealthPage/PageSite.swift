@@ -113,7 +113,7 @@ package final class PageSite: Site {
     /// The session of a token, or `nil` if the token is invalid or expired.
     func session(bearing token: String) throws -> PageSession? {
         let reader = try core.readers.lend(to: nil)
-        return try withExtendedLifetime(reader) { try reader.store.pageSession(bearing: token, at: core.settings.now()) }
+        return try withExtendedLifetime(reader) { try reader.store.pageSessions.session(bearing: token, at: core.settings.now()) }
     }
 
     /// Reports an invalid page code, at most once a second, so that the log cannot fill the disk.

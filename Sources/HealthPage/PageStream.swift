@@ -24,7 +24,7 @@ final class PageStream: BodyStream {
     init(_ call: PageCall) throws {
         (self.call, token, subject) = (call, call.token ?? "", try call.person().subject)
         let reader = try call.core.readers.lend(toPerson: subject)
-        anchor = try withExtendedLifetime(reader) { try reader.store.latestAnchor() }
+        anchor = try withExtendedLifetime(reader) { try reader.store.changes.latestAnchor() }
     }
 
     // This precedes the first read, so that a commit in between is not missed.
@@ -65,7 +65,7 @@ final class PageStream: BodyStream {
     private func news() throws -> String {
         let reader = try call.core.readers.lend(toPerson: subject)
         return try withExtendedLifetime(reader) {
-            let latest = try reader.store.latestAnchor()
+            let latest = try reader.store.changes.latestAnchor()
             var (newest, count): ([SampleType: Sample], Int) = ([:], 0)
             var isMuch = false
             func take() throws {
@@ -73,7 +73,7 @@ final class PageStream: BodyStream {
                 if count > Self.most { throw Enough() }
             }
             do {
-                try reader.store.changes(
+                try reader.store.changes.read(
                     after: anchor, types: nil, pruned: { _, _ in isMuch = true },
                     { change, _ in
                         try take()

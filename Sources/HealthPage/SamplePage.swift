@@ -10,8 +10,8 @@ enum SamplePage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.reader().store
         guard let uuid = SampleIdentity(call.variables[0]) else { throw Problem(404, "Sample not found.") }
-        guard let explanation = try store.explain(uuid) else {
-            guard let derived = try store.derivedCorrelation(uuid) else { throw Problem(404, "Sample not found.") }
+        guard let explanation = try store.duplicates.explain(uuid) else {
+            guard let derived = try store.samples.derivedCorrelation(uuid) else { throw Problem(404, "Sample not found.") }
             return try pressure(derived.sample, store, call)
         }
         let texts = call.texts
@@ -53,7 +53,7 @@ enum SamplePage {
     private static func pressure(_ pressure: Sample, _ store: SampleStore, _ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
         let (name, said) = (call.values.name(of: pressure.origin.type), try call.values.shown(pressure, in: store))
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [.bloodPressureSystolic, .bloodPressureDiastolic], from: pressure.start,
                 to: Instant(microseconds: pressure.start.microseconds + 1)))

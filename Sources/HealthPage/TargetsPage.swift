@@ -10,11 +10,11 @@ enum TargetsPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.hubReader().store
         let texts = call.texts
-        let rows: [HTML] = try store.targets().map { target in
-            let setAside = try store.setAsideSummary(of: target.name)
+        let rows: [HTML] = try store.targets.all().map { target in
+            let setAside = try store.targets.setAsideSummary(of: target.name)
             return """
                 <tr><th scope="row">\(target.name)</th><td>\(texts("targets." + target.state.rawValue))</td><td>\(PageValues.grouped(Int64(target.delivered)))</td>
-                <td>\(PageValues.grouped(Int64(try store.changesWaiting(for: target))))</td><td>\(PageValues.grouped(Int64(setAside.count)))</td>
+                <td>\(PageValues.grouped(Int64(try store.targets.changesWaiting(for: target))))</td><td>\(PageValues.grouped(Int64(setAside.count)))</td>
                 <td>\(call.times.element(target.changed))</td><td>\(target.words ?? setAside.words ?? "")</td></tr>
                 """
         }

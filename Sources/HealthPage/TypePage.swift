@@ -16,7 +16,7 @@ enum TypePage {
         // A type outside the catalogue may be known from another person's data only, so the page hides it unless this person has
         // samples.
         guard let type = try? SampleType(meant: call.variables[0]),
-            try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
+            try type.isKnown || !reader.store.samples.latest(of: [type]).isEmpty
         else { throw Problem(404, "Type not found.") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let hasChart = ChartData.isShown(type)
@@ -42,7 +42,7 @@ enum TypePage {
     /// The shortest range that contains the latest sample. A sum has several bars.
     private static func usual(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> ChartWindow.Range {
         let measured = BloodPressure.measuredType(of: type)
-        let latest = try reader.store.latestSamples(of: [measured]) { $0.start <= call.now }.map(\.sample.start).max()
+        let latest = try reader.store.samples.latest(of: [measured]) { $0.start <= call.now }.map(\.sample.start).max()
         let usual = ChartWindow.usual(for: latest ?? call.now, call)
         return usual == .day && (type.aggregation == .cumulative || type.kind != .quantity) ? .week : usual
     }
@@ -50,7 +50,7 @@ enum TypePage {
     private static func chart(
         of type: SampleType, _ first: ChartWindow.Range, _ reader: Reader, _ call: PageCall
     ) throws -> HTML {
-        let series = try reader.store.series(matching: SampleQuery(subject: try call.person().subject))
+        let series = try reader.store.samples.series(matching: SampleQuery(subject: try call.person().subject))
         let others = Set(series.map(\.type)).filter { $0.kind == .quantity && $0 != type }
         let sorted = others.sorted { call.values.name(of: $0) < call.values.name(of: $1) }
         let sources = Set(series.filter { $0.type == type }.map(\.source))
@@ -106,7 +106,7 @@ enum TypePage {
         query.limit = shownSamples
         query.derivesCorrelations = type.kind == .correlation
         var rows: [HTML] = []
-        let cursor = try reader.store.samples(matching: query)
+        let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         while let stored = try cursor.next() {
             let said = try call.values.shown(stored.sample, in: reader.store)

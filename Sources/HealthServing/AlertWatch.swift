@@ -79,9 +79,9 @@ package final class AlertWatch: Sendable {
         guard !isStopped else { return }
         do {
             let store = try opened()
-            let rule = SampleStore.MissingRule(
+            let rule = SampleStore.Alerts.MissingRule(
                 settling: Self.microseconds(limits.settling), isRaised: remaining == nil)
-            let result = try store.checkAlerts(at: now(), missing: rule)
+            let result = try store.alerts.check(at: now(), missing: rule)
             set(next: result.next, quiet: remaining)
             onCheck()
         } catch {

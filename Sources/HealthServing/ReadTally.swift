@@ -65,7 +65,7 @@ final class ReadTally: Sendable {
         do {
             // If there is nothing to enter, the store is not opened for writing.
             guard !unwritten.isEmpty || ReadJournal.isThere(path) else { return }
-            try SampleStore(path: path, access: .write).enterReads(unwritten)
+            try SampleStore(path: path, access: .write).clients.enterReads(unwritten)
         } catch {
             state.withLock { $0.unwritten = unwritten + $0.unwritten }
             queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.enter() }

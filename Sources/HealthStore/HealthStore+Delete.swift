@@ -15,7 +15,7 @@ extension HealthStore {
     public func delete(_ uuids: [SampleIdentity], withParts: Bool = false) async throws -> Int {
         let description = deletion
         return try await write { store in
-            try store.delete(uuids, withObjects: withParts, description: description).count
+            try store.samples.delete(uuids, withObjects: withParts, description: description).count
         }
     }
 
@@ -30,7 +30,7 @@ extension HealthStore {
     public func deleteObjects(matching predicate: SamplePredicate, withParts: Bool = false) async throws -> Int {
         let description = deletion
         return try await write { store in
-            try store.delete(matching: SampleQuery(predicate), withObjects: withParts, description: description).count
+            try store.samples.delete(matching: SampleQuery(predicate), withObjects: withParts, description: description).count
         }
     }
 

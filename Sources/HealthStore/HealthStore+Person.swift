@@ -15,7 +15,7 @@ extension HealthStore {
         _ type: CharacteristicType, of person: String? = nil, on date: String? = nil
     ) async throws -> Characteristic? {
         let (person, date) = (person ?? self.person, date ?? today)
-        return try await readers.read { store in try store.characteristics(of: person).value(of: type, on: date) }
+        return try await readers.read { store in try store.people.characteristics(of: person).value(of: type, on: date) }
     }
 
     /// Sets a characteristic of a person from a day on. Earlier days keep their value.
@@ -30,7 +30,7 @@ extension HealthStore {
         _ type: CharacteristicType, to value: Characteristic?, of person: String? = nil, from date: String? = nil
     ) async throws {
         let (person, date, said) = (person ?? self.person, date ?? today, now())
-        try await write { store in try store.set(type, to: value, of: person, from: date, said: said) }
+        try await write { store in try store.people.set(type, to: value, of: person, from: date, said: said) }
     }
 
     /// Saves a medication of a person. It replaces a medication of the same name. ``UserAnnotatedMedicationQueryDescriptor``
@@ -43,7 +43,7 @@ extension HealthStore {
     ///   ``HealthStoreError/openedForReading``.
     public func save(_ medication: UserAnnotatedMedication, of person: String? = nil) async throws {
         let person = person ?? self.person
-        try await write { store in try store.save(medication, of: person) }
+        try await write { store in try store.people.save(medication, of: person) }
     }
 
     /// Removes a medication. Its dose events are kept.
@@ -55,7 +55,7 @@ extension HealthStore {
     @discardableResult
     public func removeMedication(named name: String, of person: String? = nil) async throws -> Bool {
         let person = person ?? self.person
-        return try await write { store in try store.removeMedication(name, of: person) }
+        return try await write { store in try store.people.removeMedication(name, of: person) }
     }
 
     /// The display units of types: those that the store was opened with, or else those of its locale's region, or else the types'

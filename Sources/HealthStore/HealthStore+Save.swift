@@ -63,7 +63,7 @@ extension HealthStore {
         let day = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
         return try await write { store in
             let readings = ObjectReadings(
-                source: source, person: person, zone: zone, received: received, aliases: try store.aliases())
+                source: source, person: person, zone: zone, received: received, aliases: try store.devices.aliases())
             let earliest = try store.earliestPermittedDates()
             var made: [ObjectReadings.Made] = []
             for (index, object) in objects.enumerated() {
@@ -81,7 +81,7 @@ extension HealthStore {
             description.replacesAcrossDevices = true
             let outcomes: [SampleOutcome]
             do {
-                outcomes = try store.save(made.flatMap(\.all), as: description, within: day)
+                outcomes = try store.samples.save(made.flatMap(\.all), as: description, within: day)
             } catch let error as RefusedObject {
                 var ends = 0
                 let object = made.firstIndex { one in

@@ -46,7 +46,7 @@ extension QueryAnchor: Codable {
 extension HealthStore {
     /// The anchor after all current changes.
     public func currentAnchor() async throws -> QueryAnchor {
-        QueryAnchor(try await readers.read { store in try store.lastAnchor() })
+        QueryAnchor(try await readers.read { store in try store.changes.lastAnchor() })
     }
 }
 
@@ -55,6 +55,6 @@ extension SampleStore {
     ///
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``
     func check(_ anchor: QueryAnchor) throws {
-        if let reason = try reasonNotToKnow(anchor.anchor) { throw HealthStoreError.unknownAnchor(reason) }
+        if let reason = try changes.reasonNotToKnow(anchor.anchor) { throw HealthStoreError.unknownAnchor(reason) }
     }
 }

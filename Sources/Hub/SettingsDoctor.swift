@@ -104,7 +104,7 @@ public struct SettingsDoctor: Sendable {
 
     /// Checks that alerts reach their receivers.
     private func alerts(_ configuration: Configuration) -> [Finding] {
-        let known = try? StoreAccess(configuration: configuration, machine: machine).openForReading().alertReceivers()
+        let known = try? StoreAccess(configuration: configuration, machine: machine).openForReading().alerts.receivers()
         return configuration.alerts.map { configured in
             let subject = "alerts \(configured.name)"
             guard let receiver = known?.first(where: { $0.name == configured.name }) else {

@@ -68,7 +68,8 @@ public struct StoreAccess: Sendable {
     /// - Throws: ``SubjectSettingError`` where it is neither a UUID nor the name of a person whom the store knows.
     public func checkSubject() throws(SubjectSettingError) {
         guard let subject = configuration.subject, !UUIDText.isValid(subject) else { return }
-        if let store = try? openForReading(), let persons = try? store.persons(), persons.contains(where: { $0.name == subject })
+        if let store = try? openForReading(), let persons = try? store.people.all(),
+            persons.contains(where: { $0.name == subject })
         {
             return
         }
@@ -103,7 +104,7 @@ public struct StoreAccess: Sendable {
         case Origin.unassigned: return text
         default:
             if UUIDText.isValid(text) { return text.lowercased() }
-            if let person = try store.persons().first(where: { $0.name == text }) { return person.subject }
+            if let person = try store.people.all().first(where: { $0.name == text }) { return person.subject }
             // A mistyped name must not end up in a log.
             throw ConfigurationError(
                 "there is no such person: use me, unassigned, a UUID, or a name from 'vitalgate people list'",

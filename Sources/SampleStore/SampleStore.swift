@@ -52,6 +52,7 @@ public final class SampleStore {
     /// The person whose samples alone are visible, or `nil` if the store is not a view of one person.
     public internal(set) var person: String?
     let connection: Connection
+    var table: SampleTable { connection.samples }
     let batch = BatchTable()
     let replacements = ReplacementTable()
     lazy var interner = Interner(connection: connection)
@@ -89,8 +90,10 @@ public final class SampleStore {
                 try replacements.register(with: connection)
                 try Epochs.begin(connection)
             }
-            try learnTypes()
-            if access == .write { connection.onChange = { [weak self] () throws(StoreError) in try self?.forgetErased() } }
+            try samples.learnTypes()
+            if access == .write {
+                connection.onChange = { [weak self] () throws(StoreError) in try self?.erasure.forgetErased() }
+            }
         } catch {
             if Self.isUnopened(error, access), let reason = Self.reasonNotToOpen(path) { throw reason }
             throw error.kind == .foreign ? StoreError(.foreign, "\(path) is not a Vitalgate store") : error
@@ -302,7 +305,7 @@ public final class SampleStore {
             _ = try? connection.execute("ROLLBACK")
             interner.forget()
         }
-        try forgetErased()
+        try erasure.forgetErased()
         return try body()
     }
 
@@ -329,6 +332,8 @@ public final class SampleStore {
             .missing,
             "\(path) was removed or replaced while it was in use: restore it, or restart to use the current file")
     }
+
+    func allSeries() throws(StoreError) -> [SeriesDescription] { try connection.series.all() }
 
     /// Returns the number of the last change.
     public func lastChange() throws(StoreError) -> Int64 {

@@ -20,13 +20,14 @@ extension CommandContext {
     /// - Parameters:
     ///   - name: The argument in messages.
     ///   - scope: The samples that are meant. A whole UUID is returned without a search.
-    func uuid(_ text: String, of name: String = "UUID", among scope: SampleStore.PrefixScope, in store: SampleStore) throws
+    func uuid(_ text: String, of name: String = "UUID", among scope: SampleStore.Samples.PrefixScope, in store: SampleStore)
+        throws
         -> SampleIdentity
     {
         if let uuid = SampleIdentity(text) { return uuid }
         try checkUUID(text, of: name)
         guard let prefix = IdentityPrefix(text) else { throw StoreError(.invalid, "\(text) is not a UUID") }
-        let found = try store.uuids(beginningWith: prefix, among: scope, limit: Self.mostCandidates)
+        let found = try store.samples.uuids(beginningWith: prefix, among: scope, limit: Self.mostCandidates)
         if found.uuids.count == 1, !found.isCut { return found.uuids[0] }
         guard !found.uuids.isEmpty || found.isCut else {
             let which = scope == .deleted ? "deleted sample" : "sample"

@@ -44,14 +44,14 @@ import Testing
             // Half of them hand out descriptors.
             bench.addStrap(device, acquire: index.isMultiple(of: 2))
             let address = DeviceAssembly.storedAddress(try #require(BluetoothAddress(device)))
-            try store.save(
+            try store.devices.save(
                 AdoptedDevice(
                     address: address, key: address, profiles: ["sig-heart-rate"], name: "", subject: store.subject, adopted: 1))
         }
         hub.apply(
             HubSettings(
-                library: try ProfileLibrary.load(directories: [Self.profiles]), devices: try store.adoptedDevices(),
-                aliases: try store.aliases(), zone: zone))
+                library: try ProfileLibrary.load(directories: [Self.profiles]), devices: try store.devices.adopted(),
+                aliases: try store.devices.aliases(), zone: zone))
         try hub.start()
         var before = Load()
         for step in 0..<Self.steps {
@@ -75,7 +75,7 @@ import Testing
         try hub.stop()
         #expect(after.counts == before.counts)
         #expect(after.memory - before.memory < 16 << 20, "bytes more in memory")
-        let account = try #require(try store.account(of: 1))
+        let account = try #require(try store.ledger.account(of: 1))
         #expect(account.stored == Self.steps * devices.count)
         #expect(account.read == account.stored)
         #expect(try store.summary().samples == account.stored)

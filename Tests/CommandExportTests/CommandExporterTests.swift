@@ -59,7 +59,7 @@ import Testing
 
     private func stored() throws -> StoredSample {
         try test.add([try test.sample(61, at: 0)])
-        let cursor = try test.store.samples(matching: SampleQuery())
+        let cursor = try test.store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         return try #require(try cursor.next())
     }

@@ -62,7 +62,7 @@ import Testing
 
     init() throws {
         test = try ExportedStore()
-        try test.store.addAlert(
+        try test.store.alerts.add(
             of: test.store.subject, type: .heartRate, .above, bound: 100, at: Instant(seconds: Self.start - 10))
     }
 
@@ -75,7 +75,7 @@ import Testing
     /// Adds a reading and checks the alerts.
     private func add(_ value: Int, at second: Int) throws {
         try test.add([try test.sample(value, at: second)])
-        _ = try test.store.checkAlerts(at: Instant(seconds: Self.start + Int64(second)))
+        _ = try test.store.alerts.check(at: Instant(seconds: Self.start + Int64(second)))
     }
 
     private func decoded(_ message: AlertMessage) throws -> Message {
@@ -108,11 +108,11 @@ import Testing
 
     @Test func anotherPersonIsNamed() throws {
         let anna = "99999999-2222-4333-8444-555555555555"
-        try test.store.save(Person(subject: anna, name: "Anna"))
-        let id = try test.store.addAlert(
+        try test.store.people.save(Person(subject: anna, name: "Anna"))
+        let id = try test.store.alerts.add(
             of: anna, type: try #require(SampleType("bodyMass")), .missing, bound: 1, at: Instant(seconds: Self.start))
         let delivery = try delivery()
-        _ = try test.store.checkAlerts(at: Instant(seconds: Self.start + 3600))
+        _ = try test.store.alerts.check(at: Instant(seconds: Self.start + 3600))
         #expect(try delivery.step() == .upToDate)
         let message = try decoded(try #require(sender.messages.first))
         #expect(message.text == "Anna: Weight: no reading for 1 hour" && message.person == "Anna" && message.subject == anna)
@@ -123,8 +123,8 @@ import Testing
         let glucose = try #require(SampleType("bloodGlucose"))
         let unit = try Unit(ucum: glucose.canonicalUnit.code == "mg/dL" ? "mmol/L" : "mg/dL")
         let bound = try unit.conversion(to: glucose.canonicalUnit, molarMass: glucose.molarMass)(4.5)
-        try test.store.addAlert(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
-        let states = try test.store.alerts().map(AlertText(test.store) { $0 == glucose ? unit : nil }.state)
+        try test.store.alerts.add(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
+        let states = try test.store.alerts.all().map(AlertText(test.store) { $0 == glucose ? unit : nil }.state)
         #expect(states.last?.title == "Blood Glucose below 4.5 \(unit.code)")
     }
 
@@ -149,12 +149,12 @@ import Testing
         }
         // The pauses grow, up to five minutes.
         #expect(pauses.count == 12 && pauses.allSatisfy { $0 <= .seconds(300) } && pauses.max() ?? .zero > .seconds(60))
-        let known = try test.store.alertReceiver(named: "phone")
+        let known = try test.store.alerts.receiver(named: "phone")
         #expect(known.words == "connection refused" && known.failing == Instant(seconds: Self.start + 1000))
         sender.error = nil
         #expect(try delivery.step() == .upToDate)
         #expect(sender.messages.map(\.event) == [.began, .ended])
-        #expect(try test.store.alertReceiver(named: "phone").failing == nil)
+        #expect(try test.store.alerts.receiver(named: "phone").failing == nil)
         // What it asks for is waited for.
         sender.error = DeliveryError(.busy(.seconds(900)), "HTTP 503")
         try add(120, at: 30)
@@ -202,7 +202,7 @@ import Testing
     @Test func aCorrectionEndsAnAlert() throws {
         let delivery = try delivery()
         func check() throws {
-            _ = try test.store.checkAlerts(at: Instant(seconds: Self.start + 100))
+            _ = try test.store.alerts.check(at: Instant(seconds: Self.start + 100))
             #expect(try delivery.step() == .upToDate)
         }
         let wrong = try [test.sample(180, at: 10), test.sample(190, at: 20)]
@@ -229,7 +229,7 @@ import Testing
     @Test func aRemovedAlertIsNotShown() throws {
         let delivery = try delivery()
         try add(120, at: 10)
-        try test.store.removeAlert(1)
+        try test.store.alerts.remove(1)
         #expect(try delivery.step() == .upToDate)
         #expect(sender.messages.isEmpty && sender.shown == [[]])
     }

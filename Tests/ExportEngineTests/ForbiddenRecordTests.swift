@@ -20,16 +20,16 @@ import Testing
         let run = try test.run(target)
         try test.finish(run)
         #expect(target.samples.count == 50)
-        #expect(try test.store.target("other")?.state == .delivering)
-        #expect(try test.store.setAsideSummary(of: "other").count == count)
-        #expect(try test.store.setAsideSummary(of: "other").words == "HTTP 403")
+        #expect(try test.store.targets.target("other")?.state == .delivering)
+        #expect(try test.store.targets.setAsideSummary(of: "other").count == count)
+        #expect(try test.store.targets.setAsideSummary(of: "other").words == "HTTP 403")
         // Later records go on, and forbidden ones of a batch of their own are set aside too.
         try test.add([try test.sample(60, at: 5000)])
         try test.finish(run)
         try test.add([try test.sample(61, at: 5001)])
         try test.finish(run)
         #expect(target.samples.count == 51)
-        #expect(try test.store.setAsideSummary(of: "other").count == count + 1)
+        #expect(try test.store.targets.setAsideSummary(of: "other").count == count + 1)
     }
 
     @Test func aTargetThatForbidsEverythingIsStoppedAtOnce() throws {
@@ -38,9 +38,9 @@ import Testing
         try test.add(try (0..<300).map { try test.sample(60, at: $0) })
         let run = try test.run(target)
         #expect(try run.step() == .stopped)
-        #expect(try test.store.target("other")?.state == .stopped)
-        #expect(try test.store.target("other")?.words == "HTTP 403")
-        #expect(try test.store.setAsideSummary(of: "other").count == 0)
+        #expect(try test.store.targets.target("other")?.state == .stopped)
+        #expect(try test.store.targets.target("other")?.words == "HTTP 403")
+        #expect(try test.store.targets.setAsideSummary(of: "other").count == 0)
         #expect(target.deliveries == 1 && target.accessChecks == 1)
         #expect(try run.step() == .stopped)
         #expect(target.deliveries == 1)

@@ -49,24 +49,24 @@ import Testing
         var device = AdoptedDevice(
             address: address, key: "maker/strap/1", profiles: ["sig-heart-rate"], name: "Strap", subject: test.origin.subject,
             adopted: 0)
-        try test.store.save(device)
+        try test.store.devices.save(device)
         try test.add([try sample(60, at: 5, "ble.heart-rate", device: "maker/strap/1")])
         #expect(try present() == ["Strap": 60])
         device.name = "Anna's strap"
-        try test.store.save(device)
+        try test.store.devices.save(device)
         #expect(try present() == ["Anna's strap": 60])
         // Its readings go by an earlier key.
-        try test.store.merge(device: "maker/strap/1", into: "strap")
+        try test.store.devices.merge(device: "maker/strap/1", into: "strap")
         try test.add([try sample(61, at: 6, "ble.heart-rate", device: "strap")])
         #expect(try present()["Anna's strap"] == 61)
-        try test.store.forget(device: address)
+        try test.store.devices.forget(device: address)
         #expect(try present().isEmpty)
         #expect(try test.contents().count == 2)
     }
 
     @Test func othersByName() throws {
         let anna = "22222222-2222-4333-8444-555555555555"
-        try test.store.save(Person(subject: anna, name: "Anna"))
+        try test.store.people.save(Person(subject: anna, name: "Anna"))
         try test.add([try sample(60, at: 5, "file.app", device: "watch", subject: anna)])
         #expect(try present() == ["says of itself of Anna": 60])
     }

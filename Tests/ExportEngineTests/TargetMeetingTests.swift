@@ -34,7 +34,7 @@ import Testing
         #expect(run.target.words?.contains(words) == true, "\(run.target.words ?? "")")
         #expect(run.target.words?.contains("vitalgate ") == true)
         #expect(target.samples == before)
-        #expect(try store.target("other")?.state == .stopped)
+        #expect(try store.targets.target("other")?.state == .stopped)
     }
 
     /// Another database, folder or host with the same name, or one that was dropped and created again.
@@ -59,7 +59,7 @@ import Testing
         target.meddle { $0.removeAll() }
         let run = try test.run(target)
         try expectStopped(run, "its address differs")
-        try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+        try store.targets.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
         try test.finish(run)
         #expect(try target.samples == test.contents())
     }
@@ -105,12 +105,12 @@ import Testing
     /// A store that was put back from before the first delivery knows nothing of the target, which knows it.
     @Test func aStoreFromBeforeTheFirstDelivery() throws {
         try test.finish(try test.run(target))
-        try store.forget(target: "other")
+        try store.targets.forget(target: "other")
         let mark = try #require(target.mark)
         target.mark = TargetMark(identity: mark.identity, count: mark.count, anchor: "0123456789abcdef-77", holder: mark.holder)
         let run = try test.run(target)
         try expectStopped(run, "changes that this store never made")
-        try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+        try store.targets.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
         try test.finish(try test.run(target))
         #expect(try target.samples == test.contents())
     }
@@ -203,14 +203,14 @@ import Testing
         try test.add([try test.sample(99, at: 500)])
         try test.finish(try test.run(target))
         #expect(try target.samples == test.contents())
-        #expect(try store.target("other")?.identity == "itself")
+        #expect(try store.targets.target("other")?.identity == "itself")
     }
 
     @Test func aCopyWithANameOfItsOwn() throws {
         try test.finish(try test.run(target, settings("one")))
         let name = store.identifier
-        #expect(try store.adoptIdentity() != name)
-        #expect(try store.targets().isEmpty)
+        #expect(try store.targets.adoptIdentity() != name)
+        #expect(try store.targets.all().isEmpty)
         #expect(try SampleStore(path: store.path, access: .read).identifier != name)
     }
 
@@ -227,7 +227,7 @@ import Testing
             #expect(try comparison(other).compare() == TargetDifferences(missing: 1, differing: 30))
             #expect(try comparison(other).repair().differences == TargetDifferences(missing: 1, differing: 30))
         } else {
-            try store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+            try store.targets.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
         }
         try test.finish(try test.run(target, other))
         #expect(try target.samples == test.contents().mapValues { $0 * 2 })

@@ -22,15 +22,15 @@ import Testing
         #expect(run.target.delivered == 50)
         // Back-dated by weeks, and gone again.
         try test.add([try test.sample(70, at: -3_000_000), try test.sample(71, at: -3_000_001)])
-        _ = try store.delete([try test.sample(60, at: 0).sample.identity], description: test.description(.delete))
+        _ = try store.samples.delete([try test.sample(60, at: 0).sample.identity], description: test.description(.delete))
         try test.finish(run)
         #expect(try target.samples == test.contents())
-        #expect(try store.targets().map(\.delivered) == [53])
+        #expect(try store.targets.all().map(\.delivered) == [53])
         // Idle means idle.
-        let (deliveries, before) = (target.deliveries, try store.targets())
+        let (deliveries, before) = (target.deliveries, try store.targets.all())
         #expect(try run.step() == .upToDate(again: nil))
         #expect(target.deliveries == deliveries)
-        #expect(try store.targets() == before)
+        #expect(try store.targets.all() == before)
     }
 
     /// Unsupported samples are never delivered to the target, and are counted, however often a delivery fails.
@@ -81,7 +81,7 @@ import Testing
         try test.finish(run)
         #expect(target.samples.count == 1023)
         #expect(target.deliveries <= 1 + 2 * 10)
-        let aside = try store.setAside(by: "other")
+        let aside = try store.targets.setAside(by: "other")
         #expect(aside.map(\.words) == ["no such value"])
         #expect(try aside.map(\.uuid) == [test.sample(99, at: 700).sample.identity])
         #expect(run.target.delivered == 1023)
@@ -101,7 +101,7 @@ import Testing
             store: store,
             now: { ExportedStore.received })
         #expect(try run.step() == .stopped)
-        let target = try #require(try store.targets().first)
+        let target = try #require(try store.targets.all().first)
         #expect(target.state == .stopped && target.words == "401" && target.backlog?.anchor == .beginning)
         #expect(try run.step() == .stopped)
     }
@@ -136,7 +136,7 @@ import Testing
         #expect(target.samples.count < 30)
         try test.finish(run)
         #expect(try target.samples == test.contents())
-        #expect(try store.targets().first?.backlog == nil)
+        #expect(try store.targets.all().first?.backlog == nil)
         #expect(try run.waiting == 0)
     }
 
@@ -168,14 +168,14 @@ import Testing
         try test.add([live])
         try test.finish(run)
         #expect(target.samples == [live.sample.identity: 61])
-        #expect(try store.target("other")?.state == .delivering)
-        let summary = try store.setAsideSummary(of: "other")
+        #expect(try store.targets.target("other")?.state == .delivering)
+        let summary = try store.targets.setAsideSummary(of: "other")
         #expect(summary.count == 300 && summary.words == "no such value")
         target.refuses = { _ in false }
-        _ = try store.retry([], of: "other")
+        _ = try store.targets.retry([], of: "other")
         try test.finish(run)
         #expect(target.samples.count == 301)
-        #expect(try store.setAsideSummary(of: "other").count == 0)
+        #expect(try store.targets.setAsideSummary(of: "other").count == 0)
     }
 
     /// If a target reports which records of a batch it refused, the others are not sent again.
@@ -202,7 +202,7 @@ import Testing
         #expect(target.deliveries == 1)
         #expect(Set(target.taken) == Set(samples.filter { $0.sample.value >= 62 }.map(\.sample.identity)))
         #expect(
-            try Set(store.setAside(by: "other").map(\.uuid))
+            try Set(store.targets.setAside(by: "other").map(\.uuid))
                 == Set(samples.filter { $0.sample.value < 62 }.map(\.sample.identity)))
         #expect(run.target.delivered == 20)
     }
@@ -218,7 +218,7 @@ import Testing
         try test.finish(run)
         #expect(target.samples.isEmpty)
         target.refuses = { _ in false }
-        _ = try store.retry([], of: "other")
+        _ = try store.targets.retry([], of: "other")
         try test.finish(run)
         #expect(target.records == [sample.sample.identity: record])
     }
@@ -230,21 +230,21 @@ import Testing
         try test.add(try (0..<20).map { try test.sample(60, at: $0) } + refused)
         let run = try test.run(target)
         try test.finish(run)
-        #expect(try store.setAside(by: "other").count == 3)
+        #expect(try store.targets.setAside(by: "other").count == 3)
         // One has been deleted here, which the target is notified of. One is dropped. One is now accepted.
         try test.delete(refused[0])
         try test.finish(run)
-        #expect(try store.setAside(by: "other").map(\.uuid) == refused.dropFirst().map(\.sample.identity))
-        #expect(try store.skip([refused[1].sample.identity], of: "other") == 1)
-        #expect(throws: StoreError.self) { try store.retry([refused[1].sample.identity], of: "other") }
-        #expect(try store.retry([], of: "other") == 1)
+        #expect(try store.targets.setAside(by: "other").map(\.uuid) == refused.dropFirst().map(\.sample.identity))
+        #expect(try store.targets.skip([refused[1].sample.identity], of: "other") == 1)
+        #expect(throws: StoreError.self) { try store.targets.retry([refused[1].sample.identity], of: "other") }
+        #expect(try store.targets.retry([], of: "other") == 1)
         try test.finish(run)
         // If it is refused again, it is not sent again automatically.
-        #expect(try store.setAside(by: "other").map(\.isRetried) == [false])
+        #expect(try store.targets.setAside(by: "other").map(\.isRetried) == [false])
         target.refuses = { _ in false }
-        _ = try store.retry([], of: "other")
+        _ = try store.targets.retry([], of: "other")
         try test.finish(run)
-        #expect(try store.setAside(by: "other").isEmpty)
+        #expect(try store.targets.setAside(by: "other").isEmpty)
         #expect(target.samples[refused[2].sample.identity] == 92)
         #expect(target.samples.count == 21)
     }
@@ -361,10 +361,12 @@ import Testing
             case 0, 1: try test.add(try (0..<1 + roll(12)).map { _ in try test.sample(60 + roll(4), at: roll(30)) })
             case 2:
                 let known = try test.contents().keys.sorted { $0.description < $1.description }
-                if !known.isEmpty { _ = try store.delete([known[roll(known.count)]], description: test.description(.delete)) }
+                if !known.isEmpty {
+                    _ = try store.samples.delete([known[roll(known.count)]], description: test.description(.delete))
+                }
             case 3:
                 let gone = try test.sample(60 + roll(4), at: roll(30)).sample.identity
-                _ = try? store.restore([gone], description: test.description(.restore))
+                _ = try? store.samples.restore([gone], description: test.description(.restore))
             case 4:
                 // Killed after a delivery: the cursor does not move.
                 let killed = try test.run(target, keeping: readOnly)

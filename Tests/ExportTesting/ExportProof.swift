@@ -45,12 +45,13 @@ public struct ExportProof {
             case 2:
                 let known = try test.contents().keys.sorted { $0.description < $1.description }
                 if let one = known.randomElement(using: &random) {
-                    _ = try test.store.delete([one], description: test.description(.delete))
+                    _ = try test.store.samples.delete([one], description: test.description(.delete))
                 }
-            case 3: _ = try? test.store.restore([sample(&random).sample.identity], description: test.description(.restore))
+            case 3:
+                _ = try? test.store.samples.restore([sample(&random).sample.identity], description: test.description(.restore))
             case 4:
                 guard let ingest = ledger.randomElement(using: &random) else { continue }
-                if let undoing = try? test.store.undo(ingest, forget: false, description: test.description(.undo)).ingest,
+                if let undoing = try? test.store.ledger.undo(ingest, forget: false, description: test.description(.undo)).ingest,
                     undoing > 0
                 {
                     ledger.append(undoing)
@@ -60,7 +61,7 @@ public struct ExportProof {
                 var conditions = SampleConditions(types: objects.isEmpty ? [.heartRate] : Set(SampleType.all))
                 conditions.from = Instant(seconds: 1_790_000_010)
                 if shift != 0 {
-                    _ = try? test.store.migrate(
+                    _ = try? test.store.repairs.apply(
                         MigrationRequest(.shift(shift), of: conditions, takesAmbiguous: true, now: ExportedStore.received))
                 }
             case 6:

@@ -46,12 +46,12 @@ public struct ExportedStore {
     }
 
     public func delete(_ sample: GatedSample) throws {
-        _ = try store.delete([sample.sample.identity], description: description(.delete))
+        _ = try store.samples.delete([sample.sample.identity], description: description(.delete))
     }
 
     public func contents() throws -> [SampleIdentity: Double] {
         var contents: [SampleIdentity: Double] = [:]
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() { contents[stored.uuid] = stored.sample.value }
         return contents
     }

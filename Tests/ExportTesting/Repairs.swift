@@ -17,15 +17,15 @@ extension ExportedStore {
             try compare()
         }
         try delivered()
-        let migration = try store.migrate(
+        let migration = try store.repairs.apply(
             MigrationRequest(
                 .scale(try Numeral("0.5")), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true, now: Self.received))
         try delivered()
-        _ = try store.undoMigration(migration.migration ?? 0, at: Self.received)
+        _ = try store.repairs.undo(migration.migration ?? 0, at: Self.received)
         try delivered()
-        _ = try store.delete(samples[..<(count / 10)].map(\.sample.identity), description: description(.delete))
+        _ = try store.samples.delete(samples[..<(count / 10)].map(\.sample.identity), description: description(.delete))
         try delivered()
-        _ = try store.undo(ingest, forget: false, description: description(.undo))
+        _ = try store.ledger.undo(ingest, forget: false, description: description(.undo))
         try delivered()
     }
 }

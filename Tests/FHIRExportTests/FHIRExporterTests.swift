@@ -57,7 +57,7 @@ import Testing
         try test.delete(samples[3])
         try test.finish(run)
         try expectEqual(server)
-        _ = try test.store.restore([samples[3].sample.identity], description: test.description(.restore))
+        _ = try test.store.samples.restore([samples[3].sample.identity], description: test.description(.restore))
         try test.finish(run)
         try expectEqual(server)
         #expect(try server.resources("Observation").count == 50)
@@ -83,7 +83,7 @@ import Testing
         try proof.finish()
         let last = try exporter(server.url, ids)
         var expected: Set<String> = []
-        let cursor = try test.store.samples(matching: SampleQuery())
+        let cursor = try test.store.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() {
             if last.holds(stored.sample) { expected.insert("urn:uuid:\(stored.uuid)") }
         }
@@ -103,7 +103,7 @@ import Testing
         try test.add(samples + [try test.object(.workout, 0, at: 0), try test.object(.audiogram, 0, at: 0)])
         let run = try test.run(exporter(server.url, ids), settings)
         try test.finish(run)
-        #expect(try test.store.target("clinic")?.leftOut == 1)
+        #expect(try test.store.targets.target("clinic")?.leftOut == 1)
         #expect(try server.live().count == 1)
         let held = try server.resources("DocumentReference").compactMap { $0.content?.first?.attachment }
         #expect(Set(held.map(\.contentType)) == ["application/fhir+json; fhirVersion=4.0", "text/xml"])
@@ -126,12 +126,12 @@ import Testing
         let run = try test.run(exporter(server.url, ids), settings)
         try test.finish(run)
         #expect(try server.live().count == 10)
-        #expect(try test.store.setAsideSummary(of: "clinic").count == 2)
-        #expect(try test.store.target("clinic")?.state == .delivering)
+        #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 2)
+        #expect(try test.store.targets.target("clinic")?.state == .delivering)
         try server.tell(#"{"forbidden": ["Bundle"]}"#)
         try test.add([try test.sample(61, at: 100)])
         #expect(try run.step() == .stopped)
-        #expect(try test.store.setAsideSummary(of: "clinic").count == 2)
+        #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 2)
     }
 
     @Test func tenThousandRepaired() throws {
@@ -150,7 +150,7 @@ import Testing
         try test.add(try (0..<1000).map { try test.sample(60 + $0 % 3, at: $0) })
         let run = try test.run(exporter(server.url, ids), TargetSettings(name: "clinic"))
         try test.finish(run)
-        let outcome = try test.store.migrate(
+        let outcome = try test.store.repairs.apply(
             MigrationRequest(
                 .shift(3_600_000_000), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true,
                 now: ExportedStore.received))
@@ -228,7 +228,7 @@ import Testing
         try test.add(try (0..<20).map { try test.sample(60, at: $0) })
         try test.add(bad)
         try test.finish(try test.run(exporter(server.url, ids), settings))
-        let aside = try test.store.setAside(by: "clinic")
+        let aside = try test.store.targets.setAside(by: "clinic")
         #expect(aside.map(\.uuid) == bad.map(\.sample.identity))
         #expect(aside.first?.words == "HTTP 422: value at Bundle.entry[0].resource.value")
         #expect(try server.live().count == 20)
@@ -318,7 +318,7 @@ import Testing
         try test.finish(next)
         #expect(try server.live().count == 11)
         #expect(next.target.identity?.hasPrefix("address-") == true)
-        #expect(try test.store.setAsideSummary(of: "clinic").count == 0)
+        #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 0)
     }
 
     /// A server that refuses Devices after it kept a mark loses no reading. When it accepts them again, it keeps a mark again.
@@ -335,7 +335,7 @@ import Testing
         try test.add([try test.sample(62, at: 200)])
         try test.finish(try test.run(exporter(server.url, ids), settings))
         try expectEqual(server)
-        #expect(try test.store.setAsideSummary(of: "clinic").count == 0)
+        #expect(try test.store.targets.setAsideSummary(of: "clinic").count == 0)
         try server.tell(#"{"forbidden": []}"#)
         try test.add([try test.sample(63, at: 300)])
         let last = try test.run(exporter(server.url, ids), settings)
@@ -386,7 +386,7 @@ import Testing
         try test.delete(halves[1])
         try test.finish(run)
         #expect(try panels(server) == [[120, nil]])
-        _ = try test.store.restore([halves[1].sample.identity], description: test.description(.restore))
+        _ = try test.store.samples.restore([halves[1].sample.identity], description: test.description(.restore))
         try test.finish(run)
         #expect(try panels(server) == [[120, 80]])
         for half in halves { try test.delete(half) }
@@ -412,14 +412,14 @@ import Testing
         try test.add(twice + [try pressure(.bloodPressureDiastolic, "80", group: 10)])
         let run = try test.run(exporter(server.url, .client), settings)
         try test.finish(run)
-        #expect(try Set(test.store.setAside(by: "clinic").map(\.uuid)) == Set(twice.map(\.sample.identity)))
+        #expect(try Set(test.store.targets.setAside(by: "clinic").map(\.uuid)) == Set(twice.map(\.sample.identity)))
         #expect(try panels(server) == [[nil, 80]])
         // Once a person has deleted one, the other has its place.
         try test.delete(twice[0])
-        _ = try test.store.retry([], of: "clinic")
+        _ = try test.store.targets.retry([], of: "clinic")
         try test.finish(run)
         #expect(Set(try panels(server)) == [[121, nil], [nil, 80]])
-        #expect(try test.store.setAside(by: "clinic").isEmpty)
+        #expect(try test.store.targets.setAside(by: "clinic").isEmpty)
     }
 
     /// Readings of a person without a patient on the server are not sent.

@@ -16,7 +16,7 @@ import Testing
     /// The changes in the store's log.
     private func changes() throws -> [SampleChange] {
         var all: [SampleChange] = []
-        try test.store.changes(after: .beginning, types: nil) { change, _ in all.append(change) }
+        try test.store.changes.read(after: .beginning, types: nil) { change, _ in all.append(change) }
         return all
     }
 
@@ -42,7 +42,7 @@ import Testing
             try test.add(try (0..<3).map { try test.object(kind, $0, at: 100 * $0) })
         }
         try test.delete(try test.sample(60, at: 0))
-        _ = try test.store.migrate(
+        _ = try test.store.repairs.apply(
             MigrationRequest(
                 .shift(1_000_000), of: SampleConditions(types: [.heartRate]), takesAmbiguous: true, now: ExportedStore.received))
         let device = Device(key: "a:b", name: "Meter", manufacturer: "Maker", model: nil, serial: "7", firmware: "1.2", udi: "u")

@@ -128,7 +128,7 @@ import Testing
         let surplus = try test.sample(99, at: 7000)
         try test.add([surplus])
         try test.finish(try test.run(exporter()))
-        _ = try test.store.delete([surplus.sample.identity], description: test.description(.delete))
+        _ = try test.store.samples.delete([surplus.sample.identity], description: test.description(.delete))
         func comparison() throws -> TargetComparison {
             TargetComparison(
                 TargetSettings(name: "other"), exporter: try exporter(), store: test.store, now: { ExportedStore.received })

@@ -57,10 +57,10 @@ import Testing
     }
 
     private func addAlert(hours: Double) throws {
-        try store.addAlert(of: ServedStore.person, type: .heartRate, .missing, bound: hours, at: clock.now)
+        try store.alerts.add(of: ServedStore.person, type: .heartRate, .missing, bound: hours, at: clock.now)
     }
 
-    private var isRaised: Bool { (try? store.alerts().first?.raised) != nil }
+    private var isRaised: Bool { (try? store.alerts.all().first?.raised) != nil }
 
     @Test func anIdleStoreIsNotChecked() throws {
         let watch = try watch()

@@ -41,7 +41,7 @@ import Testing
         let client = try served.client()
         client.send("GET /v1/changes/stream?after=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(served.token)\r\n\r\n")
         #expect(client.read(until: "\"value\":60.0") != nil)
-        try served.store.set(
+        try served.store.clients.set(
             Grant(subject: ServedStore.person, type: type, reading: .none, mayWrite: false), of: served.watch,
             at: ServedStore.now)
         try served.add([61], from: 1_790_001_000)

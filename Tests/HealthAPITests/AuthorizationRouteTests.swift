@@ -26,9 +26,9 @@ import Testing
 
     @Test func aPersonIsAskedAndTheAnswerStaysTheirs() throws {
         #expect(try status("read=heartRate&write=bodyMass").text == open)
-        #expect(try served.store.openRequests(of: served.other).isEmpty)
+        #expect(try served.store.clients.openRequests(of: served.other).isEmpty)
         #expect(try ask(#"{"read":["heartRate"],"write":["bodyMass"]}"#).text == open)
-        let asked = try served.store.openRequests(of: served.other)
+        let asked = try served.store.clients.openRequests(of: served.other)
         #expect(
             asked == [
                 AuthorizationRequest(
@@ -41,7 +41,7 @@ import Testing
         #expect(try status("read=heartRate&write=bodyMass").text == closed)
         #expect(try status("read=heartRate").body == status("read=bodyMass").body)
         #expect(try ask(#"{"read":["heartRate"],"write":["bodyMass"]}"#).text == closed)
-        #expect(try served.store.openRequests(of: served.other).isEmpty)
+        #expect(try served.store.clients.openRequests(of: served.other).isEmpty)
         // Of a person that there is, and of one that there is not, the same.
         #expect(try status("read=heartRate&subject=22222222-2222-4333-8444-555555555555").text == open)
     }
@@ -78,7 +78,7 @@ import Testing
         #expect(try ask(body(Array(types.prefix(3)))).text == closed)
         // A person may change them.
         let others = Set(types.suffix(3).compactMap { ObjectType($0) })
-        try served.store.setRequiredTypes(others, of: served.other)
+        try served.store.clients.setRequiredTypes(others, of: served.other)
         #expect(try ask(body(Array(types.suffix(3)))).status == 403)
         #expect(try ask(body(Array(types.prefix(3)))).status == 409)
     }
@@ -91,9 +91,9 @@ import Testing
             #expect(try served.get("/v1/authorization/status?write=\(id)").status == 422)
             let type = try #require(ObjectType(id))
             #expect(throws: StoreError.self) { try served.grant(id, mayWrite: true) }
-            #expect(try !served.store.mayWrite(type, of: ServedStore.person, served.other))
+            #expect(try !served.store.clients.mayWrite(type, of: ServedStore.person, served.other))
         }
-        #expect(try served.store.openRequests(of: served.other).isEmpty)
+        #expect(try served.store.clients.openRequests(of: served.other).isEmpty)
         let line =
             #"{"type":"conditionRecord","start":"2026-11-20T07:00:00+01:00","resource":{"resourceType":"Condition","id":"1"}}"#
         #expect([403, 422].contains(try served.post("/v1/samples", line, token: served.otherToken).status))

@@ -30,7 +30,7 @@ import Testing
         for limit in 1...7 {
             let served = try ServedStore()
             let uuids = try served.add([60, 61, 62, 63, 64])
-            _ = try served.store.delete([uuids[1]], description: IngestDescription(kind: .delete, received: 0))
+            _ = try served.store.samples.delete([uuids[1]], description: IngestDescription(kind: .delete, received: 0))
             var (anchor, seen) = ("0", [Changes.Change]())
             for _ in 0..<10 {
                 let part = try changes(served, "after=\(anchor)&limit=\(limit)")
@@ -78,7 +78,7 @@ import Testing
         // Object by object.
         let type = try #require(ObjectType("immunizationRecord"))
         func grant(_ objects: [SampleIdentity], future: Bool = false) throws {
-            try served.store.set(
+            try served.store.clients.set(
                 Grant(subject: ServedStore.person, type: type, reading: .objects(future: future), mayWrite: false),
                 objects: objects,
                 of: served.watch, at: ServedStore.now)
@@ -140,7 +140,7 @@ import Testing
         let again = try served.client()
         again.send(head + "Last-Event-ID: \(anchor)\r\n\r\n")
         #expect(again.read(until: "\"value\":73.0")?.contains("\"value\":71.0") == false)
-        _ = try served.store.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
+        _ = try served.store.samples.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
         #expect(again.read(until: "event: deleted") != nil)
         #expect(client.read(until: "event: deleted") != nil)
         let wrong = try served.client()

@@ -109,7 +109,7 @@ import Testing
             for type in ["heartRate", "workout", "bloodPressure", "sleepAnalysis"] { try served.grant(type) }
             try served.grant("bodyMass", reading: seed % 2 == 1 ? .all : .none)
         }
-        try pair.full.store.merge(device: "scale", into: "strap")
+        try pair.full.store.devices.merge(device: "scale", into: "strap")
         var asker = Asker(
             random: SeededGenerator(seed: seed), names: [pair.hidden[0], pair.hidden[9], pair.hidden[200], pair.record])
         var statuses: Set<Int> = []

@@ -27,14 +27,14 @@ import Testing
             try full.add([120], of: "bloodPressureSystolic")
             try full.add([80], of: "bloodPressureDiastolic")
             record = try full.addRecord("immunizationRecord", #"{"resourceType":"Immunization","id":"1"}"#)
-            _ = try full.store.delete([hidden[9]], description: IngestDescription(kind: .delete, received: 0))
-            try full.store.set(
+            _ = try full.store.samples.delete([hidden[9]], description: IngestDescription(kind: .delete, received: 0))
+            try full.store.people.set(
                 .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
                 said: ServedStore.now)
             guard isShared else { return }
             for store in [full, lesser] {
                 let own = try store.add([70, 71, 72, 73], of: "bodyMass", from: 1_790_000_100)
-                _ = try store.store.delete([own[1]], description: IngestDescription(kind: .delete, received: 0))
+                _ = try store.store.samples.delete([own[1]], description: IngestDescription(kind: .delete, received: 0))
             }
             try full.grant("bodyMass", reading: .all, mayWrite: false)
         }
@@ -135,8 +135,8 @@ import Testing
         let (full, empty) = (try ServedStore(), try ServedStore())
         let uuids = try full.add([60, 61, 62])
         try full.add([20], of: "stepCount")
-        _ = try full.store.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
-        try full.store.set(
+        _ = try full.store.samples.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
+        try full.store.people.set(
             .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
             said: ServedStore.now)
         for route in RouteTable.all where route.right != .none && route.answers != [.events] {
@@ -215,7 +215,7 @@ import Testing
             #expect(client.read(until: "retry: 2000") != nil)
             if isRefused {
                 let uuids = try served.add([60, 61, 62])
-                _ = try served.store.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
+                _ = try served.store.samples.delete([uuids[0]], description: IngestDescription(kind: .delete, received: 0))
                 _ = try served.store.prune(
                     [.heartRate: Instant(seconds: 1_795_000_000)], description: IngestDescription(kind: .prune, received: 0))
             }

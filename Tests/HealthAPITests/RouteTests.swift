@@ -96,7 +96,7 @@ import Testing
         #expect(try JSONDecoder().decode(Row.self, from: Data(answer.body)).value == 80)
         let none = try served.get("/v1/samples/11111111-2222-8333-8444-555555555555")
         #expect(none.status == 404 && none.headers["content-type"] == "application/problem+json")
-        _ = try served.store.delete([uuids[2]], description: IngestDescription(kind: .delete, received: 0))
+        _ = try served.store.samples.delete([uuids[2]], description: IngestDescription(kind: .delete, received: 0))
         // One that is gone is as one that never was.
         #expect(try served.get("/v1/samples/\(uuids[2])").body == none.body)
         #expect(try served.get("/v1/samples/nobody").status == 400)
@@ -154,7 +154,7 @@ import Testing
         // For another client it is a different request, and a withdrawn grant counts as a write.
         let other = try #require(try served.client().get(target, "Authorization: Bearer \(served.otherToken)\r\n"))
         #expect(other.text.split(separator: "\r\n").count == 1)
-        try served.store.set(
+        try served.store.clients.set(
             Grant(subject: ServedStore.person, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: served.watch,
             at: ServedStore.now)
         #expect(try served.get(target).text == other.text)
@@ -164,7 +164,7 @@ import Testing
     @Test func whatIsRememberedIsInTheLedger() throws {
         for _ in 0..<3 { #expect(try served.get("/v1/statistics?type=heartRate&every=1d").status == 200) }
         served.service.stop()
-        let counts = try served.store.readLedger(of: served.watch).filter { $0.type == "heartRate" }.map(\.count)
+        let counts = try served.store.clients.readLedger(of: served.watch).filter { $0.type == "heartRate" }.map(\.count)
         #expect(counts == [3])
     }
 
@@ -176,7 +176,7 @@ import Testing
         #expect(try served.get("/v1/activity-summaries?from=2026-09-22").text == "{\"activitySummaries\":[]}\n")
         #expect(try served.get("/v1/activity-summaries?limit=0&format=ndjson").text == "")
         #expect(try served.get("/v1/characteristics").text == "{\"characteristics\":[]}\n")
-        try served.store.set(
+        try served.store.people.set(
             .bloodType, to: Characteristic(.bloodType, written: "O-"), of: ServedStore.person, from: "2026-01-02",
             said: ServedStore.now)
         #expect(

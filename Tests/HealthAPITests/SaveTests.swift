@@ -104,7 +104,7 @@ import Testing
         }
         // A client with full read access cannot write.
         #expect(try served.post("/v1/samples", line).status == 403)
-        try served.store.remove(served.other)
+        try served.store.clients.remove(served.other)
         #expect(try served.post("/v1/samples", line, token: served.otherToken).status == 401)
     }
 
@@ -130,7 +130,7 @@ import Testing
         let (full, empty) = (served, try ServedStore())
         try full.add([60, 61, 62])
         try full.add([71], of: "bodyMass", from: 1_795_154_400)
-        try full.store.merge(device: "scale-2", into: "scale-1")
+        try full.store.devices.merge(device: "scale-2", into: "scale-1")
         for store in [full, empty] {
             try store.grant("heartRate")
             try store.grant("bodyMass")
@@ -213,7 +213,7 @@ import Testing
         let type = try #require(ObjectType("immunizationRecord"))
         let identity = try served.addRecord("immunizationRecord", resource)
         func grant(_ reading: Grant.Reading, _ objects: [SampleIdentity] = []) throws {
-            try served.store.set(
+            try served.store.clients.set(
                 Grant(subject: ServedStore.person, type: type, reading: reading, mayWrite: false), objects: objects,
                 of: served.other,
                 at: ServedStore.now)

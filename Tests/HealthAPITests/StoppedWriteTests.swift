@@ -50,7 +50,7 @@ import Testing
 
     private func count(_ served: ServedStore) throws -> Int {
         var count = 0
-        try served.store.changes(after: .beginning, types: nil) { change, _ in if case .added = change { count += 1 } }
+        try served.store.changes.read(after: .beginning, types: nil) { change, _ in if case .added = change { count += 1 } }
         return count
     }
 }

@@ -25,7 +25,7 @@ import Testing
         let served = try ServedStore()
         let client = try begun(served)
         // It is in the ledger already.
-        #expect(try served.store.readLedger(of: served.watch).first?.count ?? 0 > 0)
+        #expect(try served.store.clients.readLedger(of: served.watch).first?.count ?? 0 > 0)
         if byToken {
             try served.revoke()
         } else {
@@ -43,14 +43,14 @@ import Testing
         try served.grant("bodyMass", reading: .all, mayWrite: true)
         let rest = client.readAll()
         #expect(rest.suffix(5).elementsEqual("0\r\n\r\n".utf8))
-        #expect(try served.store.readLedger(of: served.watch).map(\.count) == [Self.samples])
+        #expect(try served.store.clients.readLedger(of: served.watch).map(\.count) == [Self.samples])
     }
 
     @Test func whatThereIsIsAReadAsWell() throws {
         let served = try ServedStore()
         try served.add([60])
         for path in ["types", "sources", "devices"] { #expect(try served.get("/v1/\(path)").status == 200) }
-        #expect(try served.store.readLedger(of: served.watch).map(\.type) == ["heartRate"])
-        #expect(try served.store.readLedger(of: served.watch).map(\.count) == [3])
+        #expect(try served.store.clients.readLedger(of: served.watch).map(\.type) == ["heartRate"])
+        #expect(try served.store.clients.readLedger(of: served.watch).map(\.count) == [3])
     }
 }

@@ -82,7 +82,7 @@ import Testing
     @Test func todayIsOfOneDevice() throws {
         try answered.add("stepCount", "100", 8, to: 9, device: "band")
         try answered.add("stepCount", "70", 10, to: 11, source: "phone")
-        let latest = try answered.store.latestSamples(of: [.stepCount]).map(\.sample)
+        let latest = try answered.store.samples.latest(of: [.stepCount]).map(\.sample)
         let sums = try latest.sorted { $0.start < $1.start }.map {
             try figures().today(of: $0, at: AnsweredStore.instant(12))?.sum
         }
@@ -100,7 +100,7 @@ import Testing
         let query = ActivityQuery.today(AnsweredStore.instant(12), zone: utc, priority: [])
         #expect(query.from == AnsweredStore.instant(0) && query.to == AnsweredStore.instant(24))
         var values: [Double?] = []
-        try answered.store.activityDays(query) { days in
+        try answered.store.activity.days(query) { days in
             values += days.map { $0.day.exercise.value }
             return true
         }

@@ -67,7 +67,7 @@ import Testing
     @Test func aRouteWithoutLocationsIsNone() throws {
         #expect(RouteTrack(try keep("workoutRoute", 8, to: 9, Self.route([(52, 13)]))) == nil)
         try answered.add("heartRate", "60", 8)
-        #expect(RouteTrack(try #require(try answered.store.latestSamples().first).sample) == nil)
+        #expect(RouteTrack(try #require(try answered.store.samples.latest().first).sample) == nil)
     }
 
     @Test func aWorkoutHasItsOwnFiguresFirst() throws {
@@ -199,7 +199,7 @@ import Testing
     // MARK: Medications
 
     @Test func aMedicationHasItsDoses() throws {
-        try answered.store.save(UserAnnotatedMedication(name: "Old", isArchived: true), of: AnsweredStore.person)
+        try answered.store.people.save(UserAnnotatedMedication(name: "Old", isArchived: true), of: AnsweredStore.person)
         let values = try #require(SampleType("medicationDoseEvent")?.categoryValues)
         let taken = try #require(values.value(of: "taken"))
         let dose = MedicationDoseEvent(medication: "Ibuprofen 400 mg")

@@ -89,14 +89,14 @@ import Testing
     @Test func nobodyChangesTheCardsOfAnotherPerson() throws {
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try change("do=hide&key=bodyMass&person=\(PageTests.other)").status == 303)
-        #expect(try served.store.todayLayout(of: PageTests.other) == .standard)
+        #expect(try served.store.people.todayLayout(of: PageTests.other) == .standard)
         // The other person has no such card.
         #expect(try change("do=show&key=bodyMass&person=\(ServedStore.person)", theirs).status == 404)
         #expect(try change("do=reset&person=\(ServedStore.person)", theirs).status == 303)
-        #expect(try served.store.todayLayout(of: ServedStore.person).hidden == ["bodyMass"])
+        #expect(try served.store.people.todayLayout(of: ServedStore.person).hidden == ["bodyMass"])
         #expect(try !get("/page/cards", theirs).text.contains("Weight"))
         #expect(try change("do=hide&key=heartRate", "X: y\r\n").status == 401)
-        #expect(try served.store.todayLayout(of: ServedStore.person).hidden == ["bodyMass"])
+        #expect(try served.store.people.todayLayout(of: ServedStore.person).hidden == ["bodyMass"])
     }
 
     @Test func otherInputIsRefused() throws {
@@ -107,6 +107,6 @@ import Testing
         ] {
             #expect(try change(body).status == status, "\(body.prefix(40))")
         }
-        #expect(try served.store.todayLayout(of: ServedStore.person) == .standard)
+        #expect(try served.store.people.todayLayout(of: ServedStore.person) == .standard)
     }
 }

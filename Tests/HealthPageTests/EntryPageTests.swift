@@ -25,7 +25,7 @@ import Testing
     }
 
     private func samples(of subject: String = ServedStore.person) throws -> [Sample] {
-        let cursor = try served.store.samples(matching: SampleQuery(subject: subject))
+        let cursor = try served.store.samples.cursor(matching: SampleQuery(subject: subject))
         defer { cursor.close() }
         var found: [Sample] = []
         while let next = try cursor.next() { found.append(next.sample) }
@@ -55,7 +55,7 @@ import Testing
     @Test func anImpossibleValueIsQuarantined() throws {
         let body = "type=heartRate&value=9000&unit=/min&at=2026-11-20T07%3A30&zone=%2B01%3A00"
         #expect(try post("/page/add", body).headers["location"] == "/page/add?type=heartRate&done=quarantined")
-        #expect(try samples().isEmpty && served.store.quarantined().count == 1)
+        #expect(try samples().isEmpty && served.store.quarantine.all().count == 1)
     }
 
     @Test func aBloodPressureIsOneMeasurement() throws {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func aMemberTypesForThemselvesOnly() throws {
-        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         let body = "type=bodyMass&value=71&unit=kg&at=2026-11-20T07%3A30&zone=Z"
         #expect(try post("/page/add", body + "&person=\(ServedStore.person)", theirs).status == 403)
@@ -132,7 +132,7 @@ import Testing
         #expect(try get("/page/sample/\(old)/correct").text.contains("value=\"61\""))
         let impossible = try post("/page/sample/\(old)/correct", "value=9000&at=2026-09-21T13%3A33&zone=Z")
         #expect(impossible.status == 422 && impossible.text.contains("This value cannot be right."))
-        #expect(try samples().map(\.identity) == [old] && served.store.quarantined().isEmpty)
+        #expect(try samples().map(\.identity) == [old] && served.store.quarantine.all().isEmpty)
         let answer = try post("/page/sample/\(old)/correct", "value=71&at=2026-09-21T13%3A33&zone=Z")
         let new = try #require(try samples().first)
         #expect(answer.headers["location"] == "/page/sample/\(new.identity)" && new.value == 71 && new.corrected == old)

@@ -138,10 +138,10 @@ import Testing
     }
 
     @Test func aReceiverThatCannotBeReachedIsNamed() throws {
-        var phone = try served.store.alertReceiver(named: "phone")
+        var phone = try served.store.alerts.receiver(named: "phone")
         #expect(try !get("/page/alerts").text.contains("do not reach"))
         (phone.failing, phone.words) = (ServedStore.now, "HTTP 500")
-        try served.store.save(phone)
+        try served.store.alerts.save(phone)
         #expect(try get("/page/alerts").text.contains("Alerts do not reach phone, since "))
     }
 
@@ -167,7 +167,7 @@ import Testing
         #expect(try post("/page/people", "do=add&name=Anna").status == 303)
         #expect(try post("/page/people", "do=add&name=Anna").status == 422)
         #expect(try post("/page/people", "do=add&name=me").status == 422)
-        let anna = try #require(try served.store.persons().first { $0.name == "Anna" })
+        let anna = try #require(try served.store.people.all().first { $0.name == "Anna" })
         let page = try post("/page/people", "do=invite&person=\(anna.subject)").text
         let code = try #require(page.firstMatch(of: #/<p class="value">([0-9A-Z-]{19})</p>/#)).output.1
         let login = try PageTests.post(served, "/page/login", "code=\(code)")
@@ -196,7 +196,7 @@ import Testing
     }
 
     @Test func aPersonUploadsForThemselvesAndTheKeeperForAnybody() throws {
-        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         #expect(try upload(theirs, person: ServedStore.person) == 403)
         #expect(try upload(theirs) == 200)

@@ -51,10 +51,10 @@ import Testing
 
     @Test func whatAClientAsksForIsAnsweredTypeByType() throws {
         try served.add([61])
-        let client = try served.store.addClient(named: "asker", purpose: "Charts <b>", at: ServedStore.now)
-        let token = try served.store.makeToken(for: client, at: ServedStore.now)
+        let client = try served.store.clients.add(named: "asker", purpose: "Charts <b>", at: ServedStore.now)
+        let token = try served.store.clients.makeToken(for: client, at: ServedStore.now)
         let (pulse, mass) = (ObjectType(.heartRate), ObjectType(.bodyMass))
-        try served.store.request(
+        try served.store.clients.request(
             AuthorizationRequest(subject: ServedStore.person, read: [pulse, mass], write: [mass]), for: client,
             at: ServedStore.now)
         let page = try get("/page/clients").text
@@ -65,8 +65,8 @@ import Testing
         let body =
             "do=answer&asked=read.heartRate&asked=read.bodyMass&asked=write.bodyMass&asked=read.height&yes=read.heartRate&yes=read.height"
         #expect(try post("/page/clients/\(client.id)", body).headers["location"] == "/page/clients")
-        #expect(try served.store.openRequests(of: client).isEmpty)
-        let granted = try served.store.grants(of: client).filter { $0.reading != .none || $0.mayWrite }
+        #expect(try served.store.clients.openRequests(of: client).isEmpty)
+        let granted = try served.store.clients.grants(of: client).filter { $0.reading != .none || $0.mayWrite }
         #expect(granted.map(\.type) == [pulse] && granted.first?.reading == .all)
         #expect(try get("/v1/latest", bearer).text.contains("61"))
         #expect(try post("/page/clients/\(client.id)", "do=withdraw&type=heartRate").status == 303)
@@ -77,13 +77,13 @@ import Testing
 
     @Test func anotherPersonAnswersForThemselves() throws {
         try served.add([61])
-        let client = try served.store.addClient(named: "asker", purpose: "Charts", at: ServedStore.now)
+        let client = try served.store.clients.add(named: "asker", purpose: "Charts", at: ServedStore.now)
         let request = AuthorizationRequest(subject: ServedStore.person, read: [ObjectType(.heartRate)])
-        try served.store.request(request, for: client, at: ServedStore.now)
+        try served.store.clients.request(request, for: client, at: ServedStore.now)
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         _ = try post("/page/clients/\(client.id)", "do=answer&asked=read.heartRate&yes=read.heartRate", theirs)
-        #expect(try served.store.grants(of: client).isEmpty)
-        #expect(try served.store.openRequests(of: client) == [request])
+        #expect(try served.store.clients.grants(of: client).isEmpty)
+        #expect(try served.store.clients.openRequests(of: client) == [request])
         for path in ["/page/devices", "/page/files", "/page/targets", "/page/care/ingest/1"] {
             #expect(try get(path, theirs).status == 403 && get(path).status == 200, "\(path)")
         }
@@ -91,7 +91,7 @@ import Testing
 
     @Test func whatIsHeldIsJudged() throws {
         try served.add([61, 62, 9000, 63, 9001])
-        let held = try served.store.quarantined()
+        let held = try served.store.quarantine.all()
         try #require(held.count == 2)
         let page = try get("/page/care").text
         #expect(page.contains("class=\"marked\"") && page.contains("/page/care/held/\(held[0].id)"))
@@ -100,7 +100,7 @@ import Testing
         #expect(try post("/page/care/held/\(held[0].id)", "do=accept").status == 303)
         #expect(try post("/page/care/held/\(held[0].id)", "do=accept").status == 404)
         #expect(try post("/page/care/held/\(held[1].id)", "do=reject").status == 303)
-        #expect(try served.store.quarantined().isEmpty)
+        #expect(try served.store.quarantine.all().isEmpty)
         #expect(try get("/page/data/today").text.contains("\"value\":\"63\""))
         #expect(try served.get("/v1/samples?types=heartRate").text.contains("9000"))
         #expect(try get("/page/care?done=judged").text.contains("care.") == false)
@@ -109,7 +109,7 @@ import Testing
     /// Only user text is escaped on a page, never the page itself.
     @Test func noPageShowsItsMarkup() throws {
         try served.add([61, 9000])
-        _ = try served.store.addClient(named: "asker", purpose: "Charts", at: ServedStore.now)
+        _ = try served.store.clients.add(named: "asker", purpose: "Charts", at: ServedStore.now)
         let paths = [
             "", "clients", "care", "care?done=judged", "care/plan", "care/ingest/1", "devices", "files", "targets",
             "type/heartRate",
@@ -145,15 +145,15 @@ import Testing
                 "devices", "adopt", "C0:01:02:03:04:05", "--profile", "sig-heart-rate", "--name=--delete",
             ])
         #expect(try post("/page/devices", "do=pair&address=--help").status == 400)
-        try served.store.save(
+        try served.store.devices.save(
             AdoptedDevice(
                 address: "bluetooth:C0:01:02:03:04:05", key: "k", profiles: ["sig-heart-rate"], name: "Strap",
                 subject: ServedStore.person, adopted: 0))
-        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
         #expect(
             try post("/page/devices", "do=assign&address=bluetooth%3AC0%3A01%3A02%3A03%3A04%3A05&subject=\(PageTests.other)")
                 .status == 303)
-        #expect(try served.store.adoptedDevices().first?.subject == PageTests.other)
+        #expect(try served.store.devices.adopted().first?.subject == PageTests.other)
         #expect(try post("/page/devices", "do=assign&address=x&subject=\(PageTests.other)").status == 409)
     }
 

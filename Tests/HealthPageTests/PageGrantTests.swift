@@ -16,8 +16,8 @@ import Testing
     init() throws {
         served = try ServedStore()
         cookie = try PageTests.cookie(served)
-        client = try served.store.addClient(named: "asker", purpose: "Charts", at: ServedStore.now)
-        bearer = "Authorization: Bearer \(try served.store.makeToken(for: client, at: ServedStore.now))\r\n"
+        client = try served.store.clients.add(named: "asker", purpose: "Charts", at: ServedStore.now)
+        bearer = "Authorization: Bearer \(try served.store.clients.makeToken(for: client, at: ServedStore.now))\r\n"
     }
 
     private func page() throws -> String { try #require(try served.client().get("/page/clients", cookie)).text }
@@ -28,7 +28,7 @@ import Testing
 
     private func ask(_ types: ObjectType...) throws {
         let request = AuthorizationRequest(subject: ServedStore.person, read: Set(types))
-        try served.store.request(request, for: client, at: ServedStore.now)
+        try served.store.clients.request(request, for: client, at: ServedStore.now)
     }
 
     /// The samples of a type that the client can read.
@@ -56,17 +56,17 @@ import Testing
         #expect(try reads("heartRate").isEmpty)
         #expect(try post(change) == 303)
         #expect(try reads("heartRate").split(separator: "\n").count == 2)
-        #expect(try served.store.grants(of: client).first?.reading == .all)
+        #expect(try served.store.clients.grants(of: client).first?.reading == .all)
     }
 
     @Test func aTimeWithinADayStays() throws {
         let noon = Instant(seconds: 1_790_000_000)
-        try served.store.set(
+        try served.store.clients.set(
             Grant(subject: ServedStore.person, type: ObjectType(.heartRate), reading: .from(noon), mayWrite: false), of: client,
             at: ServedStore.now)
         #expect(try page().contains("value=\"2026-09-21\""))
         #expect(try post("do=read&type=heartRate&from.heartRate=2026-09-21") == 303)
-        #expect(try served.store.grants(of: client).first?.reading == .from(noon))
+        #expect(try served.store.clients.grants(of: client).first?.reading == .from(noon))
     }
 
     @Test func whatWasNotGrantedIsNotMadeMore() throws {
@@ -106,7 +106,7 @@ import Testing
         #expect(try post("do=withdraw&type=heartRate", theirs) == 303)
         #expect(try post("do=answer&asked=read.heartRate&yes=read.heartRate", theirs) == 303)
         #expect(try !#require(try served.client().get("/page/clients", theirs)).text.contains("asker"))
-        #expect(try served.store.grants(of: client).isEmpty)
+        #expect(try served.store.clients.grants(of: client).isEmpty)
     }
 
     @Test func recordsAreGrantedOneByOne() throws {
@@ -149,7 +149,7 @@ import Testing
         let first = try served.addRecord("first")
         for number in 1...200 { try served.addRecord("later \(number)", at: 1_790_000_000 + Int64(number) * 3600) }
         let type = try #require(ObjectType("immunizationRecord"))
-        try served.store.set(
+        try served.store.clients.set(
             Grant(subject: ServedStore.person, type: type, reading: .objects(future: false), mayWrite: false), objects: [first],
             of: client, at: ServedStore.now)
         let text = try page()

@@ -152,9 +152,10 @@ import Testing
 
     @Test func medicationsAndCharacteristicsHaveAPage() throws {
         #expect(try get("/page/characteristics").contains("No characteristics are recorded."))
-        try served.store.save(UserAnnotatedMedication(name: "Ibuprofen 400 mg", generalForm: .tablet), of: ServedStore.person)
+        try served.store.people.save(
+            UserAnnotatedMedication(name: "Ibuprofen 400 mg", generalForm: .tablet), of: ServedStore.person)
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
-        try served.store.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
+        try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
         let text = try get("/page/characteristics")
         #expect(text.contains("1990-01-16 (36 years)") && text.contains("Ibuprofen 400 mg") && text.contains("Tablet"))
         let other = try #require(

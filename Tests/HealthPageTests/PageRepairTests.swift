@@ -50,11 +50,11 @@ import Testing
         let page = try care()
         #expect(page.contains("class=\"before\"") && page.contains("class=\"after\""))
         #expect(try post("/page/care/repair", form(page)).headers["location"] == "/page/care?done=repaired")
-        let migration = try #require(try served.store.migrations().first)
+        let migration = try #require(try served.store.repairs.all().first)
         #expect(migration.repaired == 20 && migration.repair == "unit [degF]")
         #expect(try get("/page/care").text.contains("/page/care/undo/1"))
         #expect(try post("/page/care/undo/1", "").status == 303)
-        #expect(try served.store.migrations().first?.state == "undone")
+        #expect(try served.store.repairs.all().first?.state == "undone")
         #expect(try post("/page/care/undo/1", "").status == 409)
     }
 
@@ -88,9 +88,9 @@ import Testing
         #expect(page.contains("Samples selected: 3.") && page.contains("class=\"compare"), "\(page)")
         #expect(page.contains("<caption id=\"examples\">"))
         // Nothing is done yet.
-        #expect(try served.store.migrations().isEmpty && starts() == before)
+        #expect(try served.store.repairs.all().isEmpty && starts() == before)
         #expect(try post("/page/care/repair", form(page)).status == 303)
-        let migration = try #require(try served.store.migrations().first)
+        let migration = try #require(try served.store.repairs.all().first)
         #expect(migration.repair == one.text && migration.repaired == 3)
         #expect(try starts() != before)
         #expect(try post("/page/care/undo/1", "").status == 303)
@@ -106,19 +106,19 @@ import Testing
         let sent = try form(page)
         #expect(sent.hasSuffix("&merged=1"))
         #expect(try post("/page/care/repair", asked).status == 409)
-        #expect(try served.store.migrations().isEmpty)
+        #expect(try served.store.repairs.all().isEmpty)
         #expect(try post("/page/care/repair", sent).status == 303)
-        #expect(try served.store.migrations().first?.merged == 1)
+        #expect(try served.store.repairs.all().first?.merged == 1)
     }
 
     @Test func aPersonRepairsTheirOwnAndGivesNothingAway() throws {
         try served.add([61, 62])
-        try served.store.save(Person(subject: PageTests.other, name: "Anna"))
+        try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         let shift = "type=heartRate&repair=shift&by.shift=%2B1h"
         #expect(try get("/page/care/plan?" + shift, theirs).text.contains("Samples selected: 0."))
         #expect(try post("/page/care/repair", shift, theirs).status == 303)
-        #expect(try served.store.migrations().isEmpty)
+        #expect(try served.store.repairs.all().isEmpty)
         let away = "type=heartRate&repair=subject&by.subject="
         #expect(try post("/page/care/repair", away + ServedStore.person, theirs).status == 403)
         #expect(try !get("/page/care/plan", theirs).text.contains("by.subject"))
@@ -139,7 +139,7 @@ import Testing
         let page = try get("/page/care/plan?type=\(type)&repair=shift&by.shift=%2B1h&ambiguous=yes")
         #expect(page.status == 200)
         #expect(try post("/page/care/repair", form(page.text)).status == 303)
-        #expect(try served.store.migrations().map(\.repaired) == [1])
+        #expect(try served.store.repairs.all().map(\.repaired) == [1])
     }
 
     private static let wrong = [
@@ -168,7 +168,7 @@ import Testing
     @Test(arguments: wrong) func whatIsNoRepairIsRefused(form: String) throws {
         try served.add([61])
         #expect(try post("/page/care/repair", form).status == 400)
-        #expect(try served.store.migrations().isEmpty)
+        #expect(try served.store.repairs.all().isEmpty)
         let page = try get("/page/care/plan?" + form)
         #expect(page.status == 200 && page.text.contains("role=\"alert\"") && !page.text.contains("<script>"))
     }

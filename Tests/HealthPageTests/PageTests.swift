@@ -37,7 +37,7 @@ import Testing
 
     /// The header of a logged-in browser.
     static func cookie(_ served: ServedStore, as subject: String = ServedStore.person) throws -> String {
-        let code = try served.store.makePageCode(for: subject, at: ServedStore.now)
+        let code = try served.store.pageSessions.makeCode(for: subject, at: ServedStore.now)
         let answer = try post(served, "/page/login", "code=\(code)")
         #expect(answer.status == 303 && answer.headers["location"] == "/page/")
         let cookie = try #require(answer.headers["set-cookie"])
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func aCodeOpensThePageOnce() throws {
-        let code = try served.store.makePageCode(for: ServedStore.person, at: ServedStore.now)
+        let code = try served.store.pageSessions.makeCode(for: ServedStore.person, at: ServedStore.now)
         #expect(try get("/page/", "").status == 401)
         #expect(try get("/page/", "").text.contains("action=\"/page/login\""))
         #expect(try get("/", "").headers["location"] == "/page/")
@@ -75,9 +75,9 @@ import Testing
     @Test func aSessionEndsWithItsRow() throws {
         let cookie = try Self.cookie(served)
         #expect(try get("/page/", cookie).status == 200)
-        let session = try #require(try served.store.pageSessions(at: ServedStore.now).first)
+        let session = try #require(try served.store.pageSessions.all(at: ServedStore.now).first)
         #expect(session.subject == ServedStore.person)
-        #expect(try served.store.endPageSessions(session.id) == 1)
+        #expect(try served.store.pageSessions.end(session.id) == 1)
         #expect(try get("/page/", cookie).status == 401)
     }
 
@@ -143,7 +143,7 @@ import Testing
         let told = try #require(client.read(until: "\"value\":\"77\""))
         // Only the latest sample is sent.
         #expect(told.contains("event: latest") && !told.contains("\"value\":\"75\""))
-        try served.store.endPageSessions()
+        try served.store.pageSessions.end()
         try served.add([78], from: 1_790_200_000)
         let ended = try #require(client.read(until: "event: ended"))
         #expect(!ended.contains("\"value\":\"78\""))
@@ -156,7 +156,7 @@ import Testing
             // The unit is requested for the samples that were read.
             settings.units = { _ in
                 let path = path.withLock { $0 }
-                if !path.isEmpty { _ = try? SampleStore(path: path, access: .write).endPageSessions() }
+                if !path.isEmpty { _ = try? SampleStore(path: path, access: .write).pageSessions.end() }
                 return nil
             }
         })

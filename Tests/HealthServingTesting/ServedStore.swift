@@ -36,14 +36,14 @@ package final class ServedStore {
             now: { Self.now })
         settings.delayOfGuess = { _ in .zero }
         change(&settings)
-        watch = try store.addClient(named: "watch", purpose: "Tests", at: Self.now)
-        token = try store.makeToken(for: watch, at: Self.now)
+        watch = try store.clients.add(named: "watch", purpose: "Tests", at: Self.now)
+        token = try store.clients.makeToken(for: watch, at: Self.now)
         for type in SampleType.all where type.kind == .quantity || type.kind == .activitySummary {
             try Self.grant(ObjectType(type), to: watch, in: store)
         }
         for type in CharacteristicType.allCases { try Self.grant(ObjectType(type), to: watch, in: store) }
-        other = try store.addClient(named: "other", purpose: "Tests", at: Self.now)
-        otherToken = try store.makeToken(for: other, at: Self.now)
+        other = try store.clients.add(named: "other", purpose: "Tests", at: Self.now)
+        otherToken = try store.clients.makeToken(for: other, at: Self.now)
         (self.settings, make) = (settings, sites)
         var made: [any Site] = []
         service = try HealthService(settings) { core in
@@ -67,16 +67,16 @@ package final class ServedStore {
     /// Grants a client write access, and read access to other sources' samples.
     package func grant(_ name: String, reading: Grant.Reading = .none, mayWrite: Bool = true, to client: Client? = nil) throws {
         let type = try #require(ObjectType(name))
-        try store.set(
+        try store.clients.set(
             Grant(subject: Self.person, type: type, reading: reading, mayWrite: mayWrite), of: client ?? other, at: Self.now)
     }
 
     private static func grant(_ type: ObjectType, to client: Client, in store: SampleStore) throws {
-        try store.set(Grant(subject: person, type: type, reading: .all, mayWrite: false), of: client, at: now)
+        try store.clients.set(Grant(subject: person, type: type, reading: .all, mayWrite: false), of: client, at: now)
     }
 
     /// The client has no token any more.
-    package func revoke() throws { try store.revokeTokens(of: watch, at: Self.now) }
+    package func revoke() throws { try store.clients.revokeTokens(of: watch, at: Self.now) }
 
     /// Heart rates, a minute apart.
     @discardableResult

@@ -180,16 +180,16 @@ import Testing
         // Rings also depend on the person's characteristics and on the order of sources, and on nothing else.
         let rings = ActivityQuery(zone: store.zone, subject: store.person)
         try await store.readers.read { [person = store.person, path = test.path] reader in
-            let known = try reader.activityState(of: rings, after: nil).state
+            let known = try reader.activity.state(of: rings, after: nil).state
             let writer = try SampleStore(path: path, access: .write)
-            #expect(try !reader.activityState(of: rings, after: known).isOther)
-            try writer.set(
+            #expect(try !reader.activity.state(of: rings, after: known).isOther)
+            try writer.people.set(
                 .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: person, from: "2026-11-20", said: TestHealth.now)
-            let after = try reader.activityState(of: rings, after: known)
+            let after = try reader.activity.state(of: rings, after: known)
             #expect(after.isOther)
-            #expect(try !reader.activityState(of: rings, after: after.state).isOther)
-            try writer.set(SourceOrder(names: ["watch"]))
-            #expect(try reader.activityState(of: rings, after: after.state).isOther)
+            #expect(try !reader.activity.state(of: rings, after: after.state).isOther)
+            try writer.sources.set(SourceOrder(names: ["watch"]))
+            #expect(try reader.activity.state(of: rings, after: after.state).isOther)
         }
     }
 }

@@ -176,7 +176,7 @@ import Testing
         for minute in 1...5 { try await store.save(TestHealth.steps(minute, Int64(minute * 10))) }
         try await test.another("other").save(TestHealth.steps(6, 60))
         try await store.save(TestHealth.steps(6, 70))
-        let accounts = try SampleStore(path: test.path, access: .read).accounts()
+        let accounts = try SampleStore(path: test.path, access: .read).ledger.accounts()
         #expect(accounts.map(\.name) == ["Walker", "other"])
         #expect(accounts.map(\.kind) == [.save, .save])
         #expect(accounts.map(\.stored) == [6, 1])

@@ -17,7 +17,8 @@ import Testing
 
     private func know(_ store: SampleStore, height: Bool = true, in story: FileStoryTests? = nil) throws {
         for (type, value) in [(CharacteristicType.dateOfBirth, "1986-11-07"), (.biologicalSex, "male")] {
-            try store.set(type, to: Characteristic(type, value), of: store.subject, from: "2026-01-01", said: FixedClock().now)
+            try store.people.set(
+                type, to: Characteristic(type, value), of: store.subject, from: "2026-01-01", said: FixedClock().now)
         }
         if height { try story?.load([FileStoryTests.header, "2026-01-01T07:00:00Z,height,180,cm"]) }
     }
@@ -71,7 +72,9 @@ import Testing
             case .biologicalSex: .biologicalSex
             case .height: nil
             }
-        if let type { try story.store.set(type, to: nil, of: story.store.subject, from: "2026-01-01", said: FixedClock().now) }
+        if let type {
+            try story.store.people.set(type, to: nil, of: story.store.subject, from: "2026-01-01", said: FixedClock().now)
+        }
         let account = try make(story)
         #expect(account.missing == [missing])
         #expect(account.stored == 0)
@@ -83,7 +86,7 @@ import Testing
         let story = try FileStoryTests()
         try story.load(Self.rows)
         for (type, value) in [(CharacteristicType.dateOfBirth, "2012-03-01"), (.biologicalSex, "female")] {
-            try story.store.set(
+            try story.store.people.set(
                 type, to: Characteristic(type, value), of: story.store.subject, from: "2026-01-01", said: FixedClock().now)
         }
         try story.load([FileStoryTests.header, "2026-01-01T07:00:00Z,height,150,cm"])
@@ -111,7 +114,7 @@ import Testing
         let story = try FileStoryTests()
         try story.load(Self.rows)
         try know(story.store, in: story)
-        try story.store.set(
+        try story.store.people.set(
             .biologicalSex, to: Characteristic(.biologicalSex, "other"), of: story.store.subject, from: "2026-01-01",
             said: FixedClock().now)
         #expect(try make(story).missing == [.biologicalSex])
@@ -134,10 +137,10 @@ import Testing
         try bench.adopt("amazfit-scale")
         if knowing {
             for (type, value) in [(CharacteristicType.dateOfBirth, "1986-11-07"), (.biologicalSex, "female")] {
-                try bench.store.set(
+                try bench.store.people.set(
                     type, to: Characteristic(type, value), of: bench.store.subject, from: "2020-01-01", said: FixedClock().now)
             }
-            _ = try bench.store.save(
+            _ = try bench.store.samples.save(
                 ReadingPath.samples(
                     of: [
                         Reading(

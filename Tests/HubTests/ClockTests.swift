@@ -23,7 +23,7 @@ import Testing
         Self.glucose(bench, 2, hour: 5)
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
-        let held = try bench.reader().quarantined()
+        let held = try bench.reader().quarantine.all()
         #expect(held.map(\.rule) == ["clock-unknown", "clock-unknown"])
         #expect(held.compactMap(\.frame).contains("gatt:2A18 020100EA070B1406000064B011"))
         // Half an hour slow.
@@ -33,18 +33,18 @@ import Testing
         #expect(Set(try bench.samples().map(\.uuid)) == Set(held.map(\.stored.uuid)))
         #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
         #expect(Set(try bench.samples().map(\.sample.received)) == [held[0].stored.sample.received])
-        #expect(try bench.store.clockComparisons(of: RadioBench.address.description).isEmpty)
-        #expect(try bench.store.clockComparisons(of: RadioBench.device.key).map(\.ahead) == [1_800_000_000])
+        #expect(try bench.store.devices.clockComparisons(of: RadioBench.address.description).isEmpty)
+        #expect(try bench.store.devices.clockComparisons(of: RadioBench.device.key).map(\.ahead) == [1_800_000_000])
         // The same records again: nothing twice.
         Self.glucose(bench, 1)
         try bench.stop()
         #expect(try bench.samples().count == 2)
         #expect(try bench.store.check() == [])
         // After the undo, they are quarantined as before.
-        let release = try #require(try bench.store.accounts().first { $0.kind == .release })
-        try bench.store.undo(release.id, forget: false, description: IngestDescription(kind: .undo, received: 0))
+        let release = try #require(try bench.store.ledger.accounts().first { $0.kind == .release })
+        try bench.store.ledger.undo(release.id, forget: false, description: IngestDescription(kind: .undo, received: 0))
         #expect(try bench.samples().isEmpty)
-        #expect(try bench.store.quarantined().count == 2)
+        #expect(try bench.store.quarantine.all().count == 2)
         #expect(try bench.store.check() == [])
     }
 
@@ -90,7 +90,7 @@ import Testing
         Self.temperature(bench, year, day, hour, 9, after: .seconds(60))
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
-        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown", "clock-unknown"])
+        #expect(try bench.reader().quarantine.all().map(\.rule) == ["clock-unknown", "clock-unknown"])
         Self.temperature(bench, year, day, hour, 10, after: .seconds(58))
         Self.temperature(bench, year, day, hour, 11, after: .seconds(60))
         bench.pass(.seconds(2))
@@ -102,7 +102,7 @@ import Testing
         #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.deviceCorrected])
         #expect(bench.notices.contains { $0.text.contains("its clock is wrong") })
         try bench.stop()
-        #expect(try bench.store.account(of: 1)?.refused == 0)
+        #expect(try bench.store.ledger.account(of: 1)?.refused == 0)
         #expect(try bench.store.check() == [])
     }
 
@@ -118,7 +118,7 @@ import Testing
         bench.pass(.seconds(2))
         let starts = try Self.starts(bench)
         #expect(starts == (31...35).map { "2026-11-20T06:\($0):00.000000Z" })
-        #expect(try bench.reader().quarantined().count == 1)
+        #expect(try bench.reader().quarantine.all().count == 1)
         try bench.stop()
     }
 
@@ -141,7 +141,7 @@ import Testing
         Self.temperature(bench, 2000, 1, 1, 0, after: .seconds(60))
         bench.pass(.seconds(2))
         #expect(try bench.samples().count == 6)
-        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown"])
+        #expect(try bench.reader().quarantine.all().map(\.rule) == ["clock-unknown"])
         try bench.stop()
         #expect(try bench.store.check() == [])
     }
@@ -162,7 +162,7 @@ import Testing
                 "2026-11-20T04:00:00.000000Z", "2026-11-20T05:00:00.000000Z", "2026-11-20T06:32:00.000000Z",
             ])
         #expect(Set(try bench.samples().map(\.sample.timeOrigin)) == [.device])
-        #expect(try bench.reader().quarantined().count == 1)
+        #expect(try bench.reader().quarantine.all().count == 1)
         try bench.stop()
     }
 
@@ -178,8 +178,8 @@ import Testing
         Self.glucose(bench, 2, hour: 5)
         try bench.stop()
         #expect(try Self.starts(bench) == ["2026-11-20T04:00:00.000000Z", "2026-11-20T05:00:00.000000Z"])
-        #expect(try bench.store.account(of: 1)?.duplicate == 2)
-        #expect(try bench.store.clockComparisons(of: bench.samples()[0].sample.origin.device?.key ?? "").count <= 2)
+        #expect(try bench.store.ledger.account(of: 1)?.duplicate == 2)
+        #expect(try bench.store.devices.clockComparisons(of: bench.samples()[0].sample.origin.device?.key ?? "").count <= 2)
     }
 
     @Test("story 22: a clock that shows 2094, or 1999, is corrected", arguments: [2094, 1999]) func anotherCentury(year: Int)
@@ -206,7 +206,7 @@ import Testing
         Self.glucose(bench, 1, year: year)
         try bench.stop()
         #expect(try bench.samples().isEmpty)
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect(account.quarantined + account.refused == 1)
     }
 
@@ -241,7 +241,7 @@ import Testing
         for number in [9, 8, 7] as [UInt16] { Self.glucose(bench, number, minute: UInt8(number)) }
         try bench.stop()
         #expect(try bench.samples().isEmpty)
-        #expect(try bench.store.quarantined().count == 3)
+        #expect(try bench.store.quarantine.all().count == 3)
     }
 
     @Test("the hub's own clock is wrong at first") func hubClock() throws {
@@ -257,12 +257,12 @@ import Testing
         bench.hear("gatt:2A37", [0x00, 61])
         bench.pass(.seconds(2))
         #expect(try bench.samples().map(\.sample.value) == [61])
-        #expect(try bench.reader().quarantined().map(\.rule) == ["clock-unknown", "clock-unknown"])
+        #expect(try bench.reader().quarantine.all().map(\.rule) == ["clock-unknown", "clock-unknown"])
         // The record is released when the clocks can be compared. The time of the strap's pulse stays unknown.
         bench.compareClocks()
         bench.pass(.seconds(2))
         #expect(try bench.samples().count == 2)
-        #expect(try bench.reader().quarantined().count == 1)
+        #expect(try bench.reader().quarantine.all().count == 1)
         try bench.stop()
         #expect(try bench.store.check() == [])
     }

@@ -41,9 +41,9 @@ import Testing
             #expect(after.identity != before.identity)
         }
         // Once, as a repair that can be undone and is not repeated afterwards.
-        let migration = try #require(try bench.store.migrations().first)
-        #expect(try bench.store.migrations().count == 1 && migration.repair == "complete metadata" && migration.repaired == 1)
-        _ = try bench.store.undoMigration(migration.id, at: bench.clock.now)
+        let migration = try #require(try bench.store.repairs.all().first)
+        #expect(try bench.store.repairs.all().count == 1 && migration.repair == "complete metadata" && migration.repaired == 1)
+        _ = try bench.store.repairs.undo(migration.id, at: bench.clock.now)
         tellWhole(bench)
         bench.pass(.seconds(2))
         #expect(try bench.samples().map(\.sample.identity) == [before.identity])
@@ -59,9 +59,9 @@ import Testing
         let samples = try bench.samples().map(\.sample)
         #expect(samples.count == 1)
         #expect(samples.first?.metadata?.json.contains("bloodGlucoseMealTime") == true)
-        #expect(try bench.store.migrations().isEmpty)
+        #expect(try bench.store.repairs.all().isEmpty)
         try bench.stop()
-        let account = try #require(try bench.store.accounts().first { $0.kind == .live })
+        let account = try #require(try bench.store.ledger.accounts().first { $0.kind == .live })
         #expect((account.stored, account.duplicate) == (1, 1))
     }
 
@@ -72,7 +72,7 @@ import Testing
         bench.pass(.seconds(2))
         let identity = try #require(try bench.samples().first).sample.identity
         let deletion = IngestDescription(kind: .delete, received: bench.clock.now.microseconds)
-        _ = try bench.store.delete([identity], description: deletion)
+        _ = try bench.store.samples.delete([identity], description: deletion)
         tellWhole(bench)
         bench.pass(.seconds(2))
         #expect(try bench.samples().isEmpty)
@@ -89,9 +89,9 @@ import Testing
         bench.hear("gatt:2A37", [0x00, 62])
         try bench.stop()
         #expect(try bench.samples().map(\.sample.value) == [62])
-        let held = try bench.store.quarantined()
+        let held = try bench.store.quarantine.all()
         #expect(held.map(\.rule) == ["unattributed"] && held.first?.frame?.contains("003D") == true)
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect((account.stored, account.quarantined, account.refused) == (1, 1, 1))
     }
 

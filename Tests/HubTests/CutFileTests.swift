@@ -45,7 +45,7 @@ import Testing
     /// The content of a store without the times and numbers of imports.
     private func content(_ store: SampleStore) throws -> [String] {
         var found: [String] = []
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         while let sample = try cursor.next()?.sample {
             found.append(
                 "\(sample.identity) \(sample.origin.type.id) \(sample.numeral.text) \(sample.unit.code) \(sample.start) \(sample.end) "
@@ -74,7 +74,7 @@ import Testing
             }
             try add(octets, as: name, to: cut)
             #expect(try content(cut) == whole, "\(name) cut at \(length)")
-            #expect(try cut.quarantined().isEmpty, "\(name) cut at \(length)")
+            #expect(try cut.quarantine.all().isEmpty, "\(name) cut at \(length)")
             // A shorter file that comes later takes nothing away.
             if grows {
                 try add(Array(octets[..<length]), as: name, to: cut)
@@ -176,10 +176,10 @@ import Testing
         let text = "time,type,unit,value\n2026-11-20T06:31:00Z,bodyMass,kg,69.25"
         let held = try #require(try add(Array(text.utf8), as: "w.csv", to: store))
         #expect(held.account.quarantined == 1 && held.account.stored == 0 && held.account.isCut)
-        #expect(try store.quarantined().map(\.rule) == [GateRule.provisional.name])
+        #expect(try store.quarantine.all().map(\.rule) == [GateRule.provisional.name])
         // Rejecting what may be cut does not reject the row when it is whole.
-        try store.reject(
-            store.quarantined().map(\.id), description: IngestDescription(kind: .reject, received: received.microseconds))
+        try store.quarantine.reject(
+            store.quarantine.all().map(\.id), description: IngestDescription(kind: .reject, received: received.microseconds))
         let told = try #require(try add(Array(text.utf8), as: "w.csv", to: store, trusting: true))
         #expect(told.account.stored == 1 && !told.account.isCut)
     }
@@ -203,12 +203,12 @@ import Testing
         let head = "time,type,unit,value\n2026-11-20T06:31:00Z,stepCount,1,"
         try add(Array((head + "24").utf8), as: "s.csv", to: store)
         try add(Array((head + "2450").utf8), as: "s.csv", to: store)
-        #expect(try store.quarantined().count == 1)
+        #expect(try store.quarantine.all().count == 1)
         let whole = try #require(try add(Array((head + "2450\n").utf8), as: "s.csv", to: store))
-        #expect(try store.quarantined().isEmpty && whole.account.stored == 1)
-        try store.undo(
+        #expect(try store.quarantine.all().isEmpty && whole.account.stored == 1)
+        try store.ledger.undo(
             whole.account.id, forget: false, description: IngestDescription(kind: .undo, received: received.microseconds))
-        #expect(try store.quarantined().count == 1)
+        #expect(try store.quarantine.all().count == 1)
         #expect(try store.check(deep: true) == [])
     }
 }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func samples() throws -> [Sample] {
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         var samples: [Sample] = []
         while let next = try cursor.next() { samples.append(next.sample) }
@@ -41,14 +41,14 @@ import Testing
     func aClockThatBeginsAnew(name: String, measurements: Int) throws {
         let account = try replay(name)
         #expect((account.stored, account.duplicate, account.quarantined) == (0, 0, 4 * measurements))
-        let held = try store.quarantined()
+        let held = try store.quarantine.all()
         #expect(Set(held.map(\.rule)) == ["clock-unknown"])
         #expect(held.allSatisfy { $0.stored.sample.metadata?[ClockDoubt.key] != nil })
         let groups = Dictionary(grouping: held) { $0.stored.sample.group }
         #expect(groups.count == measurements && groups.values.allSatisfy { $0.count == 4 })
         // The same capture again adds nothing, and each can be accepted.
         #expect(try replay(name).duplicate == 4 * measurements)
-        try store.accept(held.map(\.id), description: IngestDescription(kind: .accept, received: 0))
+        try store.quarantine.accept(held.map(\.id), description: IngestDescription(kind: .accept, received: 0))
         #expect(try samples().count == 4 * measurements)
         #expect(try replay(name).duplicate == 4 * measurements)
         #expect(try store.check() == [])
@@ -57,7 +57,7 @@ import Testing
     @Test func aRightClock() throws {
         #expect(try replay("clock-right").stored == 16)
         #expect(try replay("clock-right").duplicate == 16)
-        #expect(try store.quarantined().isEmpty)
+        #expect(try store.quarantine.all().isEmpty)
     }
 
     /// A comparison of the clock now proves nothing about records from before it was set.
@@ -65,7 +65,7 @@ import Testing
         let account = try replay("memory-before-clock-was-set")
         #expect((account.stored, account.duplicate, account.quarantined) == (15, 0, 9))
         #expect(try samples().allSatisfy { $0.start.description.hasPrefix("2026-") })
-        #expect(try store.quarantined().map(\.place).count == 9)
+        #expect(try store.quarantine.all().map(\.place).count == 9)
         #expect(try replay("memory-before-clock-was-set").duplicate == 24)
         #expect(try samples().count == 15)
         #expect(try store.check() == [])

@@ -35,7 +35,7 @@ import Testing
     }
 
     func samples(_ type: SampleType) throws -> [Sample] {
-        let cursor = try store.samples(matching: SampleQuery(types: [type]))
+        let cursor = try store.samples.cursor(matching: SampleQuery(types: [type]))
         defer { cursor.close() }
         var found: [Sample] = []
         while let next = try cursor.next() { found.append(next.sample) }
@@ -106,8 +106,8 @@ import Testing
 
     @Test("story 16: 0.304 and 30.4 and 3040 of one percentage: what no ratio explains is held") func story16() throws {
         try load([Self.header, "2026-11-06T07:00:00Z,bodyFatPercentage,3040,%"])
-        #expect(try store.quarantined().map(\.rule) == ["impossible-value"])
-        #expect(try store.quarantined().map(\.frame) == ["2026-11-06T07:00:00Z,bodyFatPercentage,3040,%"])
+        #expect(try store.quarantine.all().map(\.rule) == ["impossible-value"])
+        #expect(try store.quarantine.all().map(\.frame) == ["2026-11-06T07:00:00Z,bodyFatPercentage,3040,%"])
     }
 
     /// No temperature in any unit, and held like all that cannot be: the numeral may still be a defect of ours, or tenths.
@@ -119,7 +119,7 @@ import Testing
             "2026-11-06T07:04:00Z,roomTemperature,-300,Cel", "2026-11-06T07:05:00Z,roomTemperature,-40,Cel",
         ])
         #expect((account.stored, account.quarantined, account.refused) == (1, 5, 0))
-        let held = try store.quarantined().sorted { $0.stored.sample.start < $1.stored.sample.start }
+        let held = try store.quarantine.all().sorted { $0.stored.sample.start < $1.stored.sample.start }
         #expect(held.map(\.rule) == Array(repeating: "impossible-value", count: 5))
         #expect(held.map(\.place) == (2...6).map { "line \($0)" })
     }
@@ -142,7 +142,7 @@ import Testing
         ])
         // 98.2 is a fever of no kind, and a fine 98.2 °F.
         #expect((account.stored, account.quarantined) == (1, 3))
-        #expect(try store.quarantined().map(\.rule) == ["implausible-value", "implausible-value", "sentinel-value"])
+        #expect(try store.quarantine.all().map(\.rule) == ["implausible-value", "implausible-value", "sentinel-value"])
     }
 
     @Test("story 27: the same upload again and again") func story27() throws {

@@ -30,7 +30,7 @@ import Testing
         try bench.stop()
         #expect(try bench.samples().count == samples + 100)
         #expect(bench.notices.count == 1)
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect(account.stored == samples + 100)
         #expect(account.skipped == ["flood": 5000 - samples])
     }
@@ -54,7 +54,7 @@ import Testing
         var device = AdoptedDevice(
             address: address, key: address, profiles: ["bthome-v2"], name: "", subject: bench.store.subject, adopted: 1)
         device.bindKey = SealedAdvertTests.key
-        try bench.store.save(device)
+        try bench.store.devices.save(device)
         try bench.reload()
         for number in 0..<5000 {
             let packet = [0x41, UInt8(number & 0xFF), UInt8(number >> 8), 0x8E, 9, 0, 0, 0, 0x0A, 0x5D, 0x6E, 0xCD] as [UInt8]
@@ -64,7 +64,7 @@ import Testing
         for packet in SealedAdvertTests.packets { bench.hear("advert:FCD2", packet, after: .seconds(1)) }
         try bench.stop()
         #expect(try bench.samples().count == 3)
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect((700...702).contains(account.refused))
         #expect(account.skipped == ["flood": 5000 - account.refused])
         #expect(account.read == 3 + account.refused)

@@ -60,7 +60,7 @@ import Testing
         bench.hear("gatt:2A18", RadioBench.glucose(number: 10))
         try bench.stop()
         let samples = try bench.samples().map(\.sample)
-        #expect(try bench.store.account(of: 1)?.skipped == ["glucose-context": 3])
+        #expect(try bench.store.ledger.account(of: 1)?.skipped == ["glucose-context": 3])
         // The three are one measurement by time and value. The first stored one stays.
         #expect(samples.count == 1)
         #expect(samples[0].metadata?["bloodGlucoseMealTime"] == .string("preprandial"))
@@ -138,7 +138,7 @@ import Testing
         hear(2, 0xC5, after: .seconds(1))
         try bench.stop()
         #expect(try bench.samples().count == 4)
-        #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 10])
+        #expect(try bench.store.ledger.account(of: 1)?.skipped == ["repeated-advert": 10])
     }
 
     /// A thermometer that sends temperature and humidity alternately, each with its own number. An equal value within the profile's
@@ -162,7 +162,7 @@ import Testing
         try bench.stop()
         let samples = try bench.samples().map(\.sample).sorted { $0.start < $1.start }
         #expect(samples.map(\.value) == [27.2, 49, 27.3, 27.3])
-        #expect(try bench.store.account(of: 1)?.skipped == ["no-value": 1, "repeated": 4])
+        #expect(try bench.store.ledger.account(of: 1)?.skipped == ["no-value": 1, "repeated": 4])
     }
 
     /// A scale's weight counts once it is stable, and once while its advertisements repeat it.
@@ -182,7 +182,7 @@ import Testing
         hear(true, 8125, after: .seconds(60))
         try bench.stop()
         #expect(try bench.samples().map(\.sample.value) == [81.25, 81.25])
-        #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 5, "unsettled": 3])
+        #expect(try bench.store.ledger.account(of: 1)?.skipped == ["repeated-advert": 5, "unsettled": 3])
     }
 
     /// Story 22: minutes since the start of a session become times only once the session's start is known.
@@ -196,7 +196,7 @@ import Testing
         let samples = try bench.samples().map(\.sample)
         #expect(try samples.map(\.start) == [Timestamp(iso8601: "2026-11-20T04:30:00Z").instant])
         #expect(samples.first?.value == 80)
-        #expect(try bench.store.account(of: 1)?.refused == 1)
+        #expect(try bench.store.ledger.account(of: 1)?.refused == 1)
     }
 
     /// A broken session start only shows that there is a new session. The earlier start no longer applies.
@@ -209,6 +209,6 @@ import Testing
         bench.hear("gatt:2AA7", [6, 0, 0x51, 0x00, 31, 0], after: .seconds(60))
         try bench.stop()
         #expect(try bench.samples().count == count)
-        #expect(try bench.store.account(of: 1)?.refused == (count == 2 ? 0 : 2))
+        #expect(try bench.store.ledger.account(of: 1)?.refused == (count == 2 ? 0 : 2))
     }
 }

@@ -64,7 +64,7 @@ import Testing
         let beats = try series(bench).flatMap { try self.beats($0) }
         #expect(beats.dropFirst().count { $0.gap } == 1)
         #expect(try intervals(bench).count == 11)
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect(account.refused == 0 && account.skipped["cut-off-rr_intervals"] == 1)
     }
 
@@ -98,7 +98,7 @@ import Testing
         #expect(try bench.samples().count { $0.sample.origin.type.id == "heartbeatInterval" } == 0)
         #expect(try bench.samples().count { $0.sample.origin.type == .heartRate } == 200)
         // The counts of input and output agreed, otherwise the stop would have failed.
-        let account = try #require(try bench.store.accounts().first { $0.kind == .live })
+        let account = try #require(try bench.store.ledger.accounts().first { $0.kind == .live })
         #expect(account.read == 200 + all.count)
     }
 
@@ -119,7 +119,7 @@ import Testing
         hear(bench, [0xFFFF])
         for _ in 0..<3 { hear(bench, [1024]) }
         try bench.stop()
-        #expect(try bench.store.quarantined().count == 1)
+        #expect(try bench.store.quarantine.all().count == 1)
         #expect(try intervals(bench).count == 6)
     }
 
@@ -183,7 +183,7 @@ import Testing
             path: folder.file("other.db"), access: .write, creation: .init(subject: OneReadingTests.subject, time: 0))
         _ = try replay.run(into: other, name: file)
         var replayed: [String] = []
-        let cursor = try other.samples(matching: SampleQuery())
+        let cursor = try other.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() {
             if stored.sample.origin.kind == .heartbeatSeries { replayed.append("\(stored.sample.identity)") }
         }

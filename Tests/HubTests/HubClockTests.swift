@@ -52,7 +52,7 @@ import Testing
         try clock.start()
         for beat: UInt8 in 60..<64 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
         bench.pass(.seconds(2))
-        let held = try bench.reader().quarantined()
+        let held = try bench.reader().quarantine.all()
         #expect(held.map(\.rule) == Array(repeating: "clock-unknown", count: 4))
         // These wait for their commit.
         for beat: UInt8 in 64..<66 { bench.hear("gatt:2A37", [0x00, beat], after: .milliseconds(100)) }
@@ -65,13 +65,13 @@ import Testing
         for (beat, seconds) in zip(beats, [1.8, 2.8, 3.8, 4.8, 6.9, 7, 8]) {
             #expect(abs(beat.seconds - seconds) < 0.01, "\(beat)")
         }
-        #expect(try bench.reader().quarantined().isEmpty)
+        #expect(try bench.reader().quarantine.all().isEmpty)
         let samples = try bench.samples()
         // Their identity is that of the received data.
         #expect(Set(held.map(\.stored.uuid)).isSubset(of: Set(samples.map(\.uuid))))
         #expect(samples.map(\.sample.timeOrigin) == Array(repeating: .deviceCorrected, count: 6) + [.receipt])
         #expect(samples.allSatisfy { $0.sample.received == $0.sample.start })
-        #expect(try bench.store.unsetClock() == nil)
+        #expect(try bench.store.clock.unset() == nil)
         try bench.stop()
         #expect(try bench.store.check() == [])
         #expect(bench.notices.contains { $0.subject == "clock" })
@@ -79,7 +79,7 @@ import Testing
 
     @Test("three days behind: what is stored is corrected, each once") func daysBehind() throws {
         bench.clock.now.microseconds -= 3 * 86_400_000_000
-        try bench.store.save(nil)
+        try bench.store.clock.save(nil)
         let clock = HubClock(hub: bench.hub, questions: ntp.questions)
         try clock.start()
         for beat: UInt8 in 60..<63 { bench.hear("gatt:2A37", [0x00, beat], after: .seconds(1)) }
@@ -91,7 +91,7 @@ import Testing
         let after = try bench.samples()
         #expect(after.allSatisfy { $0.sample.received == $0.sample.start })
         var changes: [Bool] = []
-        try bench.store.changes(after: before.map(\.seq).max() ?? 0, types: nil) { change in
+        try bench.store.changes.read(after: before.map(\.seq).max() ?? 0, types: nil) { change in
             if case .added = change { changes.append(true) } else { changes.append(false) }
         }
         #expect(changes == [false, true, false, true, false, true])
@@ -103,8 +103,8 @@ import Testing
         try bench.stop()
         #expect(try bench.store.check() == [])
         // The correction can be undone like any other.
-        let migration = try #require(try bench.store.migrations().last)
-        _ = try bench.store.undoMigration(migration.id, at: right, owner: nil)
+        let migration = try #require(try bench.store.repairs.all().last)
+        _ = try bench.store.repairs.undo(migration.id, at: right, owner: nil)
         #expect(Set(try bench.samples().map(\.uuid)).isSuperset(of: before.map(\.uuid)))
     }
 
@@ -119,7 +119,7 @@ import Testing
         ntp.isSynchronised = true
         try HubClock(hub: bench.hub, questions: ntp.questions(boot: isSameBoot ? "one" : "two")).start()
         #expect(try beats().map { $0.seconds.rounded() } == [isSameBoot ? 1 : -3599])
-        #expect(try bench.store.unsetClock() == nil)
+        #expect(try bench.store.clock.unset() == nil)
         #expect(try bench.store.check() == [])
     }
 
@@ -130,7 +130,7 @@ import Testing
         // NTP finds it right.
         ntp.isSynchronised = true
         bench.pass(.seconds(2))
-        #expect(try bench.store.unsetClock() == nil)
+        #expect(try bench.store.clock.unset() == nil)
         try sync(after: 3600)
         bench.pass(.seconds(2))
         #expect(try beats().map { $0.seconds.rounded() } == [1])
@@ -169,14 +169,14 @@ import Testing
         bench.hear("gatt:2A37", [0x00, 60], after: .seconds(1))
         bench.pass(.seconds(2))
         let other = try SampleStore(path: bench.store.path, access: .write)
-        try other.delete([old[0].uuid], description: IngestDescription(kind: .delete, received: 0))
-        try other.restore([old[0].uuid], description: IngestDescription(kind: .restore, received: 0))
+        try other.samples.delete([old[0].uuid], description: IngestDescription(kind: .delete, received: 0))
+        try other.samples.restore([old[0].uuid], description: IngestDescription(kind: .restore, received: 0))
         var conditions = SampleConditions(types: [try #require(SampleType("heartRate"))])
         conditions.to = Instant(microseconds: right.microseconds + 2_500_000)
         conditions.from = Instant(microseconds: right.microseconds + 1_500_000)
         let repair = MigrationRequest(
             .scale(try Numeral("2")), of: conditions, takesAmbiguous: true, now: bench.clock.now)
-        #expect(try other.migrate(repair).plan.repaired == 1)
+        #expect(try other.repairs.apply(repair).plan.repaired == 1)
         try sync(after: 10)
         bench.pass(.seconds(2))
         let beats = try beats()
@@ -200,17 +200,18 @@ import Testing
         bench.compareClocks(ahead: 86_400)
         try sync(after: 3)
         bench.pass(.seconds(2))
-        #expect(try bench.store.unsetClock() != nil, "a power cut now must not forget it")
+        #expect(try bench.store.clock.unset() != nil, "a power cut now must not forget it")
         try other.connection.execute("COMMIT")
         bench.pass(.seconds(2))
-        #expect(try bench.store.unsetClock() == nil)
+        #expect(try bench.store.clock.unset() == nil)
         let samples = try bench.samples()
         #expect(samples.count == 2)
         let beat = try #require(samples.first { $0.sample.origin.type.id == "heartRate" }).sample.start
         #expect(abs(beat.microseconds - right.microseconds - 1_000_000) < 10_000)
         let glucose = try #require(samples.first { $0.sample.origin.type.id == "bloodGlucose" }).sample.start
         #expect(glucose.description == "2026-11-20T05:00:00.000000Z")
-        #expect(try bench.store.clockComparisons(of: RadioBench.device.key).allSatisfy { $0.received > right.microseconds })
+        #expect(
+            try bench.store.devices.clockComparisons(of: RadioBench.device.key).allSatisfy { $0.received > right.microseconds })
         try bench.stop()
         #expect(try bench.store.check() == [])
     }
@@ -224,10 +225,10 @@ import Testing
         let handler = try #require(ntp.handler)
         handler()
         bench.pass(.seconds(2))
-        #expect(try bench.store.unsetClock() != nil)
+        #expect(try bench.store.clock.unset() != nil)
         try other.connection.execute("COMMIT")
         bench.pass(.seconds(2))
-        #expect(try bench.store.unsetClock() == nil)
+        #expect(try bench.store.clock.unset() == nil)
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
     }

@@ -39,7 +39,7 @@ import Testing
 
     private func now(_ type: CharacteristicType) throws -> String? {
         let today = String(received.wallTime(at: .utc).description.prefix(10))
-        return try store.characteristics(of: store.subject).value(of: type, on: today)?.value
+        return try store.people.characteristics(of: store.subject).value(of: type, on: today)?.value
     }
 
     @Test func areTaken() throws {
@@ -50,10 +50,10 @@ import Testing
         #expect(try now(.dateOfBirth) == "1985-04-02" && now(.bloodType) == "aPositive" && now(.biologicalSex) == nil)
         // The same values again are not reported.
         #expect(try take([(.bloodType, "aPositive")], daysBefore: 1).account.notes.isEmpty)
-        let undone = try store.undo(
+        let undone = try store.ledger.undo(
             first.account.id, forget: false, description: IngestDescription(kind: .undo, received: received.microseconds))
         #expect(undone.ingest > 0)
-        #expect(try store.touchesCharacteristics(first.account.id) && store.touchesCharacteristics(undone.ingest))
+        #expect(try store.people.touchesCharacteristics(first.account.id) && store.people.touchesCharacteristics(undone.ingest))
         // The second export also contained one of them.
         #expect(try now(.dateOfBirth) == nil && now(.bloodType) == "aPositive")
         #expect(try store.check(deep: true).isEmpty)
@@ -61,7 +61,7 @@ import Testing
 
     @Test func aPersonsLaterWordStays() throws {
         let said = Instant(microseconds: received.microseconds - Calendar.day)
-        try store.set(
+        try store.people.set(
             .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: store.subject, from: "2026-01-01", said: said)
         for daysBefore in [3, nil] as [Int64?] {
             let notes = try take([(.wheelchairUse, "no")], daysBefore: daysBefore).account.notes
@@ -84,13 +84,13 @@ import Testing
 
     @Test func whatIsNobodysIsNotTaken() throws {
         #expect(try take([(.bloodType, "aPositive")], daysBefore: 1, subject: Origin.unassigned).account.notes.isEmpty)
-        #expect(try store.subjectsWithCharacteristics().isEmpty)
+        #expect(try store.people.subjectsWithCharacteristics().isEmpty)
     }
 
     /// A rehearsal leaves nothing.
     @Test func areRehearsed() throws {
         let notes = try store.rehearse { try take([(.bloodType, "aPositive")], daysBefore: 1).account.notes }
         #expect(notes == ["characteristics set: bloodType"])
-        #expect(try store.subjectsWithCharacteristics().isEmpty)
+        #expect(try store.people.subjectsWithCharacteristics().isEmpty)
     }
 }

@@ -87,7 +87,7 @@ import Testing
         #expect(outcome.account.refused == 1)
         #expect(outcome.account.state == "failed")
         #expect(outcome.failure?.kind == .malformed)
-        let refusal = try #require(try store.refusals(of: outcome.account.id).first)
+        let refusal = try #require(try store.ledger.refusals(of: outcome.account.id).first)
         #expect(refusal.placeKind == "line")
         #expect(refusal.place >= 4)
         // The stored part is complete, and the report shows that more was to come.

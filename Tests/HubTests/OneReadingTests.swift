@@ -92,7 +92,7 @@ import Testing
         #expect((account.read, account.stored, account.duplicate) == (2, 1, 1))
 
         // 6. A query and its result: the sample is returned as it was stored …
-        let stored = try #require(try store.samples(matching: SampleQuery(types: [sample.origin.type])).next())
+        let stored = try #require(try store.samples.cursor(matching: SampleQuery(types: [sample.origin.type])).next())
         #expect(stored.sample.identity == sample.identity)
         #expect(stored.sample.value == 37)
         #expect(stored.sample.numeral.text == "98.60")
@@ -129,7 +129,7 @@ import Testing
         let outcome = try ImportService(store: store, now: machine.now, zone: try .berlin).run(reading, received: received)
         #expect(outcome.account.stored == 1)
         #expect(outcome.account.zone == "Europe/Berlin")
-        let stored = try #require(try store.samples(matching: SampleQuery()).next())
+        let stored = try #require(try store.samples.cursor(matching: SampleQuery()).next())
         var bytes: [UInt8] = []
         SampleLine(me: store.subject).append(stored.sample, ingest: stored.ingest, seq: stored.seq, to: &bytes)
         #expect(String(decoding: bytes, as: UTF8.self) == Self.line)

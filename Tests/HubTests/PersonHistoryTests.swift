@@ -45,9 +45,9 @@ import Testing
             [row(0, 0, "15.1"), row(0, 1, "72.1"), row(1, 0, "15.2"), row(1, 1, "72.2")], isOneFile: isOneFile)
         #expect(found.own == [72.1, 72.2])
         #expect(found.nobodys.sorted() == [15.1, 15.2])
-        let repair = try #require(try story.store.migrations().last)
+        let repair = try #require(try story.store.repairs.all().last)
         #expect(repair.source == "weights" && repair.repaired == 1)
-        try story.store.undoMigration(repair.id, at: story.received)
+        try story.store.repairs.undo(repair.id, at: story.received)
         // Samples that a user assigned back stay.
         try story.load([FileStoryTests.header, row(2, 0, "72.3")])
         #expect(try story.samples(.bodyMass).filter { $0.origin.subject != Origin.unassigned }.map(\.value).contains(15.1))

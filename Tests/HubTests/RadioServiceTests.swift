@@ -24,7 +24,7 @@ import Testing
         #expect(zip(starts, starts.dropFirst()).allSatisfy { $1 - $0 == 100_000 })
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect((account.kind, account.state, account.stored) == (.live, "done", 5))
     }
 
@@ -52,7 +52,7 @@ import Testing
         bench.hear("gatt:2A37", [0x00, 60])
         bench.pass(.seconds(2))
         try bench.stop()
-        #expect(try bench.store.accounts().isEmpty)
+        #expect(try bench.store.ledger.accounts().isEmpty)
     }
 
     @Test func damagedAndUnknownFramesAreAccountedFor() throws {
@@ -62,7 +62,7 @@ import Testing
         bench.hear("gatt:FFFF", [1])
         bench.hear("gatt:2A37", [0x00, 60])
         try bench.stop()
-        let account = try #require(try bench.store.account(of: 1))
+        let account = try #require(try bench.store.ledger.account(of: 1))
         #expect((account.stored, account.refused, account.skipped) == (1, 1, ["no-profile": 1]))
     }
 
@@ -74,7 +74,7 @@ import Testing
         bench.source.onConfirm = { _ in
             // Another connection sees only committed samples.
             stored.append((try? bench.samples().count) ?? -1)
-            cursor = (try? bench.reader().adoptedDevices().first?.lastRecord) ?? nil
+            cursor = (try? bench.reader().devices.adopted().first?.lastRecord) ?? nil
         }
         bench.compareClocks()
         bench.hear("gatt:2A18", RadioBench.glucose(number: 7))
@@ -91,7 +91,7 @@ import Testing
         try bench.stop()
         try bench.takeAnew()
         #expect(bench.source.adopted.last?.memory == memory)
-        #expect(try bench.reader().adoptedDevices().first?.key == "Maker/Meter/42")
+        #expect(try bench.reader().devices.adopted().first?.key == "Maker/Meter/42")
     }
 
     @Test func nothingIsConfirmedWhileTheStoreFails() throws {
@@ -131,7 +131,7 @@ import Testing
         #expect(corrected.identity == said.identity)
         #expect(corrected.start.microseconds - said.start.microseconds == 7_200_000_000)
         #expect((corrected.timeOrigin, said.timeOrigin) == (.deviceCorrected, .device))
-        #expect(try slow.store.account(of: 1)?.notes.count == 1)
+        #expect(try slow.store.ledger.account(of: 1)?.notes.count == 1)
     }
 
     @Test func oneAdvertisementHeardManyTimesIsOneMeasurement() throws {
@@ -143,7 +143,7 @@ import Testing
         }
         try bench.stop()
         #expect(try bench.samples().count == 2)
-        #expect(try bench.store.account(of: 1)?.skipped == ["repeated-advert": 3])
+        #expect(try bench.store.ledger.account(of: 1)?.skipped == ["repeated-advert": 3])
     }
 
     @Test func changesOfAPersonAreTakenUp() throws {
@@ -152,25 +152,25 @@ import Testing
         #expect(bench.source.adopted.count == 1)
         try bench.reload()
         #expect(bench.source.adopted.count == 1, "nothing changed")
-        var device = try #require(try bench.store.adoptedDevices().first)
+        var device = try #require(try bench.store.devices.adopted().first)
         device.subject = Origin.unassigned
-        try bench.store.save(device)
+        try bench.store.devices.save(device)
         bench.hear("gatt:2A37", [0x00, 60])
         try bench.reload()
         bench.hear("gatt:2A37", [0x00, 61])
-        try bench.store.forget(device: device.address)
+        try bench.store.devices.forget(device: device.address)
         try bench.reload()
         #expect(bench.source.released == [RadioBench.address])
         bench.hear("gatt:2A37", [0x00, 62])
         try bench.stop()
         #expect(Set(try bench.samples().map(\.sample.origin.subject)) == [bench.store.subject, Origin.unassigned])
-        #expect(try bench.store.adoptedDevices().isEmpty, "what is forgotten stays so")
+        #expect(try bench.store.devices.adopted().isEmpty, "what is forgotten stays so")
     }
 
     /// Story 30: a device that returns under another key (paired again, repaired) continues as before.
     @Test func aNewKeyGoesByTheOldOne() throws {
         let bench = try RadioBench()
-        try bench.store.merge(device: RadioBench.device.key, into: "old")
+        try bench.store.devices.merge(device: RadioBench.device.key, into: "old")
         try bench.adopt("sig-heart-rate")
         bench.hear("gatt:2A37", [0x00, 60])
         try bench.stop()

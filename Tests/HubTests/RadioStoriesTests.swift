@@ -35,7 +35,7 @@ import Testing
         bench.hear("gatt:2A35", [0x00, 120, 0, 80, 0, 0xFF, 0x07], after: .seconds(60))
         try bench.stop()
         #expect(Set(try bench.samples().map(\.sample.value)) == [120, 80])
-        #expect(try bench.store.account(of: 1)?.skipped.values.reduce(0, +) == 1)
+        #expect(try bench.store.ledger.account(of: 1)?.skipped.values.reduce(0, +) == 1)
     }
 
     /// Stories 23 and 24: the meter's clock was moved to another zone, and all its records are read again: they are the ones of before.
@@ -60,7 +60,7 @@ import Testing
         for record in records { bench.hear("gatt:2A18", record) }
         try bench.stop()
         #expect(try bench.samples().map(\.sample.start) == before)
-        #expect(try bench.store.account(of: 1)?.duplicate == 5)
+        #expect(try bench.store.ledger.account(of: 1)?.duplicate == 5)
     }
 
     /// Story 25: a meter whose numbers run backwards, whose clock is compared at last: each reading once, by its own time and value.
@@ -75,6 +75,6 @@ import Testing
         bench.compareClocks()
         try bench.stop()
         #expect(try bench.samples().count == 4)
-        #expect(try bench.store.account(of: 1)?.duplicate == 1)
+        #expect(try bench.store.ledger.account(of: 1)?.duplicate == 1)
     }
 }

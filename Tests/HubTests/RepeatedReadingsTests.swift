@@ -142,8 +142,8 @@ import Testing
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
         let scale = Self.scales[0]
         try bench.adopt(scale.profile)
-        let address = try #require(try bench.store.adoptedDevices().first?.address)
-        try bench.store.assign(
+        let address = try #require(try bench.store.devices.adopted().first?.address)
+        try bench.store.devices.assign(
             device: address, to: Origin.unassigned,
             sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
         try bench.reload()

@@ -49,9 +49,9 @@ import Testing
     private func contents(_ store: SampleStore) throws -> [String] {
         let line = SampleLine(me: store.subject)
         var bytes: [UInt8] = []
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() { line.append(stored.sample, ingest: nil, seq: nil, to: &bytes) }
-        for held in try store.quarantined() {
+        for held in try store.quarantine.all() {
             bytes += "held by \(held.rule) \(held.frame ?? "") ".utf8
             line.append(held.stored.sample, ingest: nil, seq: nil, to: &bytes)
         }
@@ -66,7 +66,7 @@ import Testing
         let account = try replay.run(into: other, name: file)
         #expect(try contents(other) == expected)
         #expect(account.state == "done")
-        let live = try bench.store.accounts().filter { $0.kind == .live }
+        let live = try bench.store.ledger.accounts().filter { $0.kind == .live }
         #expect(account.read == live.reduce(0) { $0 + $1.read })
         #expect(account.stored == live.reduce(0) { $0 + $1.stored })
         #expect(account.refused == live.reduce(0) { $0 + $1.refused })
@@ -78,10 +78,10 @@ import Testing
         #expect(try contents(other) == expected)
         let own = try self.replay(keys: keys)
         try own.check()
-        let devices = try bench.store.adoptedDevices()
+        let devices = try bench.store.devices.adopted()
         #expect(try own.run(into: bench.store, name: file).stored == 0)
         #expect(try contents(try bench.reader()) == expected)
-        #expect(try bench.store.adoptedDevices() == devices, "nothing is remembered of a device")
+        #expect(try bench.store.devices.adopted() == devices, "nothing is remembered of a device")
     }
 
     /// The first of two halves: a strap, a thermometer whose clock is wrong, a meter's memory, and advertisements, plain and sealed.
@@ -91,12 +91,12 @@ import Testing
         try bench.adopt("sig-glucose", at: try address(3))
         try bench.adopt("bthome-v2", at: try address(4))
         let sealed = DeviceAssembly.storedAddress(RadioBench.address)
-        try bench.store.forget(device: sealed)
+        try bench.store.devices.forget(device: sealed)
         var adopted = AdoptedDevice(
             address: sealed, key: sealed, profiles: ["bthome-v2", "sig-heart-rate"], name: "", subject: bench.store.subject,
             adopted: 9)
         adopted.bindKey = SealedAdvertTests.key
-        try bench.store.save(adopted)
+        try bench.store.devices.save(adopted)
         try bench.reload()
     }
 

@@ -52,7 +52,7 @@ import Testing
         }
         let filled = try #require(store)
         var lines: [String] = []
-        let cursor = try filled.samples(matching: SampleQuery())
+        let cursor = try filled.samples.cursor(matching: SampleQuery())
         while let stored = try cursor.next() { lines.append(Self.text(of: stored.sample)) }
         #expect(lines.sorted() == expected.split(separator: "\n").map(String.init).sorted())
         #expect(!lines.isEmpty)

@@ -35,7 +35,7 @@ import Testing
 
     private static func bench() throws -> RadioBench {
         let bench = try RadioBench()
-        try bench.store.save(adopted(bench.store))
+        try bench.store.devices.save(adopted(bench.store))
         try bench.reload()
         return bench
     }
@@ -45,7 +45,7 @@ import Testing
     }
 
     private func skipped(_ bench: RadioBench) throws -> [String: Int] {
-        try bench.store.accounts().reduce(into: [:]) { $0.merge($1.skipped, uniquingKeysWith: +) }
+        try bench.store.ledger.accounts().reduce(into: [:]) { $0.merge($1.skipped, uniquingKeysWith: +) }
     }
 
     /// Anyone can send unencrypted data under its address, complete or not.
@@ -59,7 +59,7 @@ import Testing
         try bench.stop()
         #expect(try temperatures(bench) == ["20.01", "20.02"])
         #expect(try skipped(bench) == ["unsealed": 3])
-        #expect(try bench.store.account(of: 1)?.refused == 0)
+        #expect(try bench.store.ledger.account(of: 1)?.refused == 0)
     }
 
     /// A device without a key is read as before.
@@ -102,14 +102,14 @@ import Testing
         #expect(bench.notices.first?.text.contains("devices adopt C0:01:02:03:04:01 --bind-key KEY") == true)
         // Heard, and not durable yet, when it is adopted again: the hub must not put its old count back.
         bench.hear("advert:FCD2", Self.packets[1], after: .seconds(5))
-        try bench.store.save(Self.adopted(at: 2, bench.store))
+        try bench.store.devices.save(Self.adopted(at: 2, bench.store))
         bench.pass(.seconds(2))
-        #expect(try bench.store.adoptedDevices().map(\.counter) == [nil])
+        #expect(try bench.store.devices.adopted().map(\.counter) == [nil])
         try bench.reload()
         for packet in Self.anew[..<4] { bench.hear("advert:FCD2", packet, after: .seconds(5)) }
         try bench.stop()
         #expect(try temperatures(bench) == ["20.01", "20.02", "21.01", "21.02", "21.03", "21.04"])
-        #expect(try bench.store.adoptedDevices().map(\.counter) == [4])
+        #expect(try bench.store.devices.adopted().map(\.counter) == [4])
     }
 
     /// Two alternating advertisements are not a new counter.
@@ -129,13 +129,13 @@ import Testing
         bench.hear("advert:FCD2", Self.packets[1])
         var renamed = Self.adopted(bench.store)
         renamed.name = "Kitchen"
-        try bench.store.save(renamed)
+        try bench.store.devices.save(renamed)
         try bench.reload()
         bench.hear("advert:FCD2", Self.packets[1], after: .seconds(70))
         bench.hear("advert:FCD2", Self.packets[0], after: .seconds(6))
         try bench.stop()
         #expect(try temperatures(bench) == ["20.02"])
         #expect(try skipped(bench) == ["replayed": 2])
-        #expect(try bench.store.adoptedDevices().map(\.counter) == [6])
+        #expect(try bench.store.devices.adopted().map(\.counter) == [6])
     }
 }

@@ -43,7 +43,7 @@ import Testing
         #expect(told.count == 1)
         let before = try bench.samples().map(\.uuid)
 
-        let key = try bench.store.part(device: DeviceAssembly.storedAddress(other))
+        let key = try bench.store.devices.part(device: DeviceAssembly.storedAddress(other))
         #expect(key == "Maker/Meter/42/C0:01:02:03:04:02")
         try bench.reload()
         bench.hear("gatt:2A37", [0x00, 70], after: .seconds(1))
@@ -57,7 +57,7 @@ import Testing
         memory.device = RadioBench.device
         bench.service.remember(memory, for: other)
         try bench.stop()
-        #expect(try bench.reader().adoptedDevices().map(\.goesBy) == [Self.common, key])
+        #expect(try bench.reader().devices.adopted().map(\.goesBy) == [Self.common, key])
         #expect(bench.notices.filter { $0.weight == .action }.count == told.count)
     }
 
@@ -74,26 +74,26 @@ import Testing
         let bench = try Self.bench()
         let address = DeviceAssembly.storedAddress(try Self.other())
         try bench.stop()
-        let key = try bench.store.part(device: address)
-        try bench.store.merge(device: key, into: Self.common)
-        #expect(try bench.store.aliases() == [key: Self.common])
-        #expect(try bench.store.part(device: address) == key, "the same key as before")
-        #expect(try bench.store.aliases().isEmpty)
+        let key = try bench.store.devices.part(device: address)
+        try bench.store.devices.merge(device: key, into: Self.common)
+        #expect(try bench.store.devices.aliases() == [key: Self.common])
+        #expect(try bench.store.devices.part(device: address) == key, "the same key as before")
+        #expect(try bench.store.devices.aliases().isEmpty)
     }
 
     @Test func nothingToPart() throws {
         let bench = try Self.bench()
         try bench.stop()
         let other = DeviceAssembly.storedAddress(try Self.other())
-        #expect(throws: StoreError.self) { try bench.store.part(device: "bluetooth:C0:01:02:03:04:77") }
-        try bench.store.part(device: other)
+        #expect(throws: StoreError.self) { try bench.store.devices.part(device: "bluetooth:C0:01:02:03:04:77") }
+        try bench.store.devices.part(device: other)
         for address in [other, DeviceAssembly.storedAddress(RadioBench.address)] {
-            #expect(throws: StoreError.self, "they are parted already") { try bench.store.part(device: address) }
+            #expect(throws: StoreError.self, "they are parted already") { try bench.store.devices.part(device: address) }
         }
         // Adopting it again, such as with another profile, does not make it another device.
-        var device = try #require(try bench.store.adoptedDevices().last)
+        var device = try #require(try bench.store.devices.adopted().last)
         device.profiles = ["sig-heart-rate", "sig-battery"]
-        try bench.store.save(device)
-        #expect(try bench.store.adoptedDevices().last?.ownKey == device.ownKey && device.ownKey != nil)
+        try bench.store.devices.save(device)
+        #expect(try bench.store.devices.adopted().last?.ownKey == device.ownKey && device.ownKey != nil)
     }
 }

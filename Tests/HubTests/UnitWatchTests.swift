@@ -24,7 +24,7 @@ import Testing
         bench.pass(.seconds(2))
         try bench.stop()
         #expect(try bench.samples().isEmpty)
-        let held = try bench.store.quarantined()
+        let held = try bench.store.quarantine.all()
         #expect(held.map(\.rule) == ["impossible-value"])
         #expect(held.first?.stored.sample.value == -300)
         #expect(held.first?.frame != nil)
@@ -50,9 +50,9 @@ import Testing
         #expect(actions(bench).count == 1)
         #expect(bench.loop.load.timers == 0, "idle means idle")
         try bench.stop()
-        #expect(try #require(try bench.store.account(of: 1)).notes == [told], "the ledger remembers it")
+        #expect(try #require(try bench.store.ledger.account(of: 1)).notes == [told], "the ledger remembers it")
         // The reported suspicion is also suggested as a repair, and nothing was changed.
-        #expect(try bench.store.suspicions().map(\.stretch.fits.code) == ["[degF]"])
+        #expect(try bench.store.repairs.suspicions().map(\.stretch.fits.code) == ["[degF]"])
         #expect(try bench.samples().allSatisfy { $0.sample.unit.code == "Cel" })
     }
 
@@ -69,7 +69,7 @@ import Testing
         }
         #expect(actions(bench).isEmpty)
         try bench.stop()
-        #expect(try bench.store.suspicions().isEmpty)
+        #expect(try bench.store.repairs.suspicions().isEmpty)
     }
 
     /// Other devices of the same person show the level. Wrong readings from before the hub's start are not reported.

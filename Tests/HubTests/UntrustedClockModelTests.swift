@@ -141,7 +141,7 @@ import Testing
         }
         return try
             (bench.samples().map { line($0.sample, "stored") }
-            + bench.store.quarantined().map { line($0.stored.sample, "held") }).sorted()
+            + bench.store.quarantine.all().map { line($0.stored.sample, "held") }).sorted()
     }
 
     private static func count(_ lines: [String], _ type: String) -> Int { lines.count { $0.split(separator: " ")[1] == type } }

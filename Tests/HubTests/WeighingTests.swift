@@ -37,8 +37,8 @@ import Testing
         defer { #expect(throws: Never.self) { try bench.stop() } }
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
         try bench.adopt("sig-weight-scale")
-        let address = try #require(try bench.store.adoptedDevices().first?.address)
-        try bench.store.assign(
+        let address = try #require(try bench.store.devices.adopted().first?.address)
+        try bench.store.devices.assign(
             device: address, to: Origin.unassigned,
             sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
         try bench.reload()
@@ -50,7 +50,7 @@ import Testing
         let ingest = try bench.store.beginIngest(IngestDescription(kind: .import, received: 0))
         #expect(try ingest.store(batch) == [.stored])
         bench.pass(.seconds(2))
-        let cursor = try bench.store.samples(matching: SampleQuery(types: [.bodyMass]))
+        let cursor = try bench.store.samples.cursor(matching: SampleQuery(types: [.bodyMass]))
         defer { cursor.close() }
         #expect(try cursor.next()?.sample.origin.subject == anna)
         #expect(try cursor.next() == nil)
@@ -94,8 +94,8 @@ import Testing
         let bench = try RadioBench()
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
         try bench.adopt("sig-body-composition", "sig-weight-scale")
-        let address = try #require(try bench.store.adoptedDevices().first?.address)
-        try bench.store.assign(
+        let address = try #require(try bench.store.devices.adopted().first?.address)
+        try bench.store.devices.assign(
             device: address, to: Origin.unassigned, sharedBy: [SharedUse(subject: ben, weights: 60...80)],
             users: [ScaleUser(number: 1, subject: anna), ScaleUser(number: 2, subject: ben, consent: 7)])
         try bench.reload()
@@ -110,8 +110,8 @@ import Testing
         #expect(samples.filter { $0.origin.type == .bodyMass }.map(\.origin.subject) == [anna, ben, ben, ben])
         #expect(samples.filter { $0.origin.type.id == "bodyImpedance" }.map(\.origin.subject) == [anna, ben, ben, ben])
         // The scale belongs to one person again, and the numbers are forgotten.
-        try bench.store.assign(device: address, to: anna)
-        #expect(try bench.store.adoptedDevices().first?.users == [])
+        try bench.store.devices.assign(device: address, to: anna)
+        #expect(try bench.store.devices.adopted().first?.users == [])
     }
 
     /// A scale that also sends the room temperature. The weight belongs to a person, the room temperature does not.
@@ -119,8 +119,8 @@ import Testing
         let bench = try RadioBench()
         let (anna, ben) = ("7f9c0000-0000-4000-8000-000000000001", "7f9c0000-0000-4000-8000-000000000002")
         try bench.adopt("bthome-v2")
-        let address = try #require(try bench.store.adoptedDevices().first?.address)
-        try bench.store.assign(
+        let address = try #require(try bench.store.devices.adopted().first?.address)
+        try bench.store.devices.assign(
             device: address, to: Origin.unassigned,
             sharedBy: [SharedUse(subject: anna, weights: 50...65), SharedUse(subject: ben, weights: 70...90)])
         try bench.reload()
@@ -145,7 +145,8 @@ import Testing
                 $0.hasPrefix("2 of the duplicates have other times") && $0.contains("'vitalgate ledger undo 1 --forget'")
             }, "\(moved.notes)")
         #expect(try story.load(rows).notes.allSatisfy { !$0.contains("duplicates") })
-        let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
+        let undone = try story.store.ledger.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0))
+            .ingest
         for zone in [TimeZoneRules(fixed: .utc), try .berlin] {
             let account = try story.load(rows, zone: zone)
             #expect(
@@ -162,7 +163,8 @@ import Testing
         let rows = [FileStoryTests.header, "2026-07-20 06:31:00,bodyMass,80.1,kg"]
         try story.load(rows, zone: .berlin)
         #expect(try story.load(rows).notes.contains { $0.hasPrefix("1 of the duplicates has another time") })
-        let undone = try story.store.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0)).ingest
+        let undone = try story.store.ledger.undo(1, forget: false, description: IngestDescription(kind: .undo, received: 0))
+            .ingest
         #expect(
             try story.load(rows, zone: .berlin).notes.contains {
                 $0.hasSuffix("restore with 'vitalgate ledger undo \(undone)'")

@@ -79,7 +79,7 @@ import Testing
         try test.delete(samples[3])
         try test.finish(run)
         #expect(try held() == test.contents())
-        _ = try test.store.restore([samples[3].sample.identity], description: test.description(.restore))
+        _ = try test.store.samples.restore([samples[3].sample.identity], description: test.description(.restore))
         try test.finish(run)
         #expect(try held() == test.contents())
         let comparison = TargetComparison(
@@ -196,7 +196,7 @@ import Testing
                 + ReadingPath.samples(of: [weighing], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received))
         try test.finish(try test.run(exporter()))
         #expect(try held().count == 20)
-        let words = try test.store.setAside(by: "other").map(\.words)
+        let words = try test.store.targets.setAside(by: "other").map(\.words)
         #expect(words == ["HTTP 400: field type conflict"])
     }
 
@@ -211,17 +211,17 @@ import Testing
         try test.add(try (0..<212).map { try test.sample(60, at: now - 86_400 * ($0 + 9)) } + live)
         let run = try test.run(exporter(database: database + "w"))
         try test.finish(run)
-        #expect(try test.store.target("other")?.state == .delivering)
-        let aside = try test.store.setAside(by: "other")
+        #expect(try test.store.targets.target("other")?.state == .delivering)
+        let aside = try test.store.targets.setAside(by: "other")
         #expect(aside.count == 212)
         #expect(aside.allSatisfy { $0.words.contains("points beyond retention policy") })
         try test.add([try test.sample(62, at: now)])
         try test.finish(run)
         let held = try server.query("SELECT count(value) FROM heartRate", in: database + "w")
         #expect(held.contains(",11]"), "\(held)")
-        _ = try test.store.retry([], of: "other")
+        _ = try test.store.targets.retry([], of: "other")
         try test.finish(run)
-        #expect(try test.store.setAside(by: "other").count == 212)
+        #expect(try test.store.targets.setAside(by: "other").count == 212)
     }
 
     /// A database that is dropped and created again is not the one that was filled, also in the middle of a run.
@@ -301,7 +301,7 @@ import Testing
         chmod(test.folder.file("password"), 0o600)
         let entry = InfluxSettings.Entry.user("a", .file(test.folder.file("password")))
         #expect(try test.run(exporter(url: locked.url, entry: entry)).step() == .stopped)
-        #expect(try test.store.target("other")?.words?.hasPrefix("HTTP 401") == true)
+        #expect(try test.store.targets.target("other")?.words?.hasPrefix("HTTP 401") == true)
         try test.folder.write(Array("b\n".utf8), to: "password")
         try test.finish(try test.run(exporter(url: locked.url, entry: entry)))
         #expect(try locked.query("SELECT count(value) FROM heartRate", in: database, HTTPRequest.basic("a", "b")).contains(",1]"))
@@ -321,7 +321,7 @@ import Testing
         #expect(relay.count > 0)
         relay.mend()
         try proof.finish()
-        #expect(try test.store.setAside(by: "other").map(\.words) == [])
+        #expect(try test.store.targets.setAside(by: "other").map(\.words) == [])
         let (held, contents) = try (held(), test.contents())
         #expect(Set(held.keys).subtracting(contents.keys) == [])
         #expect(Set(contents.keys).subtracting(held.keys) == [])

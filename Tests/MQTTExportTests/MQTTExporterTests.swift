@@ -71,7 +71,7 @@ import Testing
     }
 
     private func last() throws -> State? {
-        let cursor = try test.store.samples(matching: SampleQuery(descending: true, limit: 1))
+        let cursor = try test.store.samples.cursor(matching: SampleQuery(descending: true, limit: 1))
         return try cursor.next().map { State(value: $0.sample.value, unit: "bpm", uuid: $0.uuid.description) }
     }
 
@@ -105,7 +105,7 @@ import Testing
         #expect(try states(told) == [try #require(try last())])
         #expect(try states(told).first?.uuid == samples[48].sample.identity.description)
         // Without readings, nothing is shown.
-        _ = try test.store.delete(try test.contents().keys.map { $0 }, description: test.description(.delete))
+        _ = try test.store.samples.delete(try test.contents().keys.map { $0 }, description: test.description(.delete))
         try test.finish(run)
         #expect(try copied(listener).isEmpty)
         #expect(try listener.last().keys.filter { $0 != root + "/changes" } == [root + "/availability"])
@@ -345,7 +345,7 @@ import Testing
         try test.add([metadata])
         let run = try test.run(exporter(broker.port), settings)
         try test.finish(run)
-        #expect(try test.store.setAside(by: "home").map(\.uuid) == [metadata.sample.identity])
+        #expect(try test.store.targets.setAside(by: "home").map(\.uuid) == [metadata.sample.identity])
         #expect(try copied(listener).count == 20)
     }
 
@@ -432,9 +432,9 @@ import Testing
         #expect(try second.step() == .stopped)
         #expect(second.target.words?.contains("from 'one', and this is 'two'") == true)
         #expect(try listener.heard().count == count, "it shows nothing")
-        var known = try #require(try test.store.target("home"))
+        var known = try #require(try test.store.targets.target("home"))
         (known.state, known.words) = (.delivering, nil)
-        try test.store.save(known)
+        try test.store.targets.save(known)
         try test.add([try test.sample(61, at: 1)])
         try test.finish(first)
         #expect(try copied(listener) == test.contents())

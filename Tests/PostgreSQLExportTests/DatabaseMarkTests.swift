@@ -120,7 +120,7 @@ import Testing
             #expect(try comparison(other, settings).compare() == TargetDifferences(differing: 20))
             #expect(try comparison(other, settings).repair().differences.differing == 20)
         } else {
-            try test.store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+            try test.store.targets.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
         }
         try test.finish(try test.run(other, settings))
         #expect(try sql("SELECT DISTINCT unit FROM \(schema).sample") == [["/s"]])
@@ -212,7 +212,7 @@ import Testing
         try test.store.backup(to: path)
         let copy = try SampleStore(path: path, access: .write)
         // A sample deleted on the first stays deleted, because the second one is refused.
-        _ = try copy.delete([samples[3].sample.identity], description: test.description(.delete))
+        _ = try copy.samples.delete([samples[3].sample.identity], description: test.description(.delete))
         let second = try TargetRun(
             settings[1], exporter: exporter(of: copy), reader: SampleStore(path: path, access: .read), store: copy,
             now: { ExportedStore.received })
@@ -220,7 +220,7 @@ import Testing
         #expect(try held() == test.contents())
         #expect(try sql("SELECT name FROM \(schema).hub") == [["'one'"]])
         // With its own name it is another hub.
-        _ = try copy.adoptIdentity()
+        _ = try copy.targets.adoptIdentity()
         let adopted = try SampleStore(path: path, access: .write)
         let run = try TargetRun(
             settings[1], exporter: exporter(of: adopted), reader: SampleStore(path: path, access: .read), store: adopted,
@@ -255,7 +255,7 @@ import Testing
         }
         // The highest version is withdrawn. The versions of the others are missing, and a comparison sends them.
         let last = stores[order.firstIndex(of: highest) ?? 0]
-        _ = try last.store.delete(try last.contents().keys.map { $0 }, description: last.description(.delete))
+        _ = try last.store.samples.delete(try last.contents().keys.map { $0 }, description: last.description(.delete))
         try last.finish(try last.run(exporter(of: last.store)))
         #expect(try held().isEmpty)
         for store in stores where store.store.identifier != last.store.identifier {
@@ -322,7 +322,7 @@ import Testing
                 now: { ExportedStore.received })
             #expect(try comparison.compare() == TargetDifferences(equal: store.contents().count))
             // Told everything again, it is the same.
-            try store.store.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
+            try store.store.targets.restart(target: "other", isOrdered: false, filter: "", at: ExportedStore.received)
             try store.finish(try store.run(exporter(of: store.store)))
         }
         #expect(try held().count == rows)

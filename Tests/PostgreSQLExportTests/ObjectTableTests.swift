@@ -54,7 +54,7 @@ import Testing
         try test.add(try Self.kinds.map { try test.object($0, 3, at: 0) })
         try test.finish(try test.run(exporter()))
         try expectHeld()
-        #expect(try test.store.target("other")?.leftOut == 0)
+        #expect(try test.store.targets.target("other")?.leftOut == 0)
         for table in ObjectTable.all { #expect(try sql("SELECT 1 FROM \(schema).\(table.name)").count == 1, "\(table.name)") }
         #expect(try sql("SELECT value, value_name FROM \(schema).sleep_analysis") == [["3", "asleepCore"]])
         #expect(
@@ -212,12 +212,12 @@ import Testing
         try test.finish(run)
         #expect(try held().isEmpty)
         #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["\(samples.count)"]])
-        _ = try test.store.restore(samples.map(\.sample.identity), description: test.description(.restore))
+        _ = try test.store.samples.restore(samples.map(\.sample.identity), description: test.description(.restore))
         try test.finish(run)
         try expectHeld()
         #expect(try sql("SELECT count(*) FROM \(schema).deletion") == [["0"]])
         let types = Set(samples.map(\.sample.origin.type))
-        let migration = try test.store.migrate(
+        let migration = try test.store.repairs.apply(
             MigrationRequest(
                 .shift(3_600_000_000), of: SampleConditions(types: types), takesAmbiguous: true, now: ExportedStore.received))
         try test.finish(run)
@@ -226,7 +226,7 @@ import Testing
         #expect(moved.flatMap { Int($0) } ?? 0 > 0)
         let first = try sql("SELECT min(time) FROM \(schema).workout_route_point")
         #expect(first == [["2026-09-21 15:13:20+00"]])
-        _ = try test.store.undoMigration(migration.migration ?? 0, at: ExportedStore.received)
+        _ = try test.store.repairs.undo(migration.migration ?? 0, at: ExportedStore.received)
         try test.finish(run)
         try expectHeld()
     }
@@ -264,7 +264,7 @@ import Testing
         damaged.sample.body = SampleBody(octets: octets)
         try test.add([sample, damaged, try test.object(.workout, 0, at: 0), try test.sample(60, at: 0)])
         try test.finish(try test.run(exporter()))
-        #expect(try test.store.setAside(by: "other").count == 2)
+        #expect(try test.store.targets.setAside(by: "other").count == 2)
         #expect(try held().count == 2)
     }
 

@@ -66,7 +66,7 @@ import Testing
         #expect(row == ["2026-09-21 14:13:21+00", "61", "/min", "0", "strap", test.store.subject, "{\(hub)}"])
         // Told again, out of its turn, and by an exporter that has just begun, nothing changes.
         let before = try sql("SELECT xmin, uuid FROM \(schema).sample ORDER BY uuid")
-        try test.store.forget(target: "other")
+        try test.store.targets.forget(target: "other")
         try test.finish(try test.run(self.exporter()))
         #expect(try sql("SELECT xmin, uuid FROM \(schema).sample ORDER BY uuid") == before)
         // Gone, and what took its place.
@@ -77,7 +77,7 @@ import Testing
             try sql("SELECT uuid, type, replaced_by FROM \(schema).deletion") == [
                 [samples[3].sample.identity.description, "heartRate", nil]
             ])
-        _ = try test.store.restore([samples[3].sample.identity], description: test.description(.restore))
+        _ = try test.store.samples.restore([samples[3].sample.identity], description: test.description(.restore))
         try test.finish(run)
         #expect(try held() == test.contents())
         #expect(try sql("SELECT 1 FROM \(schema).deletion").isEmpty)
@@ -115,11 +115,11 @@ import Testing
         let run = try test.run(exporter())
         try test.finish(run)
         #expect(try held() == test.contents().filter { $0.value != 63 })
-        let aside = try test.store.setAside(by: "other")
+        let aside = try test.store.targets.setAside(by: "other")
         #expect(aside.count == 16)
         #expect(Set(aside.map(\.words)) == ["PostgreSQL does not accept a value (SQLSTATE 23514)"])
         _ = try sql("ALTER TABLE \(schema).sample DROP CONSTRAINT sample_value_check")
-        _ = try test.store.retry([], of: "other")
+        _ = try test.store.targets.retry([], of: "other")
         try test.finish(run)
         #expect(try held() == test.contents())
     }
@@ -127,14 +127,14 @@ import Testing
     @Test func aPersonHasToAct() throws {
         try test.add([try test.sample(60, at: 0)])
         #expect(try test.run(exporter()).step() == .stopped)
-        #expect(try test.store.target("other")?.words?.contains("'vitalgate targets check other --create'") == true)
+        #expect(try test.store.targets.target("other")?.words?.contains("'vitalgate targets check other --create'") == true)
         _ = try exporter().create()
         _ = try sql(
             "CREATE ROLE r\(schema) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO r\(schema); GRANT SELECT ON \(schema).version TO r\(schema)"
         )
         let guest = try exporter(settings(user: "r\(schema)"))
         #expect(try test.run(guest).step() == .stopped)
-        #expect(try test.store.target("other")?.words?.contains("permission denied") == true)
+        #expect(try test.store.targets.target("other")?.words?.contains("permission denied") == true)
         #expect(throws: DeliveryError.self) { try guest.check() }
         let nobody = thrown { try exporter(settings(user: "nobody-\(schema)")).check() }
         #expect(nobody?.kind == .unauthorised)

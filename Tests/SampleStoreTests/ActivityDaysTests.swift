@@ -52,7 +52,7 @@ import Testing
                 try hours("0", at: Self.seconds("2026-11-20T17:00:00+01:00"), lasting: 3600),
             ])
             let query = ActivityQuery(zone: try .berlin)
-            let days = try test.store.activityDays(query).map(\.day)
+            let days = try test.store.activity.days(query).map(\.day)
             #expect(days.map(\.date) == ["2026-11-20", "2026-11-21"])
             #expect(days.allSatisfy { $0.isDerived && $0.move.goal == nil && $0.stand.goal == nil })
             #expect(days[0].move == .init(value: 420.5, unit: ActivityDay.kilocalorie))
@@ -62,15 +62,15 @@ import Testing
             #expect(days[1].move.value == nil && days[1].exercise.value == nil && days[1].stand.value == nil)
             // Another zone has other days.
             let tokyo = ActivityQuery(zone: TimeZoneRules(fixed: ZoneOffset(seconds: 9 * 3600)))
-            #expect(try test.store.activityDays(tokyo).map(\.day.steps) == [370, 1000])
+            #expect(try test.store.activity.days(tokyo).map(\.day.steps) == [370, 1000])
             // One day alone.
             let one = ActivityQuery(
                 zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"),
                 to: try Instant("2026-11-20T12:00:00.000001+01:00"))
-            #expect(try test.store.activityDays(one).map(\.day) == [days[0]])
+            #expect(try test.store.activity.days(one).map(\.day) == [days[0]])
             let none = ActivityQuery(
                 zone: try .berlin, from: try Instant("2026-11-20T12:00:00+01:00"), to: try Instant("2026-11-20T00:00:00+01:00"))
-            #expect(try test.store.activityDays(none).isEmpty)
+            #expect(try test.store.activity.days(none).isEmpty)
         }
     }
 
@@ -83,7 +83,7 @@ import Testing
                 try energy("200", at: Self.seconds("2026-11-20T08:00:00+01:00"), lasting: 600),
                 try Self.summary("2026-11-20", energy: "421.5"),
             ])
-            let days = try test.store.activityDays(ActivityQuery(zone: try .berlin))
+            let days = try test.store.activity.days(ActivityQuery(zone: try .berlin))
             #expect(days.map(\.day.move.value) == [100, 421.5])
             #expect(days.map(\.day.move.goal) == [nil, 500])
             #expect(days.map(\.day.isDerived) == [true, false])
@@ -91,8 +91,8 @@ import Testing
             // It is deleted, and the day is derived. Nothing of it was ever stored.
             let changes = try test.store.lastChange()
             let told = try #require(days[1].summary)
-            try test.store.delete([told.uuid], description: TestStore.description(.delete))
-            #expect(try test.store.activityDays(ActivityQuery(zone: try .berlin)).map(\.day.move.value) == [100, 200])
+            try test.store.samples.delete([told.uuid], description: TestStore.description(.delete))
+            #expect(try test.store.activity.days(ActivityQuery(zone: try .berlin)).map(\.day.move.value) == [100, 200])
             #expect(try test.store.lastChange() == changes + 1)
         }
     }
@@ -103,7 +103,7 @@ import Testing
             try test.keep([try Self.summary("2026-11-20", energy: "421.5")])
             let request = MigrationRequest(
                 .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
-            #expect(try test.store.migrate(request).plan.repaired == 0)
+            #expect(try test.store.repairs.apply(request).plan.repaired == 0)
         }
     }
 
@@ -123,11 +123,11 @@ import Testing
                 ])
             }
             try test.keep([try hours("0", at: Self.seconds("2026-11-21T14:00:00+01:00"), lasting: 3600)])
-            func days() throws -> [ActivityDay] { try test.store.activityDays(ActivityQuery(zone: try .berlin)).map(\.day) }
+            func days() throws -> [ActivityDay] { try test.store.activity.days(ActivityQuery(zone: try .berlin)).map(\.day) }
             #expect(try days().map(\.steps) == [12, 12, 12])
             #expect(try days().map(\.stand.value) == [1, 1, 1])
             // From a day on. Earlier days do not change.
-            try test.store.set(
+            try test.store.people.set(
                 .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.subject, from: "2026-11-20",
                 said: TestStore.received)
             #expect(try days().map(\.usesWheelchair) == [false, true, true])
@@ -142,10 +142,10 @@ import Testing
             let energy = try SampleMaker(Self.type("activeEnergyBurned"))
             let time = try SampleMaker(Self.type("appleMoveTime"))
             try test.keep([try energy("100", at: 0, lasting: 600), try time("7", at: 0, lasting: 600)])
-            try test.store.set(
+            try test.store.people.set(
                 .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.subject,
                 from: "2025-01-01", said: TestStore.received)
-            let day = try #require(try test.store.activityDays(ActivityQuery(zone: TimeZoneRules(fixed: .utc))).first?.day)
+            let day = try #require(try test.store.activity.days(ActivityQuery(zone: TimeZoneRules(fixed: .utc))).first?.day)
             #expect(day.move == .init(value: 7, unit: ActivityDay.minute) && day.movesByTime)
         }
     }
@@ -159,7 +159,7 @@ import Testing
                 try steps("2400", at: Self.seconds("2026-03-28T12:00:00-10:00"), lasting: 24 * 3600),
                 try Self.summary("2026-03-29", energy: "1"),
             ])
-            let days = try test.store.activityDays(ActivityQuery(zone: zone)).map(\.day)
+            let days = try test.store.activity.days(ActivityQuery(zone: zone)).map(\.day)
             #expect(days.map(\.date) == ["2026-03-28", "2026-03-29", "2026-03-30"])
             #expect(days.map(\.steps) == [1200, nil, 1200])
         }
@@ -173,11 +173,11 @@ import Testing
                 try test.keep([try SampleMaker(.stepCount, subject: subject)("\(index + 1)", at: 0)])
             }
             var query = ActivityQuery(zone: TimeZoneRules(fixed: .utc))
-            #expect(try test.store.activityDays(query).map(\.day.steps) == [3, 1])
+            #expect(try test.store.activity.days(query).map(\.day.steps) == [3, 1])
             query.subject = Origin.unassigned
-            #expect(try test.store.activityDays(query).map(\.day.steps) == [2])
+            #expect(try test.store.activity.days(query).map(\.day.steps) == [2])
             query.subject = "nobody"
-            #expect(try test.store.activityDays(query).isEmpty)
+            #expect(try test.store.activity.days(query).isEmpty)
         }
     }
 
@@ -186,7 +186,7 @@ import Testing
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
             try test.keep([try steps("1", at: -40 * 365 * 86400), try steps("2", at: 0), try steps("3", at: 86400 * 1500)])
-            #expect(try test.store.activityDays(ActivityQuery(zone: .berlin)).map(\.day.steps) == [1, 2, 3])
+            #expect(try test.store.activity.days(ActivityQuery(zone: .berlin)).map(\.day.steps) == [1, 2, 3])
         }
     }
 }

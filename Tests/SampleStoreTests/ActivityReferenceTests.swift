@@ -64,16 +64,16 @@ import Testing
             for date in summaries { batch.append(try ActivityDaysTests.summary(date, energy: "7")) }
             try test.keepExactly(batch)
             if let wheelchairFrom {
-                try test.store.set(
+                try test.store.people.set(
                     .wheelchairUse, to: Characteristic(.wheelchairUse, "yes"), of: TestStore.subject, from: wheelchairFrom,
                     said: TestStore.received)
             }
             if let minutesFrom {
-                try test.store.set(
+                try test.store.people.set(
                     .activityMoveMode, to: Characteristic(.activityMoveMode, "appleMoveTime"), of: TestStore.subject,
                     from: minutesFrom, said: TestStore.received)
             }
-            let days = try test.store.activityDays(ActivityQuery(zone: zone))
+            let days = try test.store.activity.days(ActivityQuery(zone: zone))
             let reference = Reference(told: told, zone: zone, minutes: first - 3000..<first + 8000)
             let expected = reference.days(
                 summaries: summaries, wheelchairFrom: wheelchairFrom ?? "9", minutesFrom: minutesFrom ?? "9")
@@ -93,7 +93,7 @@ import Testing
                 let noon = try Timestamp(iso8601: "\(day.date)T12:00:00").wall
                 let instant = noon.instant(at: try #require(zone.offsets(at: noon).first))
                 let alone = ActivityQuery(zone: zone, from: instant, to: Instant(microseconds: instant.microseconds + 1))
-                let again = try test.store.activityDays(alone).map(\.day)
+                let again = try test.store.activity.days(alone).map(\.day)
                 #expect(again.map(\.date) == [day.date])
                 #expect(again.map(\.stand) == [day.stand])
                 #expect(abs((again.first?.steps ?? 0) - (day.steps ?? 0)) < 1e-6)

@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func refused(_ store: SampleStore, _ anchor: Anchor) throws -> Bool {
-        let error = thrown(StoreError.self) { try store.changes(after: anchor, types: nil) { _, _ in } }
+        let error = thrown(StoreError.self) { try store.changes.read(after: anchor, types: nil) { _, _ in } }
         if let error { #expect(error.kind == .invalid) }
         return error != nil
     }
@@ -53,7 +53,7 @@ import Testing
                 var seen: [SampleIdentity] = []
                 let stop = Int.random(in: 0...max(0, history.count), using: &random)
                 var anchor = Anchor.beginning
-                try writers[1].changes(after: .beginning, types: nil) { change, behind in
+                try writers[1].changes.read(after: .beginning, types: nil) { change, behind in
                     guard seen.count < stop, case .added(let stored) = change else { return }
                     seen.append(stored.uuid)
                     anchor = behind
@@ -69,7 +69,7 @@ import Testing
                 #expect(try Self.refused(writers[0], reader.anchor) == !isPart, "seed \(seed), step \(step), \(reader.anchor)")
                 guard isPart else { continue }
                 var rest: [SampleIdentity] = []
-                try writers[1].changes(after: reader.anchor, types: nil) { change, _ in
+                try writers[1].changes.read(after: reader.anchor, types: nil) { change, _ in
                     if case .added(let stored) = change { rest.append(stored.uuid) }
                 }
                 #expect(reader.seen + rest == history)

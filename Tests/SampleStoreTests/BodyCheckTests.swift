@@ -110,7 +110,8 @@ import Testing
             // Deleted objects are known.
             try test.delete(beat)
             #expect(try check(test).notes == ["1 samples referenced by a correlation are not in the store"])
-            _ = try test.store.undo(try #require(ingest as Int64?), forget: true, description: TestStore.description(.undo))
+            _ = try test.store.ledger.undo(
+                try #require(ingest as Int64?), forget: true, description: TestStore.description(.undo))
             let (problems, notes) = try check(test)
             #expect(problems == [])
             #expect(notes.count == 1 && notes[0].hasPrefix("1 body without a sample, "), "\(notes)")

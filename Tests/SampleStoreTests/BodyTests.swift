@@ -57,13 +57,13 @@ import Testing
             let before = try test.lines()
             let shift = MigrationRequest(
                 .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
-            let done = try test.store.migrate(shift)
+            let done = try test.store.repairs.apply(shift)
             #expect(done.plan.repaired == 2)
             #expect(try workouts(test).map(\.events.count) == [2, 3])
             #expect(try test.lines().isDisjoint(with: before))
             #expect(try test.store.check(deep: true) == [])
             let ingest = try #require(try test.store.connection.integer("SELECT max(id) FROM ingest"))
-            _ = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
+            _ = try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(try test.lines() == before)
             // Each body once, however often it is written down.
             #expect(try test.store.connection.integer("SELECT count(*) FROM body") == 2)

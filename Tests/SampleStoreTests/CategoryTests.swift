@@ -20,7 +20,7 @@ import Testing
             let samples = try test.samples()
             #expect(samples.map(\.sample.value) == [0, 3, 4, 3])
             #expect(samples.allSatisfy { $0.sample.origin.type.kind == .category })
-            #expect(try test.store.series(matching: SampleQuery()).map(\.type.id) == ["sleepAnalysis"])
+            #expect(try test.store.samples.series(matching: SampleQuery()).map(\.type.id) == ["sleepAnalysis"])
             try test.delete(night[1])
             #expect(try test.keep(night).account.duplicate == 4)
             #expect(try test.samples().count == 3)
@@ -60,9 +60,9 @@ import Testing
             #expect(try test.keep([try file("3", at: 0, lasting: 600)]).account.duplicate == 1)
             #expect(try test.keep([try file("4", at: 0, lasting: 600)]).account.stored == 1)
             #expect(try test.samples().map(\.sample.value).sorted() == [3, 4])
-            let undone = try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest
+            let undone = try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.samples().map(\.sample.value).sorted() == [3, 4])
-            _ = try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            _ = try test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
             #expect(try test.store.check(deep: true) == [])
         }
     }
@@ -73,7 +73,7 @@ import Testing
             try test.keep([try sleep()("3", at: 0, lasting: 600)])
             func repair(_ repair: Repair) throws -> MigrationPlan {
                 let request = MigrationRequest(repair, of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
-                return try test.store.migrate(request).plan
+                return try test.store.repairs.apply(request).plan
             }
             let steps = try #require(SampleType("stepCount"))
             for bad in [Repair.scale(try Numeral("2")), .unit(try Unit(ucum: "%")), .type(steps)] {
@@ -104,7 +104,7 @@ import Testing
             #expect(SampleType("snoringOfAnother") == nil)
             let other = try test.another(.read)
             #expect(SampleType("snoringOfAnother")?.kind == .category)
-            let cursor = try other.samples(matching: SampleQuery())
+            let cursor = try other.samples.cursor(matching: SampleQuery())
             #expect(try cursor.next()?.sample.origin.type.id == "snoringOfAnother")
             cursor.close()
             test.isSound = false

@@ -28,13 +28,13 @@ import Testing
                     touched = sample.sample.origin.type
                 }
                 for index in anchors.indices { if let touched { anchors[index].touched.insert(touched) } }
-                anchors.append((try test.store.lastAnchor(), []))
+                anchors.append((try test.store.changes.lastAnchor(), []))
                 for (anchor, touched) in anchors {
-                    let changed = try test.store.changedTypes(after: anchor)
+                    let changed = try test.store.changes.changedTypes(after: anchor)
                     #expect(changed.types == touched)
                     #expect(changed.anchor == anchors.last?.anchor)
                     var told: Set<SampleType> = []
-                    try test.store.changes(after: anchor, types: nil) { change, _ in told.insert(change.sample.origin.type) }
+                    try test.store.changes.read(after: anchor, types: nil) { change, _ in told.insert(change.sample.origin.type) }
                     #expect(told.isSubset(of: changed.types))
                 }
             }
@@ -46,10 +46,10 @@ import Testing
         try TestStore.with { test in
             try TestStore.with { other in
                 try other.keep([try SampleMaker()("60", at: 1)])
-                let anchor = try other.store.lastAnchor()
-                #expect(throws: StoreError.self) { try test.store.changedTypes(after: anchor) }
-                #expect(try test.store.reasonNotToKnow(anchor)?.contains("another store") == true)
-                #expect(try test.store.reasonNotToKnow(.beginning) == nil)
+                let anchor = try other.store.changes.lastAnchor()
+                #expect(throws: StoreError.self) { try test.store.changes.changedTypes(after: anchor) }
+                #expect(try test.store.changes.reasonNotToKnow(anchor)?.contains("another store") == true)
+                #expect(try test.store.changes.reasonNotToKnow(.beginning) == nil)
             }
         }
     }

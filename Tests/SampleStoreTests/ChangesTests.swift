@@ -10,7 +10,7 @@ import Testing
         -> [SampleChange]
     {
         var changes: [SampleChange] = []
-        try store.changes(after: anchor, types: types) { changes.append($0) }
+        try store.changes.read(after: anchor, types: types) { changes.append($0) }
         return changes
     }
 
@@ -51,7 +51,7 @@ import Testing
             for anchor in [0, 1, 2, 149, 298, 299, 300] as [Int64] {
                 #expect(try Self.changes(test.store, after: anchor).map(\.seq) == Array(anchor + 1..<301))
             }
-            #expect(try test.store.samples(matching: SampleQuery(limit: 1)).next()?.ingest == ingest.id)
+            #expect(try test.store.samples.cursor(matching: SampleQuery(limit: 1)).next()?.ingest == ingest.id)
         }
     }
 
@@ -71,12 +71,12 @@ import Testing
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0 where !live.isEmpty:
                     let chosen = live.sorted().shuffled(using: &random).prefix(Int.random(in: 1...8, using: &random))
-                    try test.store.delete(Array(chosen), description: TestStore.description(.delete))
+                    try test.store.samples.delete(Array(chosen), description: TestStore.description(.delete))
                     deleted.formUnion(chosen)
                     live.subtract(chosen)
                 case 1 where !deleted.isEmpty:
                     let chosen = deleted.sorted().shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
-                    try test.store.restore(Array(chosen), description: TestStore.description(.restore))
+                    try test.store.samples.restore(Array(chosen), description: TestStore.description(.restore))
                     deleted.subtract(chosen)
                     live.formUnion(chosen)
                 default:
@@ -94,7 +94,7 @@ import Testing
                 }
                 for index in readers.indices where Int.random(in: 0..<7, using: &random) == 0 || step == 99 {
                     var previous = readers[index].anchor
-                    try test.store.changes(after: readers[index].anchor, types: nil) { change in
+                    try test.store.changes.read(after: readers[index].anchor, types: nil) { change in
                         #expect(change.seq > previous)
                         previous = change.seq
                         switch change {
@@ -130,7 +130,7 @@ import Testing
         struct Stop: Error {}
         try TestStore.with { test in
             try test.keep(try (0..<10).map { try SampleMaker()("72", at: Double($0)) })
-            #expect(throws: Stop.self) { try test.store.changes(after: 0, types: nil) { _ in throw Stop() } }
+            #expect(throws: Stop.self) { try test.store.changes.read(after: 0, types: nil) { _ in throw Stop() } }
             try test.keep([try SampleMaker()("72", at: 99)])
         }
     }

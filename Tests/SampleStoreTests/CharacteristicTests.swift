@@ -18,20 +18,21 @@ import Testing
         _ told: [Characteristic], exported: String?, in test: TestStore, today: String = "2026-11-24"
     ) throws -> (ingest: Int64, set: [CharacteristicType], kept: [CharacteristicType]) {
         let ingest = try test.store.beginIngest(TestStore.description())
-        let taken = try test.store.take(
+        let taken = try test.store.people.take(
             told, of: TestStore.subject, date: exported, said: try exported.map(time), today: today, ingest: ingest.id)
         _ = try ingest.finish(at: TestStore.received.microseconds)
         return (ingest.id, taken.set, taken.kept)
     }
 
     private static func now(_ type: CharacteristicType, in test: TestStore, on day: String = "2026-11-24") throws -> String? {
-        try test.store.characteristics(of: TestStore.subject).value(of: type, on: day)?.value
+        try test.store.people.characteristics(of: TestStore.subject).value(of: type, on: day)?.value
     }
 
     @Test func whatIsSaidLaterCounts() throws {
         try TestStore.with { test in
             let (yes, no) = (try Self.value(.wheelchairUse, "yes"), try Self.value(.wheelchairUse, "no"))
-            try test.store.set(.wheelchairUse, to: yes, of: TestStore.subject, from: "2026-11-10", said: Self.time("2026-11-10"))
+            try test.store.people.set(
+                .wheelchairUse, to: yes, of: TestStore.subject, from: "2026-11-10", said: Self.time("2026-11-10"))
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-09") == nil)
             // An earlier export applies to earlier days.
@@ -49,14 +50,16 @@ import Testing
             #expect(try Self.now(.wheelchairUse, in: test) == "no")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-15") == "yes")
             // So does a person's word, from any day on.
-            try test.store.set(.wheelchairUse, to: yes, of: TestStore.subject, from: "2026-01-01", said: Self.time("2026-11-22"))
+            try test.store.people.set(
+                .wheelchairUse, to: yes, of: TestStore.subject, from: "2026-01-01", said: Self.time("2026-11-22"))
             #expect(try Self.now(.wheelchairUse, in: test) == "yes")
             #expect(try Self.now(.wheelchairUse, in: test, on: "2025-12-31") == "no")
-            try test.store.set(.wheelchairUse, to: nil, of: TestStore.subject, from: "2026-11-23", said: Self.time("2026-11-23"))
+            try test.store.people.set(
+                .wheelchairUse, to: nil, of: TestStore.subject, from: "2026-11-23", said: Self.time("2026-11-23"))
             #expect(try Self.now(.wheelchairUse, in: test) == nil)
             #expect(try Self.now(.wheelchairUse, in: test, on: "2026-11-22") == "yes")
             try test.reopen()
-            #expect(try test.store.characteristics(of: TestStore.subject).entries.count == 6)
+            #expect(try test.store.people.characteristics(of: TestStore.subject).entries.count == 6)
         }
     }
 
@@ -69,15 +72,15 @@ import Testing
             #expect(try Self.now(.bloodType, in: test) == "aPositive")
             // The same export again is nothing new.
             let again = try Self.take([blood], exported: "2026-11-01", in: test)
-            #expect(try !test.store.hasCharacteristics(broughtBy: again.ingest))
-            #expect(try test.store.subjectsWithCharacteristics() == [TestStore.subject])
+            #expect(try !test.store.people.hasCharacteristics(broughtBy: again.ingest))
+            #expect(try test.store.people.subjectsWithCharacteristics() == [TestStore.subject])
         }
     }
 
     @Test func undoingAnImport() throws {
         try TestStore.with { test in
             func undo(_ ingest: Int64, forget: Bool = false) throws -> Int64 {
-                try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
+                try test.store.ledger.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
             }
             let (a, b) = (try Self.value(.bloodType, "aPositive"), try Self.value(.bloodType, "bNegative"))
             try Self.take([a], exported: "2026-11-01", in: test)
@@ -104,20 +107,21 @@ import Testing
         try TestStore.with { test in
             let blood = try Self.value(.bloodType, "oNegative")
             let error = thrown(StoreError.self) {
-                try test.store.set(.bloodType, to: blood, of: Origin.unassigned, from: "2026-11-01", said: TestStore.received)
+                try test.store.people.set(
+                    .bloodType, to: blood, of: Origin.unassigned, from: "2026-11-01", said: TestStore.received)
             }
             #expect(error?.kind == .invalid)
             #expect(
                 thrown(StoreError.self) {
-                    try test.store.set(
+                    try test.store.people.set(
                         .bloodType, to: blood, of: TestStore.subject, from: "2026-02-30", said: TestStore.received)
                 }?.kind == .invalid)
             #expect(
                 thrown(StoreError.self) {
-                    try test.store.set(
+                    try test.store.people.set(
                         .biologicalSex, to: blood, of: TestStore.subject, from: "2026-02-01", said: TestStore.received)
                 }?.kind == .invalid)
-            #expect(try test.store.subjectsWithCharacteristics().isEmpty)
+            #expect(try test.store.people.subjectsWithCharacteristics().isEmpty)
         }
     }
 
@@ -135,7 +139,7 @@ import Testing
         let problems = try test.store.check()
         #expect(problems.count == 3)
         #expect(!problems.joined().contains("ositive") && !problems.joined().contains("43"))
-        #expect(thrown(StoreError.self) { _ = try test.store.characteristics(of: "x") } != nil)
+        #expect(thrown(StoreError.self) { _ = try test.store.people.characteristics(of: "x") } != nil)
     }
 
     /// Any sequence of settings, imports and undos gives the result of a simple list of them.
@@ -161,7 +165,7 @@ import Testing
                 case 0:
                     let from = Int.random(in: 0..<8, using: &random)
                     let isCleared = Int.random(in: 0..<4, using: &random) == 0
-                    try test.store.set(
+                    try test.store.people.set(
                         .bloodType, to: isCleared ? nil : Self.value(.bloodType, value), of: TestStore.subject, from: day(from),
                         said: Self.time(day(said)))
                     words.append(Word(from: day(from), said: said, value: isCleared ? nil : value, number: step))
@@ -174,16 +178,16 @@ import Testing
                         break
                     }
                     let description = TestStore.description(.undo)
-                    latestUndo[ingest] = try test.store.undo(ingest, forget: false, description: description).ingest
+                    latestUndo[ingest] = try test.store.ledger.undo(ingest, forget: false, description: description).ingest
                     undone.insert(ingest)
                 default:
                     guard let ingest = undone.sorted().randomElement(using: &random) else { break }
                     if Bool.random(using: &random) {
-                        try test.store.undo(ingest, forget: true, description: TestStore.description(.undo))
+                        try test.store.ledger.undo(ingest, forget: true, description: TestStore.description(.undo))
                         words.removeAll { $0.ingest == ingest }
                     } else {
                         let undo = try #require(latestUndo[ingest])
-                        try test.store.undo(undo, forget: false, description: TestStore.description(.undo))
+                        try test.store.ledger.undo(undo, forget: false, description: TestStore.description(.undo))
                     }
                     undone.remove(ingest)
                 }

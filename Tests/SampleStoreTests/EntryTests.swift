@@ -47,10 +47,10 @@ import Testing
             let outcome = try ingest.store([sample])
             let account = try ingest.finish(at: 0)
             #expect(account.read == 1)
-            verdicts.append(outcome == [.refused] ? try test.store.refusals(of: account.id).first?.reason : nil)
+            verdicts.append(outcome == [.refused] ? try test.store.ledger.refusals(of: account.id).first?.reason : nil)
         }
         do {
-            _ = try test.store.save([sample], as: TestStore.description(.save), within: 0..<Int64.max)
+            _ = try test.store.samples.save([sample], as: TestStore.description(.save), within: 0..<Int64.max)
             verdicts.append(nil)
         } catch let error as RefusedObject {
             verdicts.append(error.fault.description)
@@ -143,7 +143,7 @@ import Testing
             _ = try ingest.finish(at: 0)
             for (gated, outcome) in zip(batch, outcomes).prefix(25) where outcome == .refused {
                 #expect(throws: RefusedObject.self) {
-                    try test.store.save([gated], as: TestStore.description(.save), within: 0..<Int64.max)
+                    try test.store.samples.save([gated], as: TestStore.description(.save), within: 0..<Int64.max)
                 }
             }
         }

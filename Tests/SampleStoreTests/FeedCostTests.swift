@@ -19,7 +19,7 @@ import Testing
 
     private static func numbers(_ store: SampleStore, after anchor: Int64) throws -> [Int64] {
         var numbers: [Int64] = []
-        try store.changes(after: anchor, types: nil) { numbers.append($0.seq) }
+        try store.changes.read(after: anchor, types: nil) { numbers.append($0.seq) }
         return numbers
     }
 
@@ -90,7 +90,8 @@ import Testing
             }
             _ = try ingest.finish(at: 0)
             try test.keep(try (0..<20_000).map { try makers[0]("60", at: 100_000 + Double($0)) })
-            let series = Dictionary(uniqueKeysWithValues: try test.store.series(matching: SampleQuery()).map { ($0.id, $0.type) })
+            let series = Dictionary(
+                uniqueKeysWithValues: try test.store.samples.series(matching: SampleQuery()).map { ($0.id, $0.type) })
             let reader = ChangeReader(connection: try test.store.connection, series: series)
             var (told, most) = (0, 0)
             try reader.read(after: 0) { _ in

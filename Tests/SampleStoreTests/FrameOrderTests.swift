@@ -36,7 +36,7 @@ import Testing
 
     private func told(_ test: TestStore, after anchor: Int64 = 0) throws -> [Double] {
         var told: [Double] = []
-        try test.store.changes(after: anchor, types: [beats]) {
+        try test.store.changes.read(after: anchor, types: [beats]) {
             if case .added(let stored) = $0 { told.append(stored.sample.value) }
         }
         return told
@@ -59,12 +59,12 @@ import Testing
         try TestStore.with { test in
             let (_, account) = try test.keep(Array(frames.joined()))
             let uuids = frames.joined().map(\.sample.identity)
-            try test.store.delete(uuids, description: TestStore.description(.delete))
-            try test.store.restore(uuids.sorted(), description: TestStore.description(.restore))
+            try test.store.samples.delete(uuids, description: TestStore.description(.delete))
+            try test.store.samples.restore(uuids.sorted(), description: TestStore.description(.restore))
             #expect(try queried(test) == sent(frames))
-            let undone = try test.store.undo(account.id, forget: false, description: TestStore.description(.undo)).ingest
+            let undone = try test.store.ledger.undo(account.id, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try queried(test).isEmpty)
-            try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
             #expect(try queried(test) == sent(frames))
         }
     }
@@ -87,8 +87,8 @@ import Testing
         let intervals = try ["832", "808", "840", "816", "800", "824"].map { try maker($0, at: 1, rule: rule) }
         try TestStore.with { test in
             try test.keep(intervals)
-            let held = try test.store.quarantined().map(\.id)
-            try test.store.accept(held.reversed(), description: TestStore.description(.accept))
+            let held = try test.store.quarantine.all().map(\.id)
+            try test.store.quarantine.accept(held.reversed(), description: TestStore.description(.accept))
             #expect(try queried(test) == intervals.map(\.sample.value))
         }
     }

@@ -122,14 +122,14 @@ import Testing
             #expect(account.skipped == ["workout": 4, "repeated": 1])
             #expect((account.received, account.finished, account.state, account.zone) == (5, 9, "done", "Europe/Berlin"))
             #expect(account.notes == ["three"])
-            #expect(try test.store.account(of: ingest.id) == account)
-            #expect(try test.store.account(of: 99) == nil)
+            #expect(try test.store.ledger.account(of: ingest.id) == account)
+            #expect(try test.store.ledger.account(of: 99) == nil)
             #expect(
-                try test.store.refusals(of: ingest.id) == [
+                try test.store.ledger.refusals(of: ingest.id) == [
                     RefusalEntry(reason: "no number", placeKind: "line", place: 2, count: 1),
                     RefusalEntry(reason: "no number", placeKind: "line", place: 9, count: 1),
                 ])
-            #expect(try test.store.accounts().map(\.id) == [ingest.id])
+            #expect(try test.store.ledger.accounts().map(\.id) == [ingest.id])
         }
     }
 
@@ -142,7 +142,7 @@ import Testing
             }
             let account = try ingest.finish(at: 0)
             #expect(account.refused == 2500)
-            let entries = try test.store.refusals(of: ingest.id)
+            let entries = try test.store.ledger.refusals(of: ingest.id)
             #expect(entries.reduce(0) { $0 + $1.count } == 2500)
             #expect(entries.count == 1002)
             #expect(entries.prefix(1000).map(\.place) == Array(1...1000))
@@ -157,7 +157,7 @@ import Testing
             let ingest = try test.store.beginIngest(TestStore.description())
             for _ in 0..<3 { ingest.refuse(Refusal("twice", at: Place(.byte, 0))) }
             #expect(try ingest.finish(at: 0).refused == 3)
-            #expect(try test.store.refusals(of: ingest.id).map(\.count) == [3])
+            #expect(try test.store.ledger.refusals(of: ingest.id).map(\.count) == [3])
         }
     }
 
@@ -227,7 +227,7 @@ import Testing
                 // Far apart: -40 is one temperature in both units.
                 let sample = try maker(text, at: Double(index) * 3600)
                 try test.keep([sample])
-                guard case .live(let found) = try test.store.lookup(sample.sample.identity) else {
+                guard case .live(let found) = try test.store.samples.lookup(sample.sample.identity) else {
                     Issue.record("\(text) is not found")
                     continue
                 }
@@ -309,7 +309,7 @@ import Testing
                 batch.append(try maker("72", at: Double(index)))
             }
             try test.keep(batch)
-            #expect(try test.store.series(matching: SampleQuery()).count == 1)
+            #expect(try test.store.samples.series(matching: SampleQuery()).count == 1)
             #expect(try test.lines() == Set(batch.map { TestStore.line($0.sample) }))
             var others: [GatedSample] = []
             for index in 0..<1500 {
@@ -321,7 +321,7 @@ import Testing
             #expect(try ingest.store(others).allSatisfy { $0 == .stored })
             #expect(try ingest.store(others).allSatisfy { $0 == .duplicate })
             _ = try ingest.finish(at: 0)
-            #expect(try test.store.series(matching: SampleQuery()).count == 1501)
+            #expect(try test.store.samples.series(matching: SampleQuery()).count == 1501)
         }
     }
 }

@@ -13,35 +13,39 @@ import Testing
 
         fileprivate func run(_ store: SampleStore, _ target: Target) throws {
             switch self {
-            case .show: #expect(try store.lookup(target.whole) != nil)
-            case .explain: #expect(try store.explain(target.parts[0]) != nil)
+            case .show: #expect(try store.samples.lookup(target.whole) != nil)
+            case .explain: #expect(try store.duplicates.explain(target.parts[0]) != nil)
             case .query:
-                let cursor = try store.samples(matching: SampleQuery(types: [target.type]))
+                let cursor = try store.samples.cursor(matching: SampleQuery(types: [target.type]))
                 defer { cursor.close() }
                 var count = 0
                 while try cursor.next() != nil { count += 1 }
                 #expect(count == 1)
-            case .delete: #expect(try store.delete(target.parts, description: TestStore.description(.delete)).count == 2)
+            case .delete: #expect(try store.samples.delete(target.parts, description: TestStore.description(.delete)).count == 2)
             case .deleteWithObjects:
-                let count = try store.delete([target.whole], withObjects: true, description: TestStore.description(.delete)).count
+                let count = try store.samples.delete(
+                    [target.whole], withObjects: true, description: TestStore.description(.delete)
+                ).count
                 #expect(count == 3)
             case .deleteMatching:
                 let query = SampleQuery(types: [target.type])
-                let count = try store.delete(matching: query, withObjects: true, description: TestStore.description(.delete))
-                    .count
+                let count = try store.samples.delete(
+                    matching: query, withObjects: true, description: TestStore.description(.delete)
+                )
+                .count
                 #expect(count == 3)
             case .restore:
-                #expect(try store.restore(target.parts, description: TestStore.description(.restore)).count == 2)
+                #expect(try store.samples.restore(target.parts, description: TestStore.description(.restore)).count == 2)
             case .restoreWithObjects:
                 let description = TestStore.description(.restore)
-                let count = try store.restore([target.whole], withObjects: true, description: description).count
+                let count = try store.samples.restore([target.whole], withObjects: true, description: description).count
                 #expect(count == 3)
             case .undoDeletion:
-                _ = try store.undo(target.deletion, forget: false, description: TestStore.description(.undo))
-                #expect(try store.lookup(target.whole)?.isLive == true)
+                _ = try store.ledger.undo(target.deletion, forget: false, description: TestStore.description(.undo))
+                #expect(try store.samples.lookup(target.whole)?.isLive == true)
             case .undoImport:
-                _ = try store.undo(target.entry, forget: false, description: TestStore.description(.undo))
-                #expect(try store.lookup(target.whole)?.isLive == false)
+                _ = try store.ledger.undo(target.entry, forget: false, description: TestStore.description(.undo))
+                #expect(try store.samples.lookup(target.whole)?.isLive == false)
             case .importAgain:
                 let ingest = try store.beginIngest(TestStore.description())
                 #expect(try ingest.store(target.samples) == [.duplicate, .duplicate, .duplicate])
@@ -98,7 +102,7 @@ import Testing
         try test.keep(try each { try file("8\($0 % 9).2", at: Double($0 * 3600)) })
         try test.keep(try each { try beats("9\($0 % 9)", at: 900_000 + Double($0)) })
         let late = SampleQuery(types: [.heartRate], from: Instant(microseconds: 1_767_225_600_000_000 + 900_000_000_000))
-        _ = try test.store.delete(matching: late, description: TestStore.description(.delete))
+        _ = try test.store.samples.delete(matching: late, description: TestStore.description(.delete))
     }
 
     private static func keepTarget(_ test: TestStore, at second: Double = 7200) throws -> Target {
@@ -113,7 +117,7 @@ import Testing
             try fill(test, count)
             var target = try keepTarget(test)
             if command.needsDeletion {
-                target.deletion = try test.store.delete(
+                target.deletion = try test.store.samples.delete(
                     [target.whole], withObjects: true, description: TestStore.description(.delete)
                 ).ingest
             }

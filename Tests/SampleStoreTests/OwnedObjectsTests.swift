@@ -48,8 +48,8 @@ import Testing
                     if mayFail == (deleted[uuid] == 0) {
                         guard deleted[uuid] == 0 else { continue }
                         let staying = own.count { deleted[$0] == 0 }
-                        #expect(try test.store.countOfObjects(namedBy: [uuid]) == staying)
-                        let count = try test.store.delete(
+                        #expect(try test.store.samples.countOfObjects(namedBy: [uuid]) == staying)
+                        let count = try test.store.samples.delete(
                             [uuid], withObjects: withObjects, description: TestStore.description(.delete)
                         ).count
                         #expect(count == 1 + (withObjects ? staying : 0))
@@ -58,8 +58,8 @@ import Testing
                     } else {
                         guard let by = deleted[uuid], by > 0 else { continue }
                         let coming = own.filter { deleted[$0] == by }
-                        #expect(try test.store.countOfObjects(namedBy: [uuid], deleted: true) == coming.count)
-                        let count = try test.store.restore(
+                        #expect(try test.store.samples.countOfObjects(namedBy: [uuid], deleted: true) == coming.count)
+                        let count = try test.store.samples.restore(
                             [uuid], withObjects: withObjects, description: TestStore.description(.restore)
                         ).count
                         #expect(count == 1 + (withObjects ? coming.count : 0))
@@ -80,17 +80,17 @@ import Testing
             let whole = try Self.correlation(beats, at: 0)
             try test.keep(beats, [whole])
             let food: Set<SampleType> = [try #require(SampleType("food"))]
-            #expect(try test.store.countOfObjects(namedBy: SampleQuery(types: food)) == 4)
-            #expect(try test.store.countOfObjects(namedBy: SampleQuery()) == 0)
-            #expect(try test.store.countOfObjects(namedBy: SampleQuery(types: [.heartRate])) == 0)
+            #expect(try test.store.samples.countOfObjects(namedBy: SampleQuery(types: food)) == 4)
+            #expect(try test.store.samples.countOfObjects(namedBy: SampleQuery()) == 0)
+            #expect(try test.store.samples.countOfObjects(namedBy: SampleQuery(types: [.heartRate])) == 0)
             let some = SampleQuery(where: try SamplePredicate("case = none or value < 62 or object ~ '-'"))
-            #expect(try test.store.countOfObjects(namedBy: some) == 2)
+            #expect(try test.store.samples.countOfObjects(namedBy: some) == 2)
             let before = try test.lines()
-            let (ingest, count) = try test.store.delete(
+            let (ingest, count) = try test.store.samples.delete(
                 matching: some, withObjects: true, description: TestStore.description(.delete))
             #expect(count == 5)
             #expect(try test.lines() == [])
-            _ = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
+            _ = try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(try test.lines() == before)
         }
     }
@@ -103,18 +103,19 @@ import Testing
             try test.keep(beats, [whole])
             let shift = MigrationRequest(
                 .shift(3_600_000_000), of: SampleConditions(), takesAmbiguous: true, now: TestStore.received)
-            #expect(try test.store.migrate(shift).plan.repaired == 3)
+            #expect(try test.store.repairs.apply(shift).plan.repaired == 3)
             let repaired = try test.lines()
             let moved = try #require(try test.samples().first { $0.sample.origin.kind == .correlation })
-            #expect(try test.store.countOfObjects(namedBy: [moved.uuid]) == 2)
-            let count = try test.store.delete(
+            #expect(try test.store.samples.countOfObjects(namedBy: [moved.uuid]) == 2)
+            let count = try test.store.samples.delete(
                 [moved.uuid], withObjects: true, description: TestStore.description(.delete)
             ).count
             #expect(count == 3)
             #expect(try test.lines() == [])
-            #expect(try test.store.countOfObjects(namedBy: [moved.uuid], deleted: true) == 2)
+            #expect(try test.store.samples.countOfObjects(namedBy: [moved.uuid], deleted: true) == 2)
             #expect(
-                try test.store.restore([moved.uuid], withObjects: true, description: TestStore.description(.restore)).count == 3)
+                try test.store.samples.restore([moved.uuid], withObjects: true, description: TestStore.description(.restore))
+                    .count == 3)
             #expect(try test.lines() == repaired)
             #expect(try test.store.check(deep: true) == [])
         }

@@ -14,13 +14,13 @@ import Testing
         func run(_ store: SampleStore) throws -> Int {
             switch self {
             case .delete:
-                try store.delete(
+                try store.samples.delete(
                     matching: SampleQuery(types: [.bodyMass]), description: TestStore.description(.delete)
                 ).count
-            case .undoImport: try store.undo(1, forget: false, description: TestStore.description(.undo)).count
-            case .forgetImport: try store.undo(1, forget: true, description: TestStore.description(.undo)).count
-            case .undoDeletion: try store.undo(3, forget: false, description: TestStore.description(.undo)).count
-            case .undoUndo: try store.undo(4, forget: false, description: TestStore.description(.undo)).count
+            case .undoImport: try store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).count
+            case .forgetImport: try store.ledger.undo(1, forget: true, description: TestStore.description(.undo)).count
+            case .undoDeletion: try store.ledger.undo(3, forget: false, description: TestStore.description(.undo)).count
+            case .undoUndo: try store.ledger.undo(4, forget: false, description: TestStore.description(.undo)).count
             }
         }
     }
@@ -39,13 +39,13 @@ import Testing
         let weights = try weights()
         try test.keep(weights, try (0..<12).map { try SampleMaker()("6\($0 % 10)", at: Double($0)) })
         try test.keep(try (0..<24).map { try file("8\($0 % 10).2", at: Double($0 * 3600)) })
-        _ = try test.store.delete(
+        _ = try test.store.samples.delete(
             weights[4..<16].map(\.sample.identity), description: TestStore.description(.delete))
         if change == .undoUndo { _ = try Change.undoImport.run(test.store) }
     }
 
     private static func lines(_ store: SampleStore) throws -> [String] {
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         var lines: [String] = []
         while let next = try cursor.next() { lines.append(TestStore.line(next.sample)) }
@@ -55,7 +55,7 @@ import Testing
     /// The final content of a reader of the change log.
     private static func replayed(_ store: SampleStore) throws -> [String] {
         var held: [SampleIdentity: String] = [:]
-        try store.changes(after: .beginning, types: nil) { change, _ in
+        try store.changes.read(after: .beginning, types: nil) { change, _ in
             switch change {
             case .added(let stored): held[stored.uuid] = TestStore.line(stored.sample)
             case .deleted(let deletion): held[deletion.sample.identity] = nil
@@ -190,7 +190,7 @@ import Testing
                         } == nil)
                     refused += 1
                     try pending.add(
-                        going: try other.series(matching: SampleQuery(types: [.bodyMass])).flatMap { series in
+                        going: try other.samples.series(matching: SampleQuery(types: [.bodyMass])).flatMap { series in
                             try test.samples(SampleQuery(types: [.bodyMass])).map {
                                 SampleKey(series: series.id, start: $0.sample.start.microseconds, of: $0.uuid)
                             }
@@ -255,8 +255,8 @@ import Testing
                 let now = try store.lastChange()
                 (last, most) = (now, max(most, last == 0 ? 0 : now - last))
             }
-            _ = try store.delete(matching: SampleQuery(), description: TestStore.description(.delete))
-            _ = try store.undo(2, forget: false, description: TestStore.description(.undo))
+            _ = try store.samples.delete(matching: SampleQuery(), description: TestStore.description(.delete))
+            _ = try store.ledger.undo(2, forget: false, description: TestStore.description(.undo))
             store.connection.onChange = nil
             #expect(most == 10)
             #expect(try test.samples().count == 200)
@@ -265,7 +265,7 @@ import Testing
                 let now = Int(try store.connection.integer("SELECT count(*) FROM deleted WHERE forgotten") ?? 0)
                 (forgotten, mostForgotten) = (now, max(mostForgotten, now - forgotten))
             }
-            _ = try store.undo(1, forget: true, description: TestStore.description(.undo))
+            _ = try store.ledger.undo(1, forget: true, description: TestStore.description(.undo))
             store.connection.onChange = nil
             #expect(mostForgotten == 10 && forgotten == 200)
         }

@@ -15,7 +15,7 @@ import Testing
                 let worse = try maker("1000", at: 1, rule: .impossible)
                 #expect(try test.keep([bad, worse, bad]).outcomes == [[.quarantined, .quarantined, .duplicate]])
                 #expect(try test.samples().isEmpty)
-                let held = try test.store.quarantined()
+                let held = try test.store.quarantine.all()
                 #expect(held.map { TestStore.line($0.stored.sample) } == [bad, worse].map { TestStore.line($0.sample) })
                 #expect(held.map(\.rule) == ["impossible-value", "impossible-value"])
                 #expect(held.map(\.place) == ["line 1", "line 1"])
@@ -25,16 +25,16 @@ import Testing
                 #expect(try test.keep([try maker.local(-2)("1000", at: 1, rule: .impossible)]).outcomes == [[.duplicate]])
 
                 let later = Instant(seconds: 1_900_000_000)
-                try test.store.accept([held[0].id], description: TestStore.description(.accept, received: later))
-                try test.store.reject([held[1].id], description: TestStore.description(.reject, received: later))
+                try test.store.quarantine.accept([held[0].id], description: TestStore.description(.accept, received: later))
+                try test.store.quarantine.reject([held[1].id], description: TestStore.description(.reject, received: later))
                 var accepted = bad.sample
                 accepted.metadata = Metadata([("a", .boolean(true)), ("acceptedAgainst", .string("impossible-value"))])
                 #expect(try test.lines() == [TestStore.line(accepted)])
                 #expect(try test.keep([bad, worse]).outcomes == [[.duplicate, .duplicate]])
-                #expect(try test.store.quarantined().isEmpty)
-                #expect(try test.store.quarantined(state: "accepted").map(\.id) == [held[0].id])
-                #expect(try test.store.quarantined(state: "rejected").map(\.id) == [held[1].id])
-                guard case .live(let found) = try test.store.lookup(bad.sample.identity) else {
+                #expect(try test.store.quarantine.all().isEmpty)
+                #expect(try test.store.quarantine.all(state: "accepted").map(\.id) == [held[0].id])
+                #expect(try test.store.quarantine.all(state: "rejected").map(\.id) == [held[1].id])
+                guard case .live(let found) = try test.store.samples.lookup(bad.sample.identity) else {
                     Issue.record("the accepted sample is not found")
                     return
                 }
@@ -55,12 +55,16 @@ import Testing
                 try SampleMaker()("999", at: 0, rule: .impossible), try SampleMaker()("998", at: 0, rule: .impossible),
             ])
             // All or nothing.
-            #expect(throws: StoreError.self) { try test.store.accept([1, 77], description: TestStore.description(.accept)) }
-            #expect(throws: StoreError.self) { try test.store.reject([2, 77], description: TestStore.description(.reject)) }
-            #expect(try test.store.quarantined().map(\.id) == [1, 2])
-            try test.store.reject([1], description: TestStore.description(.reject))
+            #expect(throws: StoreError.self) {
+                try test.store.quarantine.accept([1, 77], description: TestStore.description(.accept))
+            }
+            #expect(throws: StoreError.self) {
+                try test.store.quarantine.reject([2, 77], description: TestStore.description(.reject))
+            }
+            #expect(try test.store.quarantine.all().map(\.id) == [1, 2])
+            try test.store.quarantine.reject([1], description: TestStore.description(.reject))
             let error = thrown(StoreError.self) {
-                _ = try test.store.accept([1], description: TestStore.description(.accept))
+                _ = try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             }
             #expect(error?.kind == .invalid)
         }
@@ -72,23 +76,23 @@ import Testing
                 let bad = try SampleMaker()("999", at: 0, rule: .impossible)
                 let good = try SampleMaker()("72", at: 0)
                 let ingest = try test.keep([bad, good]).account.id
-                let acceptance = try test.store.accept([1], description: TestStore.description(.accept)).ingest
+                let acceptance = try test.store.quarantine.accept([1], description: TestStore.description(.accept)).ingest
                 // Undoing the import keeps readings that a user accepted.
-                try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo))
+                try test.store.ledger.undo(ingest, forget: forget, description: TestStore.description(.undo))
                 #expect(try test.identities() == [bad.sample.identity])
                 #expect(try test.store.check() == [])
-                try test.store.undo(acceptance, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(acceptance, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().isEmpty)
                 #expect(try test.keep([bad]).outcomes == [[.duplicate]])
                 // It is quarantined as before. It can be accepted again, or the undo can be undone.
-                #expect(try test.store.quarantined().map(\.id) == [1])
+                #expect(try test.store.quarantine.all().map(\.id) == [1])
                 #expect(try test.store.check() == [])
-                let again = try test.store.accept([1], description: TestStore.description(.accept)).ingest
+                let again = try test.store.quarantine.accept([1], description: TestStore.description(.accept)).ingest
                 #expect(try test.identities() == [bad.sample.identity])
                 #expect(try test.store.check() == [])
-                let undoing = try test.store.undo(again, forget: false, description: TestStore.description(.undo)).ingest
-                try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
-                #expect(try test.store.quarantined(state: "accepted").map(\.id) == [1])
+                let undoing = try test.store.ledger.undo(again, forget: false, description: TestStore.description(.undo)).ingest
+                try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
+                #expect(try test.store.quarantine.all(state: "accepted").map(\.id) == [1])
                 #expect(try test.identities() == [bad.sample.identity])
             }
         }
@@ -97,9 +101,9 @@ import Testing
     @Test func undoOfARejection() throws {
         try TestStore.with { test in
             try test.keep([try SampleMaker()("999", at: 0, rule: .impossible)])
-            let rejection = try test.store.reject([1], description: TestStore.description(.reject)).ingest
-            try test.store.undo(rejection, forget: false, description: TestStore.description(.undo))
-            #expect(try test.store.quarantined().map(\.id) == [1])
+            let rejection = try test.store.quarantine.reject([1], description: TestStore.description(.reject)).ingest
+            try test.store.ledger.undo(rejection, forget: false, description: TestStore.description(.undo))
+            #expect(try test.store.quarantine.all().map(\.id) == [1])
         }
     }
 
@@ -108,7 +112,7 @@ import Testing
         try TestStore.with { test in
             let held = try SampleMaker()("350", at: 0, rule: .impossible)
             try test.keep([held])
-            try test.store.reject([1], description: TestStore.description(.reject))
+            try test.store.quarantine.reject([1], description: TestStore.description(.reject))
             var passing = held
             passing.rule = nil
             #expect(try test.keep([passing]).outcomes == [[.duplicate]])
@@ -121,8 +125,8 @@ import Testing
         try TestStore.with { test in
             let bad = try SampleMaker()("999", at: 0, rule: .impossible)
             let ingest = try test.keep([bad]).account.id
-            try test.store.undo(ingest, forget: true, description: TestStore.description(.undo))
-            #expect(try test.store.quarantined().isEmpty)
+            try test.store.ledger.undo(ingest, forget: true, description: TestStore.description(.undo))
+            #expect(try test.store.quarantine.all().isEmpty)
             #expect(try test.keep([bad]).outcomes == [[.quarantined]])
         }
     }
@@ -135,16 +139,16 @@ import Testing
             var passing = held
             passing.rule = nil
             let released = try test.keep([passing]).account.id
-            #expect(try test.store.quarantined().isEmpty)
-            #expect(try test.store.quarantined(state: "released").map(\.id) == [1])
+            #expect(try test.store.quarantine.all().isEmpty)
+            #expect(try test.store.quarantine.all(state: "released").map(\.id) == [1])
             let error = thrown(StoreError.self) {
-                _ = try test.store.accept([1], description: TestStore.description(.accept))
+                _ = try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             }
             #expect(error?.kind == .invalid)
             #expect(try test.identities() == [held.sample.identity])
-            try test.store.undo(released, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(released, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().isEmpty)
-            #expect(try test.store.quarantined().map(\.id) == [1])
+            #expect(try test.store.quarantine.all().map(\.id) == [1])
         }
     }
 
@@ -156,12 +160,12 @@ import Testing
         try TestStore.with { test in
             try test.keep([try record(1)])
             try test.keep([try record(2, rule: .impossible)])
-            try test.store.accept([1], description: TestStore.description(.accept))
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             #expect(try test.samples().map(\.sample.value) == [302])
             try test.keep([try record(3, rule: .impossible)])
             try test.keep([try record(4)])
             let error = thrown(StoreError.self) {
-                _ = try test.store.accept([2], description: TestStore.description(.accept))
+                _ = try test.store.quarantine.accept([2], description: TestStore.description(.accept))
             }
             #expect(error?.kind == .invalid)
             #expect(try test.samples().map(\.sample.value) == [304])

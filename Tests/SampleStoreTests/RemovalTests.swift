@@ -21,7 +21,7 @@ import Testing
                 #expect(try test.keep([sample]).outcomes == [[.duplicate]])
                 // Under another zone it meets its tombstone as well.
                 #expect(try test.keep([try maker.local(-7)("72", at: 0)]).outcomes == [[.duplicate]] || skew == 0)
-                guard case .deleted(let found, let replacedBy) = try test.store.lookup(sample.sample.identity) else {
+                guard case .deleted(let found, let replacedBy) = try test.store.samples.lookup(sample.sample.identity) else {
                     Issue.record("no tombstone")
                     return
                 }
@@ -60,16 +60,16 @@ import Testing
             try test.keep(samples)
             let lines = try test.lines()
             for round in 1...2 {
-                try test.store.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
+                try test.store.samples.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
                 #expect(try test.samples().isEmpty)
                 let later = Instant(seconds: 1_900_000_000 + Int64(round))
-                try test.store.restore(
+                try test.store.samples.restore(
                     samples.map(\.sample.identity), description: TestStore.description(.restore, received: later))
                 #expect(try test.lines() == lines)
             }
             #expect(try test.keep(samples).account.duplicate == 4)
             for sample in samples {
-                guard case .live = try test.store.lookup(sample.sample.identity) else {
+                guard case .live = try test.store.samples.lookup(sample.sample.identity) else {
                     Issue.record("\(sample.sample.identity) is not found")
                     continue
                 }
@@ -95,9 +95,9 @@ import Testing
             try test.restore(one)
             let again = thrown(StoreError.self) { _ = try test.restore(one) }
             #expect(again?.kind == .invalid)
-            #expect(try test.store.lookup(unknown.sample.identity) == nil)
+            #expect(try test.store.samples.lookup(unknown.sample.identity) == nil)
             // What failed left nothing in the ledger.
-            #expect(try test.store.accounts().map(\.kind) == [.import, .delete, .restore])
+            #expect(try test.store.ledger.accounts().map(\.kind) == [.import, .delete, .restore])
         }
     }
 
@@ -105,12 +105,13 @@ import Testing
         try TestStore.with { test in
             let makers = [try SampleMaker(), try SampleMaker(source: "b"), try SampleMaker(.bodyMass)]
             try test.keep(try (0..<90).map { try makers[$0 % 3]("\($0)", at: Double($0)) })
-            let (_, count) = try test.store.delete(
+            let (_, count) = try test.store.samples.delete(
                 matching: SampleQuery(types: [.heartRate], where: try SamplePredicate("value < 30")),
                 description: TestStore.description(.delete))
             #expect(count == 20)
             #expect(try test.samples().count == 70)
-            #expect(try test.store.delete(matching: SampleQuery(), description: TestStore.description(.delete)).count == 70)
+            #expect(
+                try test.store.samples.delete(matching: SampleQuery(), description: TestStore.description(.delete)).count == 70)
         }
     }
 
@@ -123,17 +124,17 @@ import Testing
             let batch = try (1..<20).map { try maker("72", at: Double($0)) }
             try test.keep([first])
             let ingest = try test.keep([first] + batch).account.id
-            let (undo, count) = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
+            let (undo, count) = try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(count == 19)
             #expect(try test.identities() == [first.sample.identity])
-            #expect(try test.store.account(of: ingest)?.state == "undone")
+            #expect(try test.store.ledger.account(of: ingest)?.state == "undone")
             #expect(try test.keep(batch).account.duplicate == 19)
             // To undo the undoing gives all back.
             let lines = Set(batch.map { TestStore.line($0.sample) }).union([TestStore.line(first.sample)])
-            #expect(try test.store.undo(undo, forget: false, description: TestStore.description(.undo)).count == 19)
+            #expect(try test.store.ledger.undo(undo, forget: false, description: TestStore.description(.undo)).count == 19)
             #expect(try test.lines() == lines)
             #expect(throws: StoreError.self) {
-                try test.store.undo(99, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(99, forget: false, description: TestStore.description(.undo))
             }
         }
     }
@@ -144,16 +145,16 @@ import Testing
                 let maker = try SampleMaker().local(skew)
                 let batch = try (0..<20).map { try maker("72", at: Double($0)) }
                 let ingest = try test.keep(batch).account.id
-                let undo = try test.store.undo(ingest, forget: true, description: TestStore.description(.undo)).ingest
+                let undo = try test.store.ledger.undo(ingest, forget: true, description: TestStore.description(.undo)).ingest
                 #expect(try test.samples().isEmpty)
                 // Read again in the right zone.
                 let right = try (0..<20).map { try maker.local(1)("72", at: Double($0)) }
                 #expect(try test.keep(right).account.stored == 20)
                 #expect(try test.lines() == Set(right.map { TestStore.line($0.sample) }))
                 // A forgotten import cannot be restored.
-                #expect(try test.store.undo(undo, forget: false, description: TestStore.description(.undo)).count == 0)
+                #expect(try test.store.ledger.undo(undo, forget: false, description: TestStore.description(.undo)).count == 0)
                 // And deleted once more.
-                try test.store.delete(right.map(\.sample.identity), description: TestStore.description(.delete))
+                try test.store.samples.delete(right.map(\.sample.identity), description: TestStore.description(.delete))
                 #expect(try test.keep(right).account.duplicate == 20)
                 #expect(try test.store.check() == [])
             }
@@ -168,10 +169,10 @@ import Testing
                 for _ in 0..<3 {
                     let ingest = try test.keep([sample]).account.id
                     #expect(try test.samples().count == 1)
-                    try test.store.undo(ingest, forget: true, description: TestStore.description(.undo))
+                    try test.store.ledger.undo(ingest, forget: true, description: TestStore.description(.undo))
                     let forgotten = thrown(StoreError.self) { _ = try test.restore(sample) }
                     #expect(forgotten?.kind == .invalid)
-                    #expect(try test.store.lookup(sample.sample.identity) == nil)
+                    #expect(try test.store.samples.lookup(sample.sample.identity) == nil)
                 }
                 try test.keep([sample])
                 #expect(try test.store.check() == [])
@@ -191,16 +192,16 @@ import Testing
             let ingest = try test.keep([one, other]).account.id
             let deletion = try test.delete(one)
             // Undoing the import does not affect samples that a user has deleted since.
-            let taken = try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
+            let taken = try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.samples().isEmpty)
             // No import reports it any more, whether it is deleted or not.
-            #expect(try test.store.undo(deletion, forget: false, description: TestStore.description(.undo)).count == 0)
+            #expect(try test.store.ledger.undo(deletion, forget: false, description: TestStore.description(.undo)).count == 0)
             #expect(try test.samples().isEmpty)
             let restored = try test.restore(other)
             #expect(try test.lines() == [TestStore.line(other.sample)])
-            #expect(try test.store.undo(restored, forget: false, description: TestStore.description(.undo)).count == 1)
+            #expect(try test.store.ledger.undo(restored, forget: false, description: TestStore.description(.undo)).count == 1)
             #expect(try test.samples().isEmpty)
-            #expect(try test.store.undo(taken, forget: false, description: TestStore.description(.undo)).count == 2)
+            #expect(try test.store.ledger.undo(taken, forget: false, description: TestStore.description(.undo)).count == 2)
             #expect(try test.lines() == [TestStore.line(one.sample), TestStore.line(other.sample)])
         }
     }
@@ -225,7 +226,7 @@ import Testing
             try test.delete(versions[1])
             // Equal and lower versions are ignored after deletion too. A higher one is new.
             #expect(try test.keep(versions).outcomes == [[.duplicate, .duplicate, .stored]])
-            guard case .deleted(_, let replacedBy) = try test.store.lookup(versions[0].sample.identity) else {
+            guard case .deleted(_, let replacedBy) = try test.store.samples.lookup(versions[0].sample.identity) else {
                 Issue.record("no tombstone")
                 return
             }
@@ -266,7 +267,7 @@ import Testing
                 let versions = try (1...3).map { try Self.record("\(70 + $0)", $0) }
                 try test.keep([versions[0]])
                 let ingest = try test.keep([versions[1]]).account.id
-                try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo))
+                try test.store.ledger.undo(ingest, forget: forget, description: TestStore.description(.undo))
                 #expect(try test.identities() == [versions[0].sample.identity])
                 #expect(try test.keep([versions[0]]).outcomes == [[.duplicate]])
                 #expect(try test.keep([versions[1]]).outcomes == [[forget ? .stored : .duplicate]])
@@ -304,7 +305,7 @@ extension SampleStore {
     /// The samples that a reader of the whole change log ends with.
     func changedUUIDs() throws -> Set<SampleIdentity> {
         var live: Set<SampleIdentity> = []
-        try changes(after: 0, types: nil) { change in
+        try changes.read(after: 0, types: nil) { change in
             switch change {
             case .added(let stored): live.insert(stored.uuid)
             case .deleted(let deletion): live.remove(deletion.uuid)

@@ -19,7 +19,7 @@ import Testing
             store.connection.onChange = { () throws(StoreError) in
                 guard access(reserve, F_OK) != 0 else { throw StoreError(.full, "no room for the log") }
             }
-            let result = try store.delete(matching: SampleQuery(), description: TestStore.description(.delete))
+            let result = try store.samples.delete(matching: SampleQuery(), description: TestStore.description(.delete))
             #expect(result.count == 500)
             #expect(access(reserve, F_OK) == 0)
             // Without one it stays an error, and the next time as well.

@@ -32,13 +32,15 @@ import Testing
             // By their end: the steps from 40 to 60 stay.
             let left = beats[5...].filter { $0.sample.identity != beats[8].sample.identity } + steps[2...]
             #expect(Set(try test.identities()) == Set(left.map(\.sample.identity)))
-            #expect(try test.store.lookup(beats[0].sample.identity) == nil && test.store.lookup(beats[1].sample.identity) == nil)
+            #expect(
+                try test.store.samples.lookup(beats[0].sample.identity) == nil
+                    && test.store.samples.lookup(beats[1].sample.identity) == nil)
             // Nothing more, and nothing to take back.
             #expect(try prune(test, [.heartRate: Self.at(50)]).ingest == 0)
             #expect(throws: StoreError.self) {
-                try test.store.undo(result.ingest, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(result.ingest, forget: false, description: TestStore.description(.undo))
             }
-            #expect(try test.store.account(of: result.ingest)?.deleted == 6)
+            #expect(try test.store.ledger.account(of: result.ingest)?.deleted == 6)
             #expect(try test.store.check(deep: true) == [])
         }
     }
@@ -52,7 +54,7 @@ import Testing
             let (outcomes, account) = try test.keep(beats + [weight])
             #expect(outcomes[0] == Array(repeating: .refused, count: 5) + Array(repeating: .duplicate, count: 5) + [.stored])
             #expect((account.stored, account.duplicate, account.refused) == (1, 5, 5))
-            #expect(try test.store.refusals(of: account.id).count > 0)
+            #expect(try test.store.ledger.refusals(of: account.id).count > 0)
             // An earlier date brings nothing back.
             _ = try prune(test, [.heartRate: Self.at(10)])
             #expect(try test.store.earliestPermittedDates() == [.heartRate: Self.at(50)])
@@ -66,15 +68,15 @@ import Testing
             let beats = try self.beats(0..<10)
             try test.keep(Array(beats[..<3]))
             var (behind, ahead) = (Anchor.beginning, Anchor.beginning)
-            try test.store.changes(after: .beginning, types: nil) { behind = $1 }
+            try test.store.changes.read(after: .beginning, types: nil) { behind = $1 }
             try test.keep(Array(beats[3...]))
-            try test.store.changes(after: behind, types: nil) { ahead = $1 }
+            try test.store.changes.read(after: behind, types: nil) { ahead = $1 }
             let result = try prune(test, [.heartRate: Self.at(50)])
-            let error = thrown(StoreError.self) { try test.store.changes(after: behind, types: nil) { _, _ in } }
+            let error = thrown(StoreError.self) { try test.store.changes.read(after: behind, types: nil) { _, _ in } }
             #expect(error?.kind == .invalid && error?.message.contains("--after 0") == true)
-            #expect(try !test.store.knows(behind) && test.store.knows(ahead))
+            #expect(try !test.store.changes.knows(behind) && test.store.changes.knows(ahead))
             var (told, changes): ([Pruning], Int) = ([], 0)
-            try test.store.changes(
+            try test.store.changes.read(
                 after: ahead, types: nil,
                 pruned: {
                     told.append($0)
@@ -83,10 +85,10 @@ import Testing
             #expect(told == [Pruning(type: .heartRate, before: Self.at(50), ingest: result.ingest, seq: 11)] && changes == 0)
             // Told once.
             told = []
-            try test.store.changes(after: ahead, types: nil, pruned: { pruning, _ in told.append(pruning) }, { _, _ in })
+            try test.store.changes.read(after: ahead, types: nil, pruned: { pruning, _ in told.append(pruning) }, { _, _ in })
             #expect(told.isEmpty)
             var seen: [SampleIdentity] = []
-            try test.store.changes(after: .beginning, types: nil) { change, _ in seen.append(change.uuid) }
+            try test.store.changes.read(after: .beginning, types: nil) { change, _ in seen.append(change.uuid) }
             #expect(seen == beats[5...].map(\.sample.identity))
         }
     }
@@ -96,16 +98,16 @@ import Testing
         try TestStore.with { test in
             try test.keep(try self.beats(0..<3))
             var anchor = Anchor.beginning
-            try test.store.changes(after: .beginning, types: nil) { anchor = $1 }
-            try test.store.save(Target(name: "archive", after: anchor, filter: "", at: Self.at(0)))
+            try test.store.changes.read(after: .beginning, types: nil) { anchor = $1 }
+            try test.store.targets.save(Target(name: "archive", after: anchor, filter: "", at: Self.at(0)))
             try test.keep(try self.beats(3..<10))
             let result = try prune(test, [.heartRate: Self.at(50)])
             #expect((result.samples, result.waiting) == (3, 2))
             #expect(try test.samples().count == 7)
-            try test.store.changes(after: anchor, types: nil) { anchor = $1 }
-            try test.store.save(Target(name: "archive", after: anchor, filter: "", at: Self.at(0)))
+            try test.store.changes.read(after: anchor, types: nil) { anchor = $1 }
+            try test.store.targets.save(Target(name: "archive", after: anchor, filter: "", at: Self.at(0)))
             #expect(try prune(test, [.heartRate: Self.at(50)]).samples == 2)
-            #expect(try test.store.knows(anchor))
+            #expect(try test.store.changes.knows(anchor))
         }
     }
 
@@ -161,9 +163,9 @@ import Testing
                 store.connection.onChange = nil
                 #expect(try test.samples().count == 10 - 4 * transactions)
                 #expect(try store.earliestPermittedDates().count == transactions)
-                #expect(try store.accounts().count == 1 + transactions)
+                #expect(try store.ledger.accounts().count == 1 + transactions)
             }
-            #expect(try store.account(of: 2).map { [$0.state, "\($0.deleted)"] } == ["interrupted", "4"])
+            #expect(try store.ledger.account(of: 2).map { [$0.state, "\($0.deleted)"] } == ["interrupted", "4"])
             // A follower drops no sample that still exists.
             let first = try #require(try test.samples().map(\.sample.start).min())
             #expect(try announced(store).allSatisfy { $0 <= first })
@@ -199,7 +201,7 @@ import Testing
     /// The ends up to which the change log reports pruned samples.
     private func announced(_ store: SampleStore) throws -> [Instant] {
         var told: [Instant] = []
-        try store.changes(after: .beginning, types: nil, pruned: { pruning, _ in told.append(pruning.before) }, { _, _ in })
+        try store.changes.read(after: .beginning, types: nil, pruned: { pruning, _ in told.append(pruning.before) }, { _, _ in })
         return told
     }
 
@@ -248,7 +250,7 @@ import Testing
                         }
                     case 2:
                         guard let one = live.keys.sorted().randomElement(using: &random) else { continue }
-                        try test.store.delete([one], description: TestStore.description(.delete))
+                        try test.store.samples.delete([one], description: TestStore.description(.delete))
                         live[one] = nil
                     default:
                         let type: SampleType = Bool.random(using: &random) ? .heartRate : .stepCount
@@ -261,7 +263,7 @@ import Testing
                     }
                     #expect(Set(try test.identities()) == Set(live.keys))
                     var told: Set<SampleIdentity> = []
-                    try test.store.changes(after: .beginning, types: nil) { change, _ in
+                    try test.store.changes.read(after: .beginning, types: nil) { change, _ in
                         if case .added = change { told.insert(change.uuid) }
                     }
                     #expect(told == Set(live.keys))

@@ -16,18 +16,18 @@ import Testing
         try TestStore.with { test in
             let ingest = try Self.begin(test)
             _ = try ingest.store([try SampleMaker()("60", at: 0)])
-            #expect(try test.store.account(of: ingest.id)?.state == "running")
-            try test.store.closeAbandoned()
-            #expect(try test.store.account(of: ingest.id)?.state == "running")
+            #expect(try test.store.ledger.account(of: ingest.id)?.state == "running")
+            try test.store.ledger.closeAbandoned()
+            #expect(try test.store.ledger.account(of: ingest.id)?.state == "running")
             #expect {
-                try test.store.undo(ingest.id, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(ingest.id, forget: false, description: TestStore.description(.undo))
             } throws: {
                 ($0 as? StoreError)?.kind == .busy
             }
             // It continues, and can be undone when it has finished.
             _ = try ingest.store([try SampleMaker()("61", at: 60)])
             #expect(try ingest.finish(at: 0).state == "done")
-            #expect(try test.store.undo(ingest.id, forget: false, description: TestStore.description(.undo)).count == 2)
+            #expect(try test.store.ledger.undo(ingest.id, forget: false, description: TestStore.description(.undo)).count == 2)
         }
     }
 
@@ -38,8 +38,8 @@ import Testing
             _ = try ingest?.store([try SampleMaker()("60", at: 0)])
             let id = try #require(ingest?.id)
             ingest = nil
-            #expect(try test.store.account(of: id)?.state == "interrupted")
-            #expect(try test.store.undo(id, forget: false, description: TestStore.description(.undo)).count == 1)
+            #expect(try test.store.ledger.account(of: id)?.state == "interrupted")
+            #expect(try test.store.ledger.undo(id, forget: false, description: TestStore.description(.undo)).count == 1)
         }
     }
 
@@ -49,10 +49,10 @@ import Testing
             var ended: Ingest? = try Self.begin(test)
             let id = try #require(ended?.id)
             ended = nil
-            try test.store.closeAbandoned()
+            try test.store.ledger.closeAbandoned()
             #expect(
                 try test.store.connection.text("SELECT state FROM ingest WHERE id = ?", .integer(id)) == "interrupted")
-            #expect(try test.store.account(of: running.id)?.state == "running")
+            #expect(try test.store.ledger.account(of: running.id)?.state == "running")
             _ = try running.finish(at: 0)
         }
     }

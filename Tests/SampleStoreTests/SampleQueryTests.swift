@@ -105,14 +105,14 @@ import Testing
             let samples = try (0..<20).map { try maker.local($0 % 3)("\($0)", at: Double($0) * 0.0001) }
             try test.keep(samples)
             for sample in samples {
-                guard case .live(let found) = try test.store.lookup(sample.sample.identity) else {
+                guard case .live(let found) = try test.store.samples.lookup(sample.sample.identity) else {
                     Issue.record("\(sample.sample.identity) is not found")
                     continue
                 }
                 #expect(TestStore.line(found.sample) == TestStore.line(sample.sample))
             }
             let text = try #require(SampleIdentity("01a1f7a6-b4a0-8f29-adfe-bb0975c93095"))
-            #expect(try test.store.lookup(text) == nil)
+            #expect(try test.store.samples.lookup(text) == nil)
         }
     }
 
@@ -122,10 +122,11 @@ import Testing
             let maker = try SampleMaker()
             try test.keep(try (0..<100).map { try maker("72", at: Double($0)) })
             let reader = try test.another(.read)
-            let cursor = try reader.samples(matching: SampleQuery())
+            let cursor = try reader.samples.cursor(matching: SampleQuery())
             #expect(try cursor.next() != nil)
             try test.keep(try (100..<200).map { try maker("72", at: Double($0)) })
-            try test.store.delete(matching: SampleQuery(to: Self.instant(50)), description: TestStore.description(.delete))
+            try test.store.samples.delete(
+                matching: SampleQuery(to: Self.instant(50)), description: TestStore.description(.delete))
             var count = 1
             while try cursor.next() != nil { count += 1 }
             #expect(count == 100)
@@ -133,7 +134,7 @@ import Testing
             #expect(try reader.summary().samples == 150)
             #expect(throws: StoreError.self) { try reader.beginIngest(TestStore.description()) }
             #expect(throws: StoreError.self) {
-                try reader.delete(matching: SampleQuery(), description: TestStore.description(.delete))
+                try reader.samples.delete(matching: SampleQuery(), description: TestStore.description(.delete))
             }
         }
     }
@@ -157,7 +158,7 @@ import Testing
             #expect(try second.finish(at: 0).stored == 200)
             #expect(Set(try test.samples().map(\.ingest)) == [1, 2])
             var seqs: [Int64] = []
-            try other.changes(after: 0, types: nil) { seqs.append($0.seq) }
+            try other.changes.read(after: 0, types: nil) { seqs.append($0.seq) }
             #expect(seqs == Array(1...800))
         }
     }

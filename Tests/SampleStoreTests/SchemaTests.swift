@@ -119,22 +119,22 @@ import Testing
                 address: "bluetooth:C0:01:02:03:04:01", key: "bluetooth:C0:01:02:03:04:01", profiles: ["sig-heart-rate"],
                 name: "Strap",
                 subject: store.subject, adopted: 1)
-            try store.save(strap)
+            try store.devices.save(strap)
             strap.device = Device(key: "Maker/Strap/123", manufacturer: "Maker", model: "Strap", serial: "123")
             strap.key = "Maker/Strap/123"
             strap.lastRecord = AdoptedDevice.LastRecord(number: 65_535, fingerprint: .min, count: 500)
-            try store.save(strap)
-            #expect(try store.adoptedDevices() == [strap])
+            try store.devices.save(strap)
+            #expect(try store.devices.adopted() == [strap])
 
-            try store.merge(device: "c", into: "b")
-            try store.merge(device: "b", into: "a")
-            #expect(try store.aliases() == ["c": "a", "b": "a"])
-            #expect(thrown(StoreError.self) { try store.merge(device: "a", into: "c") }?.kind == .invalid)
-            #expect(thrown(StoreError.self) { try store.merge(device: "a", into: "a") }?.kind == .invalid)
+            try store.devices.merge(device: "c", into: "b")
+            try store.devices.merge(device: "b", into: "a")
+            #expect(try store.devices.aliases() == ["c": "a", "b": "a"])
+            #expect(thrown(StoreError.self) { try store.devices.merge(device: "a", into: "c") }?.kind == .invalid)
+            #expect(thrown(StoreError.self) { try store.devices.merge(device: "a", into: "a") }?.kind == .invalid)
 
-            try store.forget(device: strap.address)
-            #expect(try store.adoptedDevices().isEmpty)
-            #expect(thrown(StoreError.self) { try store.forget(device: strap.address) }?.kind == .invalid)
+            try store.devices.forget(device: strap.address)
+            #expect(try store.devices.adopted().isEmpty)
+            #expect(thrown(StoreError.self) { try store.devices.forget(device: strap.address) }?.kind == .invalid)
         }
     }
 }

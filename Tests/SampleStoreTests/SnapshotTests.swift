@@ -7,7 +7,7 @@ import Testing
 /// A change inside a read would be durable only with the read's end, if that succeeds: it is refused.
 @Suite struct SnapshotTests {
     private static func walking(_ test: TestStore, _ body: () throws -> Void) throws {
-        let cursor = try test.store.samples(matching: SampleQuery())
+        let cursor = try test.store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         #expect(try cursor.next() != nil)
         try body()
@@ -36,11 +36,11 @@ import Testing
     @Test("nothing is written by one statement either") func oneStatement() throws {
         try TestStore.with { test in
             try test.keep([try SampleMaker()("60", at: 0)])
-            let clock = UnsetClock(boot: "a", began: 0, mark: try test.store.mark())
-            try Self.walking(test) { #expect(throws: StoreError.self) { try test.store.save(clock) } }
-            #expect(try test.store.unsetClock() == nil)
-            try test.store.save(clock)
-            #expect(try test.store.unsetClock() == clock)
+            let clock = UnsetClock(boot: "a", began: 0, mark: try test.store.clock.mark())
+            try Self.walking(test) { #expect(throws: StoreError.self) { try test.store.clock.save(clock) } }
+            #expect(try test.store.clock.unset() == nil)
+            try test.store.clock.save(clock)
+            #expect(try test.store.clock.unset() == clock)
         }
     }
 
@@ -50,7 +50,7 @@ import Testing
             try test.keep([try maker("60", at: 0)])
             let ingest = try test.store.beginIngest(TestStore.description())
             var refused = 0
-            try test.store.changes(after: 0, types: nil) { _ in
+            try test.store.changes.read(after: 0, types: nil) { _ in
                 #expect(throws: StoreError.self) { try ingest.store([try maker("70", at: 1)]) }
                 refused += 1
             }
@@ -64,8 +64,8 @@ import Testing
         try TestStore.with { test in
             let maker = try SampleMaker()
             try test.keep(try (0..<10).map { try maker("60", at: Double($0)) })
-            let first = try test.store.samples(matching: SampleQuery())
-            let second = try test.store.samples(matching: SampleQuery())
+            let first = try test.store.samples.cursor(matching: SampleQuery())
+            let second = try test.store.samples.cursor(matching: SampleQuery())
             first.close()
             let other = try test.another()
             _ = try other.beginIngest(TestStore.description()).store([try maker("60", at: 20)])

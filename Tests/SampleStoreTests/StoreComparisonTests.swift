@@ -47,7 +47,7 @@ import Testing
             let samples = try records(count, series: series)
             try test.keep(samples)
             if kind == .deleted {
-                try test.store.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
+                try test.store.samples.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
             }
             let held = kind == .missing ? [] : samples.map { HeldSample($0.sample.identity) }
             let steps = try Steps(test.store)
@@ -97,7 +97,8 @@ import Testing
                 let steps = try Steps(test.store)
                 defer { steps.end() }
                 switch what {
-                case "delete": try test.store.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
+                case "delete":
+                    try test.store.samples.delete(samples.map(\.sample.identity), description: TestStore.description(.delete))
                 case "check": #expect(try test.store.check() == [])
                 default:
                     _ = try test.store.prune(

@@ -36,13 +36,13 @@ import Testing
                 var anchor: Int64 = 0
                 var seen: Set<SampleIdentity> = []
                 for _ in 0..<40 {
-                    try store.changes(after: anchor, types: nil) { change in
+                    try store.changes.read(after: anchor, types: nil) { change in
                         #expect(change.seq == anchor + 1)
                         anchor = change.seq
                         if case .added(let stored) = change { #expect(seen.insert(stored.uuid).inserted) }
                     }
                     // A snapshot is whole batches.
-                    let cursor = try store.samples(matching: SampleQuery())
+                    let cursor = try store.samples.cursor(matching: SampleQuery())
                     var count = 0
                     while try cursor.next() != nil { count += 1 }
                     #expect(count % 10 == 0)
@@ -69,7 +69,7 @@ import Testing
                 for _ in 0..<2 {
                     group.addTask {
                         try? SampleStore(path: path, access: .write)
-                            .undo(ingest, forget: false, description: TestStore.description(.undo)).count
+                            .ledger.undo(ingest, forget: false, description: TestStore.description(.undo)).count
                     }
                 }
                 return await group.reduce(into: [Int?]()) { $0.append($1) }
@@ -98,7 +98,7 @@ import Testing
             }
             let test = try TestStore(folder: folder)
             #expect(try test.samples().count == 50)
-            #expect(try test.store.accounts().count == 4)
+            #expect(try test.store.ledger.accounts().count == 4)
             try test.close()
         }
     }

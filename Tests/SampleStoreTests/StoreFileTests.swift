@@ -107,8 +107,8 @@ import Testing
         try Connection(path: folder.file("store.db"), writable: true).execute(change)
         let store = try SampleStore(path: folder.file("store.db"), access: .read)
         let refusals: [() throws -> Void] = [
-            { _ = try store.samples(matching: SampleQuery()) }, { _ = try store.check() },
-            { try store.changes(after: 0, types: nil) { _ in } },
+            { _ = try store.samples.cursor(matching: SampleQuery()) }, { _ = try store.check() },
+            { try store.changes.read(after: 0, types: nil) { _ in } },
         ]
         for refused in refusals {
             let error = thrown(StoreError.self) { try refused() }
@@ -169,8 +169,8 @@ import Testing
             try copy.write(log, to: "store.db-wal")
             let recovered = try TestStore(folder: copy)
             #expect(try recovered.lines() == Set(kept.map { TestStore.line($0.sample) }))
-            #expect(try recovered.store.account(of: ingest.id)?.state == "running")
-            #expect(try recovered.store.account(of: ingest.id)?.stored == kept.count)
+            #expect(try recovered.store.ledger.account(of: ingest.id)?.state == "running")
+            #expect(try recovered.store.ledger.account(of: ingest.id)?.stored == kept.count)
             #expect(try recovered.keep(kept).account.duplicate == kept.count)
             try recovered.close()
             // A log that was cut in a commit: that commit is missing whole, those before it are there.
@@ -215,7 +215,7 @@ import Testing
         let error = thrown(StoreError.self) {
             let reader = try SampleStore(path: folder.file("store.db"), access: .read)
             #expect(try reader.summary().samples == 3)
-            _ = try reader.delete([samples[0].sample.identity], description: TestStore.description(.delete))
+            _ = try reader.samples.delete([samples[0].sample.identity], description: TestStore.description(.delete))
         }
         #expect(error?.kind == .readOnly)
         guard geteuid() != 0 else { return }
@@ -262,7 +262,7 @@ import Testing
         do throws(StoreError) {
             let store = try SampleStore(path: path, access: .read)
             guard try store.check().isEmpty else { return .damaged }
-            let cursor = try store.samples(matching: SampleQuery())
+            let cursor = try store.samples.cursor(matching: SampleQuery())
             var lines: Set<String> = []
             while let next = try cursor.next() { lines.insert(TestStore.line(next.sample)) }
             return .sound(lines: lines)

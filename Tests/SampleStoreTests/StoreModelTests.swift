@@ -92,7 +92,7 @@ import Testing
             case 0, 1:
                 let chosen = some(model.live.keys)
                 guard !chosen.isEmpty else { continue }
-                let ingest = try test.store.delete(chosen, description: description(.delete)).ingest
+                let ingest = try test.store.samples.delete(chosen, description: description(.delete)).ingest
                 story.append("\(ingest): delete \(chosen.map { "\($0)".suffix(4) })")
                 model.decide(.deleted, chosen, ingest: ingest)
                 ingests.append(ingest)
@@ -100,18 +100,18 @@ import Testing
                 let chosen = some(model.deleted.keys)
                 guard !chosen.isEmpty else { continue }
                 story.append("restore \(chosen.map { "\($0)".suffix(4) })")
-                let ingest = try test.store.restore(chosen, description: description(.restore)).ingest
+                let ingest = try test.store.samples.restore(chosen, description: description(.restore)).ingest
                 story.append("\(ingest): restore \(chosen.map { "\($0)".suffix(4) })")
                 model.decide(.restored, chosen, ingest: ingest)
                 ingests.append(ingest)
             case 4, 5:
                 guard let undone = ingests.randomElement(using: &random) else { continue }
                 let forget = Bool.random(using: &random)
-                if !forget, try test.store.account(of: undone)?.state == "undone" { continue }
+                if !forget, try test.store.ledger.account(of: undone)?.state == "undone" { continue }
                 // Quarantined readings are not in the model. Those of a forgotten import would be judged again.
-                let (ingest, count) = try test.store.undo(undone, forget: forget, description: description(.undo))
+                let (ingest, count) = try test.store.ledger.undo(undone, forget: forget, description: description(.undo))
                 if forget {
-                    let held = try (test.store.quarantined() + test.store.quarantined(state: "rejected")).map(\.stored.uuid)
+                    let held = try (test.store.quarantine.all() + test.store.quarantine.all(state: "rejected")).map(\.stored.uuid)
                     model.held = Set(held)
                 }
                 story.append("\(ingest): undo \(undone) \(forget)")
@@ -139,7 +139,7 @@ import Testing
         #expect(try test.store.changedUUIDs() == Set(model.live.keys), comment)
         #expect(try test.store.check() == [], comment)
         for identity in model.deleted.keys {
-            guard case .deleted = try test.store.lookup(identity) else {
+            guard case .deleted = try test.store.samples.lookup(identity) else {
                 Issue.record("\(identity) has no tombstone, seed \(seed)")
                 continue
             }

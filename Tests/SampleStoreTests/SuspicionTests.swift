@@ -17,7 +17,7 @@ import Testing
             let later = try (90..<120).map { try own("36.\($0 % 9)", at: Double($0) * 86_400) }
             let others = try (0..<120).map { try other("36.\($0 % 8)", at: Double($0) * 86_400 + 7200) }
             try test.keep(right + wrong + later + others)
-            let found = try test.store.suspicions(window: window)
+            let found = try test.store.repairs.suspicions(window: window)
             #expect(found.map(\.stretch.count) == [60])
             let stretch = try #require(found.first?.stretch)
             #expect((stretch.from, stretch.to) == (wrong[0].sample.start, wrong[59].sample.start))
@@ -38,12 +38,12 @@ import Testing
         try TestStore.with { test in
             let (wrong, right) = (try glucose("meter", "mmol/L"), try glucose(source, "mg/dL"))
             let accounts = try (isRightFirst ? [right, wrong] : [wrong, right]).map { try test.keep($0).account }
-            let found = try test.store.suspicions()
+            let found = try test.store.repairs.suspicions()
             #expect(found.map(\.stretch.count) == [200])
             #expect(found.map(\.stretch.taken.code) == ["mmol/L"])
             #expect(found.map(\.stretch.fits.code) == ["mg/dL"])
             #expect(found.map(\.explanations) == [[.unit]])
-            #expect(try test.store.suspicions(broughtBy: accounts[isRightFirst ? 1 : 0].id).map(\.stretch.count) == [200])
+            #expect(try test.store.repairs.suspicions(broughtBy: accounts[isRightFirst ? 1 : 0].id).map(\.stretch.count) == [200])
 
             let suspicion = try #require(found.first)
             var conditions = SampleConditions(types: [.bloodGlucose])
@@ -51,12 +51,12 @@ import Testing
             conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
             let request = MigrationRequest(
                 .unit(suspicion.stretch.fits), of: conditions, takesAmbiguous: true, now: TestStore.received)
-            let plan = try test.store.plan(request)
+            let plan = try test.store.repairs.plan(request)
             #expect(plan.repaired + plan.merged == 200)
             var merging = request
             merging.merging = .atMost(plan.merged)
-            _ = try test.store.migrate(merging)
-            #expect(try test.store.suspicions().isEmpty)
+            _ = try test.store.repairs.apply(merging)
+            #expect(try test.store.repairs.suspicions().isEmpty)
         }
     }
 
@@ -69,7 +69,7 @@ import Testing
                 let lean = try #require(SampleType("leanBodyMass"))
                 try test.keep([try SampleMaker(lean, source: "scale", sourceName: "Scale", unit: "[lb_av]")("120.1", at: 0)])
             }
-            let found = try test.store.suspicions()
+            let found = try test.store.repairs.suspicions()
             #expect(found.map(\.explanations) == [hasSentPounds ? [.unit, .anotherPerson] : [.anotherPerson, .unit]])
             #expect(found.map(\.stretch.count) == [20])
             #expect(found.first?.condition == "value > 124 kg")
@@ -81,7 +81,7 @@ import Testing
         try TestStore.with { test in
             let own = try SampleMaker(.bodyTemperature)
             try test.keep(try (0..<100).map { try own($0 % 2 == 0 ? "36.\($0 % 9)" : "98.\($0 % 7)", at: Double($0) * 86_400) })
-            let found = try test.store.suspicions(window: window)
+            let found = try test.store.repairs.suspicions(window: window)
             #expect(found.map(\.stretch.count) == [50])
             #expect(found.map(\.explanations) == [[.unit]])
         }
@@ -114,8 +114,8 @@ import Testing
                     let chosen = kept.filter { live.contains($0.sample.identity) }.randomElement(using: &random)
                     if let chosen { _ = try test.delete(chosen) }
                 }
-                try test.store.update(&known, of: TestStore.subject, window: 20)
-                let all = try test.store.suspicions(window: 20)
+                try test.store.repairs.update(&known, of: TestStore.subject, window: 20)
+                let all = try test.store.repairs.suspicions(window: 20)
                 #expect(known.all.map(Self.text) == all.map(Self.text))
             }
         }

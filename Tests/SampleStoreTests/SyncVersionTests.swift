@@ -36,14 +36,16 @@ import Testing
             #expect(try test.samples().map(\.sample.value) == [81])
             // The replaced version refers to the other one, and is not restored next to it.
             let first = try Self.version(1, "80", device: "a").sample.identity
-            guard case .deleted(_, let successor?)? = try test.store.lookup(first) else {
+            guard case .deleted(_, let successor?)? = try test.store.samples.lookup(first) else {
                 Issue.record("\(first) is no tombstone")
                 return
             }
             #expect(SampleIdentity(successor) == (try test.identities()).first)
-            #expect(throws: StoreError.self) { try test.store.restore([first], description: TestStore.description(.restore)) }
+            #expect(throws: StoreError.self) {
+                try test.store.samples.restore([first], description: TestStore.description(.restore))
+            }
             // Also after deletion.
-            try test.store.delete(try test.identities(), description: TestStore.description(.delete))
+            try test.store.samples.delete(try test.identities(), description: TestStore.description(.delete))
             #expect(try save(test, [try Self.version(3, "81", at: 10)]) == [.duplicate])
             #expect(try save(test, [try Self.version(4, "82", at: 10)]) == [.stored])
             #expect(try test.samples().map(\.sample.value) == [82])

@@ -9,14 +9,14 @@ import Testing
     @Test func eachPersonHasTheirOwn() throws {
         try TestStore.with { test in
             let store = try test.store
-            #expect(try store.todayLayout(of: TestStore.subject) == .standard)
+            #expect(try store.people.todayLayout(of: TestStore.subject) == .standard)
             let layout = TodayLayout(order: ["group.vitals", "bloodGlucose", "heartRate"], hidden: ["heartRate", "rings"])
-            try store.save(layout, of: TestStore.subject)
-            try store.save(TodayLayout(hidden: ["stepCount"]), of: Self.anna)
-            #expect(try store.todayLayout(of: TestStore.subject) == layout)
-            #expect(try store.todayLayout(of: Self.anna) == TodayLayout(hidden: ["stepCount"]))
-            try store.save(.standard, of: TestStore.subject)
-            #expect(try store.todayLayout(of: TestStore.subject) == .standard)
+            try store.people.save(layout, of: TestStore.subject)
+            try store.people.save(TodayLayout(hidden: ["stepCount"]), of: Self.anna)
+            #expect(try store.people.todayLayout(of: TestStore.subject) == layout)
+            #expect(try store.people.todayLayout(of: Self.anna) == TodayLayout(hidden: ["stepCount"]))
+            try store.people.save(.standard, of: TestStore.subject)
+            #expect(try store.people.todayLayout(of: TestStore.subject) == .standard)
         }
     }
 
@@ -29,21 +29,21 @@ import Testing
                 TodayLayout(order: [String(repeating: "a", count: 101)]), TodayLayout(order: (0...1000).map { "k\($0)" }),
                 TodayLayout(hidden: Set((0...1000).map { "k\($0)" })),
             ] {
-                #expect(throws: StoreError.self) { try store.save(layout, of: TestStore.subject) }
+                #expect(throws: StoreError.self) { try store.people.save(layout, of: TestStore.subject) }
             }
-            #expect(try store.todayLayout(of: TestStore.subject) == .standard)
-            try store.save(TodayLayout(order: (0..<1000).map { "k\($0)" }), of: TestStore.subject)
+            #expect(try store.people.todayLayout(of: TestStore.subject) == .standard)
+            try store.people.save(TodayLayout(order: (0..<1000).map { "k\($0)" }), of: TestStore.subject)
         }
     }
 
     @Test func erasureRemovesIt() throws {
         try TestStore.with { test in
             let store = try test.store
-            try store.save(Person(subject: Self.anna, name: "Anna"))
-            for subject in [Self.anna, TestStore.subject] { try store.save(TodayLayout(hidden: ["rings"]), of: subject) }
-            _ = try store.erase(Self.anna, at: TestStore.received)
-            #expect(try store.todayLayout(of: Self.anna) == .standard)
-            #expect(try store.todayLayout(of: TestStore.subject).hidden == ["rings"])
+            try store.people.save(Person(subject: Self.anna, name: "Anna"))
+            for subject in [Self.anna, TestStore.subject] { try store.people.save(TodayLayout(hidden: ["rings"]), of: subject) }
+            _ = try store.erasure.erase(Self.anna, at: TestStore.received)
+            #expect(try store.people.todayLayout(of: Self.anna) == .standard)
+            #expect(try store.people.todayLayout(of: TestStore.subject).hidden == ["rings"])
         }
     }
 }

@@ -16,23 +16,23 @@ import Testing
 
     @Test func aDeviceIsForgottenWhole() throws {
         try TestStore.with { test in
-            try test.store.save(Self.device)
-            try test.store.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
+            try test.store.devices.save(Self.device)
+            try test.store.devices.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
             try Self.fail("DELETE ON main.shared_use", test)
-            #expect(throws: StoreError.self) { try test.store.forget(device: Self.device.address) }
-            #expect(try test.store.adoptedDevices().map(\.sharedBy) == [[Self.use]])
+            #expect(throws: StoreError.self) { try test.store.devices.forget(device: Self.device.address) }
+            #expect(try test.store.devices.adopted().map(\.sharedBy) == [[Self.use]])
         }
     }
 
     @Test func aDeviceIsKeptWhole() throws {
         try TestStore.with { test in
-            try test.store.save(Self.device)
-            try test.store.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
+            try test.store.devices.save(Self.device)
+            try test.store.devices.assign(device: Self.device.address, to: Origin.unassigned, sharedBy: [Self.use])
             try Self.fail("DELETE ON main.shared_use", test)
             var own = Self.device
             own.subject = TestStore.subject
-            #expect(throws: StoreError.self) { try test.store.save(own) }
-            #expect(try test.store.adoptedDevices().map(\.subject) == [Origin.unassigned])
+            #expect(throws: StoreError.self) { try test.store.devices.save(own) }
+            #expect(try test.store.devices.adopted().map(\.subject) == [Origin.unassigned])
         }
     }
 
@@ -42,9 +42,9 @@ import Testing
             try Self.fail("INSERT ON main.ingest", test)
             let comparison = ClockComparison(device: NearDuplicateTests.scale.key, shown: 0, received: 0, ahead: nil)
             #expect(throws: StoreError.self) {
-                try test.store.save(comparison, description: TestStore.description(.release))
+                try test.store.devices.save(comparison, description: TestStore.description(.release))
             }
-            #expect(try test.store.clockComparisons(of: NearDuplicateTests.scale.key) == [])
+            #expect(try test.store.devices.clockComparisons(of: NearDuplicateTests.scale.key) == [])
         }
     }
 
@@ -53,9 +53,9 @@ import Testing
         try TestStore.with { test in
             try test.keep([try NearDuplicateTests.ble()("999", at: 60, rule: .impossible)])
             #expect(throws: StoreError.self) {
-                try test.store.accept([1, 99], description: TestStore.description(.accept))
+                try test.store.quarantine.accept([1, 99], description: TestStore.description(.accept))
             }
-            try test.store.accept([1], description: TestStore.description(.accept))
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             #expect(try test.samples().count == 1)
         }
     }

@@ -226,15 +226,15 @@ private struct Posted: Decodable {
         let run = try test.run(exporter())
         try test.finish(run)
         #expect(receiver.told.count == 300 - refused)
-        #expect(try test.store.target("other")?.state == .delivering)
-        #expect(try test.store.setAsideSummary(of: "other").count == refused)
-        #expect(try test.store.setAsideSummary(of: "other").words == "HTTP 422")
+        #expect(try test.store.targets.target("other")?.state == .delivering)
+        #expect(try test.store.targets.setAsideSummary(of: "other").count == refused)
+        #expect(try test.store.targets.setAsideSummary(of: "other").words == "HTTP 422")
         // Live readings go on.
         try test.add([try test.sample(62, at: 1000)])
         try test.finish(run)
         #expect(receiver.told.count == 301 - refused)
         receiver.setRefusal { _ in nil }
-        _ = try test.store.retry([], of: "other")
+        _ = try test.store.targets.retry([], of: "other")
         try test.finish(run)
         #expect(try receiver.contents() == Set(test.contents().keys.map(\.description)))
     }
@@ -247,13 +247,13 @@ private struct Posted: Decodable {
         let run = try test.run(exporter())
         try test.finish(run)
         #expect(receiver.told.count == 30)
-        #expect(try test.store.target("other")?.state == .delivering)
-        #expect(try test.store.setAsideSummary(of: "other").count == 10)
+        #expect(try test.store.targets.target("other")?.state == .delivering)
+        #expect(try test.store.targets.setAsideSummary(of: "other").count == 10)
         receiver.setRefusal { _ in 403 }
         try test.add([try test.sample(62, at: 1000)])
         #expect(try run.step() == .stopped)
-        #expect(try test.store.target("other")?.state == .stopped)
-        #expect(try test.store.setAsideSummary(of: "other").count == 10)
+        #expect(try test.store.targets.target("other")?.state == .stopped)
+        #expect(try test.store.targets.setAsideSummary(of: "other").count == 10)
     }
 
     /// The message names the new address without possible secrets, and nothing is missed.
@@ -285,7 +285,7 @@ private struct Posted: Decodable {
             .init(url: stub.url + "/other"),
             context: try ExportContext(name: "hook", me: test.store.subject, now: { Instant(seconds: 1_614_265_330) }))
         #expect(try test.run(other).step() == .stopped)
-        #expect(try test.store.target("other")?.words?.contains("its address differs") == true)
+        #expect(try test.store.targets.target("other")?.words?.contains("its address differs") == true)
     }
 
     /// A batch whose acknowledgement was lost is sent again with the same id.

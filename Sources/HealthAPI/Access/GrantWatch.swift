@@ -37,8 +37,8 @@ final class GrantWatch: Sendable {
             let version = try store.dataVersion()
             if state.version != version || state.known.count >= Self.most { (state.version, state.known) = (version, [:]) }
             if let known = state.known[caller.token] { return known }
-            let isLetIn = try store.client(bearing: caller.token, at: now())?.id == caller.client.id
-            let rights = Rights(isLetIn: isLetIn, grants: isLetIn ? try store.grants(of: caller.client) : [])
+            let isLetIn = try store.clients.client(bearing: caller.token, at: now())?.id == caller.client.id
+            let rights = Rights(isLetIn: isLetIn, grants: isLetIn ? try store.clients.grants(of: caller.client) : [])
             state.known[caller.token] = rights
             return rights
         }

@@ -120,21 +120,22 @@ enum AuthorizationRoutes {
         return try call.core.writer.write { store in
             let request = AuthorizationRequest(
                 subject: try subject(question.subject, store), read: read.union(required), write: write)
-            guard try store.openRequests(of: caller.client).count(where: { $0.subject != request.subject }) < mostPersons else {
+            guard try store.clients.openRequests(of: caller.client).count(where: { $0.subject != request.subject }) < mostPersons
+            else {
                 throw Problem(429, "Too many people have not answered this client's requests yet.")
             }
             if !required.isEmpty {
-                let fixed = try store.requiredTypes(of: caller.client)
+                let fixed = try store.clients.requiredTypes(of: caller.client)
                 guard fixed ?? required == required else {
                     throw Problem(409, "The required types were set before. Only a person can change them.")
                 }
-                if fixed == nil { try store.setRequiredTypes(required, of: caller.client) }
+                if fixed == nil { try store.clients.setRequiredTypes(required, of: caller.client) }
             }
-            try store.request(request, for: caller.client, at: call.core.settings.now())
-            let status = try store.status(of: request, for: caller.client)
+            try store.clients.request(request, for: caller.client, at: call.core.settings.now())
+            let status = try store.clients.status(of: request, for: caller.client)
             if status == .unnecessary, !required.isEmpty {
                 do {
-                    try store.require(required, of: request.subject, for: caller.client)
+                    try store.clients.require(required, of: request.subject, for: caller.client)
                 } catch let error as StoreError where error.kind == .invalid {
                     throw Problem(403, "A required type was not granted.")
                 }
@@ -155,6 +156,6 @@ enum AuthorizationRoutes {
             subject: try subject(call.text("subject"), reader.store), read: try types(names("read"), "read"),
             write: try writable(names("write")))
         guard !(request.read.isEmpty && request.write.isEmpty) else { throw Problem(422, "'read' or 'write' is required.") }
-        return answer(call, try reader.store.status(of: request, for: caller.client))
+        return answer(call, try reader.store.clients.status(of: request, for: caller.client))
     }
 }

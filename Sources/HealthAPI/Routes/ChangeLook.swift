@@ -35,7 +35,7 @@ final class ChangeLook {
     /// and deletions.
     func read(_ reader: Reader, of client: Client, after anchor: ClientAnchor, _ types: Set<SampleType>?) throws {
         // The anchor is taken before the read. Later commits are either read or come after the anchor.
-        let latest = try reader.store.latestAnchor()
+        let latest = try reader.store.changes.latestAnchor()
         let widening: Int64
         do {
             widening = try readWidened(reader, of: client, behind: anchor, types)
@@ -54,13 +54,13 @@ final class ChangeLook {
     private func readWidened(
         _ reader: Reader, of client: Client, behind anchor: ClientAnchor, _ types: Set<SampleType>?
     ) throws -> Int64 {
-        let widenings = try reader.store.widenings(of: client, after: anchor.widening)
+        let widenings = try reader.store.clients.widenings(of: client, after: anchor.widening)
         guard !widenings.isEmpty, anchor.change != .beginning else { return widenings.last }
         struct IsReached: Error {}
         // Samples pruned after that place are not missed because they were reported before or were never readable.
-        let start = try anchor.place.flatMap { try reader.store.anchor(at: $0) } ?? .beginning
+        let start = try anchor.place.flatMap { try reader.store.changes.anchor(at: $0) } ?? .beginning
         do {
-            try reader.store.changes(
+            try reader.store.changes.read(
                 after: start, types: types.map(widenings.types.intersection) ?? widenings.types,
                 { change, behind in
                     guard behind.number <= anchor.change.number else { throw IsReached() }
@@ -75,7 +75,7 @@ final class ChangeLook {
 
     private func readOn(_ reader: Reader, after anchor: Anchor, _ widening: Int64, _ types: Set<SampleType>?) throws {
         func told(_ change: Anchor) -> ClientAnchor { ClientAnchor(change, widening: widening) }
-        try reader.store.changes(
+        try reader.store.changes.read(
             after: anchor, types: types,
             pruned: { pruning, behind in
                 var object = JSONObject()

@@ -32,7 +32,7 @@ enum ChangeRoutes {
     @Sendable private static func changes(_ call: Call) throws -> HTTPResponse {
         let (reader, caller) = (try call.reader(), try call.caller())
         let (start, types, seal) = (try anchor(call, call.text("after") ?? "0"), try call.types(), call.site.anchors)
-        guard try reader.store.knows(start.change) else { throw gone }
+        guard try reader.store.changes.knows(start.change) else { throw gone }
         let look = ChangeLook(me: reader.store.subject, most: call.number("limit") ?? 1000)
         try look.read(reader, of: caller.client, after: start, types)
         var bytes = Array("{\"changes\":[".utf8)
@@ -50,8 +50,9 @@ enum ChangeRoutes {
         do {
             let reader = try call.reader()
             start =
-                try given.map { try anchor(call, $0) } ?? ClientAnchor(reader.store.latestAnchor(), widening: lastWidening(call))
-            guard try reader.store.knows(start.change) else { throw gone }
+                try given.map { try anchor(call, $0) }
+                ?? ClientAnchor(reader.store.changes.latestAnchor(), widening: lastWidening(call))
+            guard try reader.store.changes.knows(start.change) else { throw gone }
         }
         var response = HTTPResponse(
             type: call.form.type, ChangeStream(call.site, try call.caller(), after: start, try call.types()))
@@ -67,7 +68,7 @@ enum ChangeRoutes {
     }
 
     private static func lastWidening(_ call: Call) throws -> Int64 {
-        try call.reader().store.widenings(of: call.caller().client, after: .max).last
+        try call.reader().store.clients.widenings(of: call.caller().client, after: .max).last
     }
 
     private static var gone: Problem {

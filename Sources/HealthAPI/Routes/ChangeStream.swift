@@ -68,7 +68,7 @@ final class ChangeStream: BodyStream {
         let rights = try site.grants.rights(of: current)
         if let number { core.bell.set(number, isHurried: rights.mayRead) }
         let reader = try site.reader(for: current)
-        guard try reader.store.knows(anchor.change) else { return nil }
+        guard try reader.store.changes.knows(anchor.change) else { return nil }
         let look = ChangeLook(me: reader.store.subject, most: 100, octets: Self.piece)
         try look.read(reader, of: current.client, after: anchor, types)
         // The grant may have been withdrawn before the last change was read.

@@ -44,7 +44,7 @@ enum OriginRoutes {
         let query = SampleQuery(types: types, subject: try call.subject(reader.store))
         var (found, order): ([String: Together], [String]) = ([:], [])
         // The store numbers series in the order of arrival, which means nothing to a client. They are sorted by key instead.
-        let all = try reader.store.countingSources(matching: query, call.core.settings.priority).sorted { key($0) < key($1) }
+        let all = try reader.store.sources.counting(matching: query, call.core.settings.priority).sorted { key($0) < key($1) }
         for source in all {
             reader.tells(source.series.type.id, of: source.series.subject)
             let key = key(source)

@@ -35,7 +35,7 @@ enum PersonRoutes {
         let (line, sampleLine) = (ActivityLine(zone: zone, me: me), SampleLine(me: me))
         var (objects, rest) = ([[UInt8]](), call.number("limit") ?? most)
         if rest == 0 { return call.list(objects) }
-        try reader.store.activityDays(query) { days in
+        try reader.store.activity.days(query) { days in
             for (day, summary) in days.prefix(rest) {
                 reader.tells("activitySummary", of: day.subject)
                 var bytes: [UInt8] = []
@@ -59,8 +59,8 @@ enum PersonRoutes {
         let day = try call.instant("on", zone) ?? call.core.settings.now()
         let date = zone.date(of: day)
         var objects: [[UInt8]] = []
-        for person in try store.subjectsWithCharacteristics() where subject == nil || person == subject {
-            let history = try store.characteristics(of: person)
+        for person in try store.people.subjectsWithCharacteristics() where subject == nil || person == subject {
+            let history = try store.people.characteristics(of: person)
             for type in CharacteristicType.allCases {
                 guard let entry = history.entry(of: type, on: date) else { continue }
                 var object = JSONObject()

@@ -79,7 +79,7 @@ enum SampleRoutes {
     @Sendable private static func sample(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
         guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }),
-            let stored = try reader.store.sample(uuid) ?? reader.store.derivedCorrelation(uuid)
+            let stored = try reader.store.samples.sample(uuid) ?? reader.store.samples.derivedCorrelation(uuid)
         else { throw unknown }
         let bytes = octets(of: stored.sample, me: reader.store.subject, withContent: call.flag("content"))
         reader.tells(stored.sample)
@@ -111,7 +111,8 @@ enum SampleRoutes {
 
     @Sendable private static func raw(_ call: Call) throws -> HTTPResponse {
         let reader = try call.reader()
-        guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }), let sample = try reader.store.sample(uuid)?.sample,
+        guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }),
+            let sample = try reader.store.samples.sample(uuid)?.sample,
             let content = sample.body?.content
         else { throw unknown }
         let form: AnswerForm

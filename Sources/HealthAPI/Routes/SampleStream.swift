@@ -21,7 +21,7 @@ final class SampleStream: BodyStream {
     init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter, _ grants: GrantWatch, _ caller: Caller) throws {
         (self.reader, self.writer, self.grants, self.caller) = (reader, writer, grants, caller)
         rights = try grants.rights(of: caller)
-        cursor = try reader.store.samples(matching: query)
+        cursor = try reader.store.samples.cursor(matching: query)
     }
 
     /// Reads the first piece now.

@@ -74,7 +74,7 @@ enum SaveRoutes {
             let request = ClientRequest(key: key, octets: call.body.octets)
             let outcomes: [SampleOutcome]
             do throws(ClientWriteError) {
-                outcomes = try store.save(samples, by: caller.client, request, at: received, within: day)
+                outcomes = try store.clients.save(samples, by: caller.client, request, at: received, within: day)
             } catch .other(let error as RefusedObject) {
                 throw Refusal(error.fault.description, at: readings[error.index].place)
             } catch {
@@ -112,9 +112,9 @@ enum SaveRoutes {
         guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }) else { throw SampleRoutes.unknown }
         // The comparison uses the sample as the client sees it, since references to other samples may be hidden. A sample never
         // changes.
-        let shown = try call.text("If-Match").flatMap { _ in try call.reader().store.sample(uuid)?.sample }
+        let shown = try call.text("If-Match").flatMap { _ in try call.reader().store.samples.sample(uuid)?.sample }
         return try call.core.writer.write { store in
-            let isGone = try store.delete(
+            let isGone = try store.clients.delete(
                 uuid, by: caller.client, at: call.core.settings.now(),
                 where: { sample in
                     guard let tags = call.text("If-Match"), !SampleRoutes.matches(tags, shown ?? sample, me: store.subject)

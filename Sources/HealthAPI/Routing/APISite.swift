@@ -86,7 +86,7 @@ package final class APISite: Site {
     private func client(bearing token: String) throws -> Caller? {
         let reader = try core.readers.lend(to: nil)
         // A reader returns to the pool when its last reference ends, which may be before its last query has finished.
-        let client = try withExtendedLifetime(reader) { try reader.store.client(bearing: token, at: core.settings.now()) }
+        let client = try withExtendedLifetime(reader) { try reader.store.clients.client(bearing: token, at: core.settings.now()) }
         return client.map { Caller(client: $0, token: token) }
     }
 

@@ -14,7 +14,7 @@ enum AlertsPage {
 
     private static func whole(_ fields: FormFields, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let alerts = try call.hubReader().store.alerts(of: call.person().subject)
+        let alerts = try call.hubReader().store.alerts.all(of: call.person().subject)
         let rows: [HTML] = alerts.map { alert in
             let condition = text(alert, call)
             let state: HTML =
@@ -47,7 +47,7 @@ enum AlertsPage {
 
     /// The receivers of alerts that cannot be reached.
     private static func failing(_ call: PageCall) throws -> HTML {
-        let lines: [HTML] = try call.hubReader().store.alertReceivers().compactMap { receiver in
+        let lines: [HTML] = try call.hubReader().store.alerts.receivers().compactMap { receiver in
             receiver.failing.map {
                 """
                 <p class="problem">\(call.texts("alerts.failing", receiver.name)) \(call.texts("alerts.since")) \(call.times.element($0))</p>
@@ -67,7 +67,7 @@ enum AlertsPage {
 
     /// The raised alerts of the person.
     static func banner(_ call: PageCall) throws -> HTML {
-        let raised = try call.hubReader().store.alerts(of: call.person().subject).filter { $0.raised != nil }
+        let raised = try call.hubReader().store.alerts.all(of: call.person().subject).filter { $0.raised != nil }
         let lines: [HTML] = raised.map { alert in
             """
             <p class="problem" role="alert"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(alert.raised.map { "\(call.texts("alerts.since")) \(call.times.element($0))" as HTML } ?? "")</p>
@@ -89,7 +89,7 @@ enum AlertsPage {
             }
             var bound = fields.typed("bound").flatMap(EntryForm.numeral)?.doubleValue
             if condition == .missing {
-                bound = bound.flatMap { $0 > 0 && $0 <= SampleStore.longestMissing ? $0 : nil }
+                bound = bound.flatMap { $0 > 0 && $0 <= SampleStore.Alerts.longestMissing ? $0 : nil }
             } else if let typed = bound {
                 bound = try call.values.unit(of: type).conversion(to: type.canonicalUnit, molarMass: type.molarMass)(typed)
             }
@@ -97,9 +97,9 @@ enum AlertsPage {
                 fields.errors["bound"] = condition == .missing ? "alerts.wrong.hours" : "entry.wrong.value"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try call.writer().addAlert(of: subject, type: type, condition, bound: bound, at: call.now) }
+            try call.doing { try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, at: call.now) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAlert(id, of: subject) else {
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().alerts.remove(id, of: subject) else {
                 throw Problem(404, "Alert not found.")
             }
         default: throw Problem(400, "'do' must be add or remove.")

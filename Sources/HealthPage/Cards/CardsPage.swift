@@ -87,7 +87,7 @@ enum CardsPage {
         let subject = try call.person().subject
         guard let action = call.text("do") else { throw wrongAction }
         guard action != "reset" else {
-            try call.doing { try call.writer().save(.standard, of: subject) }
+            try call.doing { try call.writer().people.save(.standard, of: subject) }
             return call.see("/page/cards")
         }
         let layout = try CardLayout(call)
@@ -103,7 +103,7 @@ enum CardsPage {
         case "show": changed.hidden.remove(key)
         default: throw wrongAction
         }
-        try call.doing { try call.writer().save(changed, of: subject) }
+        try call.doing { try call.writer().people.save(changed, of: subject) }
         return call.see("/page/cards?key=\(key)&did=\(action)")
     }
 

@@ -41,7 +41,7 @@ enum CarePage {
 
     private static func held(_ everything: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
         let (texts, subject) = (call.texts, try call.person().subject)
-        let all = try everything.quarantined().filter { $0.stored.sample.origin.subject == subject }
+        let all = try everything.quarantine.all().filter { $0.stored.sample.origin.subject == subject }
         guard !all.isEmpty else { return "<p>\(texts("care.nothingHeld"))</p>" }
         let items: [HTML] = try all.prefix(mostHeld).map { entry in
             let sample = entry.stored.sample
@@ -67,7 +67,7 @@ enum CarePage {
         var values: [Double] = []
         var place = 0
         for descending in [true, false] {
-            let cursor = try own.samples(
+            let cursor = try own.samples.cursor(
                 matching: SampleQuery(
                     types: [sample.origin.type], from: descending ? nil : sample.start, to: descending ? sample.start : nil,
                     descending: descending, limit: neighbours))
@@ -95,7 +95,7 @@ enum CarePage {
     @Sendable private static func judge(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.writer()
         let subject = try call.person().subject
-        guard let number = Int64(call.variables[0]), let entry = try store.quarantined(number: number),
+        guard let number = Int64(call.variables[0]), let entry = try store.quarantine.sample(number: number),
             entry.stored.sample.origin.subject == subject, entry.state == "held"
         else { throw Problem(404, "Quarantined reading not found.") }
         guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
@@ -105,7 +105,8 @@ enum CarePage {
         try call.doing {
             _ =
                 verdict == "accept"
-                ? try store.accept([number], description: description) : try store.reject([number], description: description)
+                ? try store.quarantine.accept([number], description: description)
+                : try store.quarantine.reject([number], description: description)
         }
         return call.see("/page/care?done=judged")
     }
@@ -114,7 +115,7 @@ enum CarePage {
 
     private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call) }
+        let rows = try store.ledger.accounts(limit: mostIngests).reversed().map { row($0, call) }
         guard !rows.isEmpty else { return "" }
         return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
     }
@@ -139,11 +140,11 @@ enum CarePage {
     /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.hubReader().store
-        guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {
+        guard let number = Int64(call.variables[0]), let account = try store.ledger.account(of: number) else {
             throw Problem(404, "Ledger entry not found.")
         }
         let texts = call.texts
-        let refusals: [HTML] = try store.refusals(of: number).prefix(1000).map { entry in
+        let refusals: [HTML] = try store.ledger.refusals(of: number).prefix(1000).map { entry in
             "<tr><th scope=\"row\">\(entry.placeKind) \(Int(entry.place))</th><td>\(entry.reason)</td><td>\(entry.count)</td></tr>"
         }
         let heads = ["care.place", "care.why", "care.rows"].map { texts($0) }

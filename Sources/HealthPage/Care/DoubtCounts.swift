@@ -59,7 +59,7 @@ final class SuspicionCache: Sendable {
         let reader = try core.readers.lend(to: nil)
         return try withExtendedLifetime(reader) {
             var known = before
-            try reader.store.update(&known, of: subject)
+            try reader.store.repairs.update(&known, of: subject)
             return known
         }
     }
@@ -70,7 +70,7 @@ extension PageCall {
     func doubts() throws -> DoubtCounts {
         let subject = try person().subject
         return DoubtCounts(
-            quarantined: try hubReader().store.quarantinedCounts(of: subject),
+            quarantined: try hubReader().store.quarantine.counts(of: subject),
             suspicious: Dictionary(grouping: site.suspicions.suspicions(of: subject, core).all, by: \.series.type)
                 .mapValues(\.count))
     }

@@ -99,7 +99,7 @@ struct RepairForm {
         case .subject:
             // Only the keeper may assign a person's data to another person because only the keeper knows both.
             guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
-            guard try call.hubReader().store.personNames()[by] != nil else { throw Problem(400, "Choose a person.") }
+            guard try call.hubReader().store.people.names()[by] != nil else { throw Problem(400, "Choose a person.") }
             return .subject(by)
         }
     }

@@ -27,7 +27,8 @@ enum RepairPage {
             (conditions.subject, conditions.source) = (try call.person().subject, series.source)
             (conditions.from, conditions.to) = (stretch.from, suspicion.end)
             conditions.condition = try suspicion.condition.map { try SamplePredicate($0) }
-            let plan = try own.plan(MigrationRequest(.unit(stretch.fits), of: conditions, takesAmbiguous: true, now: call.now))
+            let plan = try own.repairs.plan(
+                MigrationRequest(.unit(stretch.fits), of: conditions, takesAmbiguous: true, now: call.now))
             let fields = [
                 ("type", series.type.id), ("source", series.source), ("from", stretch.from.description),
                 ("to", suspicion.end.description),
@@ -78,7 +79,7 @@ enum RepairPage {
 
     private static func form(_ own: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let series = try own.series(matching: SampleQuery())
+        let series = try own.samples.series(matching: SampleQuery())
         let types = Set(series.map(\.type)).map { ($0.id, call.values.name(of: $0)) }.sorted { $0.1 < $1.1 }
         let sources = Set(series.map(\.source)).sorted().map { ($0, SourceRevision.displayName(ofID: $0)) }
         let quantities = SampleType.all.filter { $0.kind == .quantity }.map { ($0.id, call.values.name(of: $0)) }
@@ -94,7 +95,7 @@ enum RepairPage {
             case .subject:
                 by = select(
                     field, label,
-                    try call.hubReader().store.personNames().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
+                    try call.hubReader().store.people.names().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
                     none: "")
             default:
                 by = """
@@ -140,7 +141,7 @@ enum RepairPage {
 
     private static func plan(_ own: SampleStore, _ call: PageCall) throws -> HTML {
         let (texts, form) = (call.texts, try RepairForm(call))
-        let plan = try own.plan(try form.request(call))
+        let plan = try own.repairs.plan(try form.request(call))
         let left: [HTML] = RepairReason.allCases.compactMap { reason in
             plan.left[reason].map {
                 "<li>\(texts("plan.left", PageValues.grouped(Int64($0)), texts["plan.left." + reason.rawValue] ?? reason.words))</li>"
@@ -179,7 +180,7 @@ enum RepairPage {
     @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
         let request = try RepairForm(call).request(call)
         let store = try call.writer()
-        try call.doing { _ = try store.migrate(request) }
+        try call.doing { _ = try store.repairs.apply(request) }
         return call.see("/page/care?done=repaired")
     }
 
@@ -187,7 +188,7 @@ enum RepairPage {
 
     static func made(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let rows: [HTML] = try store.migrations().suffix(mostRepairs).reversed().map { migration in
+        let rows: [HTML] = try store.repairs.all().suffix(mostRepairs).reversed().map { migration in
             let undo: HTML =
                 migration.state != "applied"
                 ? "\(texts("care.undone"))"
@@ -209,7 +210,7 @@ enum RepairPage {
     @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
         guard let number = Int64(call.variables[0]) else { throw Problem(404, "Repair not found.") }
         let store = try call.writer()
-        try call.doing { try store.undoMigration(number, at: call.now) }
+        try call.doing { try store.repairs.undo(number, at: call.now) }
         return call.see("/page/care?done=undone")
     }
 }

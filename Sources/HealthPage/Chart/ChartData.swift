@@ -29,7 +29,7 @@ enum ChartData {
     /// The time of a person's first sample of a type.
     static func first(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> Instant? {
         let measured = BloodPressure.measuredType(of: type)
-        let cursor = try reader.store.samples(
+        let cursor = try reader.store.samples.cursor(
             matching: SampleQuery(types: [measured], subject: try call.person().subject, limit: 1))
         defer { cursor.close() }
         return try cursor.next()?.sample.start
@@ -98,7 +98,7 @@ enum ChartData {
                 }
                 continue
             }
-            let cursor = try reader.store.samples(matching: query)
+            let cursor = try reader.store.samples.cursor(matching: query)
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 let name = id == "workout" ? try call.values.shown(sample, in: reader.store).value : call.values.name(of: type)
@@ -144,7 +144,7 @@ private struct Lines {
     /// A series for each source with samples in the frame.
     func bySource(atMost most: Int) throws -> [JSONObject] {
         let query = SampleQuery(types: [type], subject: try call.person().subject)
-        let sources = try Set(reader.store.series(matching: query).map(\.source)).sorted()
+        let sources = try Set(reader.store.samples.series(matching: query).map(\.source)).sorted()
         guard sources.count > 1, sources.count <= most, type.kind == .quantity else { return [try all()] }
         let charts = try sources.map { (source: $0, chart: try chart(frame, source: $0)) }.filter { !$0.chart.points.isEmpty }
         guard !charts.isEmpty else { return [try all()] }

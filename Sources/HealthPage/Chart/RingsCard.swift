@@ -11,7 +11,7 @@ enum RingsCard {
         let query = ActivityQuery.today(
             call.now, zone: call.zone, subject: try call.person().subject, priority: call.core.settings.priority)
         var day: ActivityDay?
-        try reader.store.activityDays(query) { told in
+        try reader.store.activity.days(query) { told in
             day = told.last?.day ?? day
             return true
         }

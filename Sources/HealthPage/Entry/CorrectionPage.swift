@@ -14,7 +14,7 @@ enum CorrectionPage {
 
     /// The person's own live sample of the path.
     static func sample(_ call: PageCall) throws -> Sample {
-        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.sample(uuid) else {
+        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.samples.sample(uuid) else {
             throw Problem(404, "Sample not found.")
         }
         return stored.sample
@@ -23,7 +23,7 @@ enum CorrectionPage {
     private static func members(_ call: PageCall) throws -> [Sample] {
         let sample = try sample(call)
         guard sample.origin.kind == .quantity else { throw Problem(404, "Only a number can be corrected.") }
-        return try call.reader().store.correctable(with: sample)
+        return try call.reader().store.samples.correctable(with: sample)
     }
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
@@ -57,7 +57,8 @@ enum CorrectionPage {
         do {
             var new: SampleIdentity?
             try call.doing {
-                new = try call.writer().correct(members.map(\.identity), with: entry, received: call.now).samples.first?.identity
+                new = try call.writer().samples.correct(members.map(\.identity), with: entry, received: call.now).samples.first?
+                    .identity
             }
             return call.see("/page/sample/\(new?.description ?? call.variables[0])")
         } catch let error as CorrectionError {
@@ -73,7 +74,7 @@ enum CorrectionPage {
     @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
         let sample = try sample(call)
         var old: [SampleIdentity] = []
-        try call.doing { old = try call.writer().undoCorrection(sample.identity, received: call.now) }
+        try call.doing { old = try call.writer().samples.undoCorrection(sample.identity, received: call.now) }
         return call.see("/page/sample/\(old.first?.description ?? call.variables[0])")
     }
 }

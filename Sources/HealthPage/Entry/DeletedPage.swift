@@ -16,7 +16,7 @@ enum DeletedPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (texts, store) = (call.texts, try call.hubReader().store)
-        let deleted = try store.restorableSamples(of: try call.person().subject, limit: most)
+        let deleted = try store.samples.restorable(of: try call.person().subject, limit: most)
         let rows: [HTML] = try deleted.map { each in
             let sample = each.stored.sample
             let (name, shown) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
@@ -56,7 +56,7 @@ enum DeletedPage {
         let sample = try CorrectionPage.sample(call)
         try call.doing {
             // A blood pressure or a workout is deleted with what belongs to it.
-            try call.writer().delete(
+            try call.writer().samples.delete(
                 [sample.identity], withObjects: sample.origin.kind != .quantity,
                 description: IngestDescription(kind: .delete, received: call.now.microseconds))
         }
@@ -65,11 +65,11 @@ enum DeletedPage {
 
     @Sendable private static func restore(_ call: PageCall) throws -> HTTPResponse {
         guard let uuid = SampleIdentity(call.variables[0]),
-            case .deleted(let stored, _)? = try call.hubReader().store.lookup(uuid),
+            case .deleted(let stored, _)? = try call.hubReader().store.samples.lookup(uuid),
             stored.sample.origin.subject == (try call.person().subject)
         else { throw Problem(404, "Sample not found.") }
         try call.doing {
-            try call.writer().restore(
+            try call.writer().samples.restore(
                 [uuid], withObjects: true, description: IngestDescription(kind: .restore, received: call.now.microseconds))
         }
         return call.see("/page/deleted?done=restored")

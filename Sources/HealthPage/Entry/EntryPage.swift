@@ -31,7 +31,7 @@ enum EntryPage {
     private static func choice(_ call: PageCall) throws -> HTML {
         let texts = call.texts
         var known: Set<String> = []
-        for stored in try call.reader().store.latestSamples() where stored.sample.origin.kind == .quantity {
+        for stored in try call.reader().store.samples.latest() where stored.sample.origin.kind == .quantity {
             let type = stored.sample.origin.type
             known.insert(EntryForm.pressures.contains(type) ? BloodPressure.type : type.id)
         }
@@ -70,7 +70,7 @@ enum EntryPage {
         let title = texts("entry.of", name)
         var person: HTML = ""
         if call.isKeeper {
-            let people = try call.hubReader().store.personNames().filter { $0.key != Origin.unassigned }.sorted {
+            let people = try call.hubReader().store.people.names().filter { $0.key != Origin.unassigned }.sorted {
                 $0.value < $1.value
             }
             if people.count > 1 {
@@ -97,7 +97,7 @@ enum EntryPage {
         guard let entry = form.entry(of: subject) else { return .page(try whole(form, type, call), status: 422) }
         let outcomes: [SampleOutcome]
         do {
-            outcomes = try call.writer().add(entry, received: call.now).outcomes
+            outcomes = try call.writer().samples.add(entry, received: call.now).outcomes
         } catch is Refusal {
             form.fail("value", "entry.wrong.refused")
             return .page(try whole(form, type, call), status: 422)
@@ -110,7 +110,7 @@ enum EntryPage {
         let own = try call.person().subject
         guard let named = call.text("person"), named != own else { return own }
         guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
-        guard named != Origin.unassigned, try call.hubReader().store.personNames()[named] != nil else {
+        guard named != Origin.unassigned, try call.hubReader().store.people.names()[named] != nil else {
             throw Problem(400, "Choose a person.")
         }
         return named

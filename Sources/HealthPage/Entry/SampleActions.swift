@@ -20,8 +20,8 @@ struct SampleActions {
         for new in try Self.corrections(of: sample, in: store) {
             html += "<p><a href=\"/page/sample/\(new.identity.description)\">\(texts("correct.new"))</a></p>"
         }
-        guard case .live? = try store.lookup(sample.identity) else {
-            guard case .deleted(_, replacedBy: nil)? = try store.lookup(sample.identity) else { return html }
+        guard case .live? = try store.samples.lookup(sample.identity) else {
+            guard case .deleted(_, replacedBy: nil)? = try store.samples.lookup(sample.identity) else { return html }
             return html + "<p class=\"problem\">\(texts("deleted.is"))</p>" + Self.restoreForm(id, call)
         }
         let correct: HTML =
@@ -50,7 +50,7 @@ struct SampleActions {
         guard sample.origin.kind == .quantity else { return [] }
         let condition = SamplePredicate.comparison(
             .metadata(HandEntry.correctsKey), .equal, .any(sample.identity.description, nil, nil))
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(types: [sample.origin.type], source: HandEntry.source.id, where: condition, limit: 8))
         defer { cursor.close() }
         var found: [Sample] = []

@@ -15,7 +15,7 @@ enum GoalsPage {
 
     private static func whole(_ fields: FormFields, _ call: PageCall) throws -> HTML {
         let (texts, values) = (call.texts, call.values)
-        let goals = try call.hubReader().store.goals(of: call.person().subject).values
+        let goals = try call.hubReader().store.people.goals(of: call.person().subject).values
             .map { (goal: $0, name: values.name(of: $0.type)) }.sorted { ($0.name, $0.goal.type.id) < ($1.name, $1.goal.type.id) }
         let rows: [HTML] = goals.map { goal, name in
             """
@@ -46,7 +46,7 @@ enum GoalsPage {
 
     /// The quantity types by name. The person's own types come first.
     static func types(_ call: PageCall) throws -> [(type: SampleType, name: String)] {
-        let known = Set(try call.reader().store.latestSamples().map(\.sample.origin.type).filter { $0.kind == .quantity })
+        let known = Set(try call.reader().store.samples.latest().map(\.sample.origin.type).filter { $0.kind == .quantity })
         func sorted(_ types: some Sequence<SampleType>) -> [(type: SampleType, name: String)] {
             types.map { (type: $0, name: call.values.name(of: $0)) }.sorted { ($0.name, $0.type.id) < ($1.name, $1.type.id) }
         }
@@ -61,7 +61,7 @@ enum GoalsPage {
 
     /// The person's goal of a type.
     private static func goal(of type: SampleType, _ call: PageCall) throws -> Goal? {
-        try call.hubReader().store.goals(of: call.person().subject)[type]
+        try call.hubReader().store.people.goals(of: call.person().subject)[type]
     }
 
     /// The goal of a type as a paragraph, for the page of the type.
@@ -106,9 +106,9 @@ enum GoalsPage {
             guard let span = call.text("span").flatMap(Goal.Span.init(rawValue:)) else {
                 throw Problem(400, "'span' must be day or week.")
             }
-            try call.doing { try call.writer().save(Goal(type: type, span: span, value: value), of: subject) }
+            try call.doing { try call.writer().people.save(Goal(type: type, span: span, value: value), of: subject) }
         case "remove":
-            guard try call.writer().removeGoal(type, of: subject) else { throw Problem(404, "Goal not found.") }
+            guard try call.writer().people.removeGoal(type, of: subject) else { throw Problem(404, "Goal not found.") }
         default: throw Problem(400, "'do' must be set or remove.")
         }
         return call.see("/page/goals")

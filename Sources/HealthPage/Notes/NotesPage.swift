@@ -16,7 +16,7 @@ enum NotesPage {
     private static let listed = 365
 
     private static func notes(_ call: PageCall, from first: Instant, through last: Instant) throws -> [Annotation] {
-        try call.hubReader().store.annotations(
+        try call.hubReader().store.people.annotations(
             of: call.person().subject, from: call.times.date(first), through: call.times.date(last))
     }
 
@@ -88,15 +88,16 @@ enum NotesPage {
             // Browsers send line breaks as CR LF.
             let note = trimmed((call.text("note") ?? "").filter { $0 != "\r" }.replacing("\r\n", with: "\n"))
             if day == nil { fields.errors["day"] = "notes.wrong.day" }
-            let bounds = SampleStore.annotationBounds
+            let bounds = SampleStore.People.annotationBounds
             if tags.count > bounds.tags || tags.contains(where: { $0.utf8.count > bounds.tag }) {
                 fields.errors["tags"] = "notes.wrong.tags"
             }
             if tags.isEmpty && note.isEmpty { fields.errors["tags"] = "notes.wrong.empty" }
             guard fields.errors.isEmpty, let day else { return .page(try whole(fields, call), status: 422) }
-            try call.doing { try call.writer().annotate(subject, day: day, tags: tags, note: note) }
+            try call.doing { try call.writer().people.annotate(subject, day: day, tags: tags, note: note) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAnnotation(id, of: subject) else {
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().people.removeAnnotation(id, of: subject)
+            else {
                 throw Problem(404, "Note not found.")
             }
         default: throw Problem(400, "'do' must be add or remove.")

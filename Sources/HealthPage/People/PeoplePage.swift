@@ -15,7 +15,7 @@ enum PeoplePage {
 
     private static func whole(_ fields: FormFields, _ call: PageCall, code: (name: String, code: String)? = nil) throws -> HTML {
         let (texts, store) = (call.texts, try call.hubReader().store)
-        let names = try store.personNames().filter { $0.key != Origin.unassigned }.sorted {
+        let names = try store.people.names().filter { $0.key != Origin.unassigned }.sorted {
             ($0.value, $0.key) < ($1.value, $1.key)
         }
         let rows: [HTML] = names.map { subject, name in
@@ -61,29 +61,30 @@ enum PeoplePage {
                 return .page(try whole(fields, call), status: 422)
             }
             let store = try call.writer()
-            let people = try store.persons()
+            let people = try store.people.all()
             guard people.count < most else { throw Problem(409, "There can be at most \(most) people.") }
             guard !people.contains(where: { $0.name == name }) else {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
             }
-            try call.doing { try store.save(Person(subject: UUIDText.random(), name: name)) }
+            try call.doing { try store.people.save(Person(subject: UUIDText.random(), name: name)) }
             return call.see("/page/people")
         case "invite":
             let store = try call.writer()
-            guard let subject = call.text("person"), subject != Origin.unassigned, let name = try store.personNames()[subject]
+            guard let subject = call.text("person"), subject != Origin.unassigned, let name = try store.people.names()[subject]
             else {
                 throw Problem(400, "Choose a person.")
             }
-            let code = try store.makePageCode(for: subject, at: call.now)
+            let code = try store.pageSessions.makeCode(for: subject, at: call.now)
             return .page(try whole(FormFields(call: call), call, code: (name, code)))
         case "switch":
             let store = try call.writer()
-            guard let subject = call.text("person"), subject != Origin.unassigned, try store.personNames()[subject] != nil,
-                let (_, token) = try store.openPage(with: store.makePageCode(for: subject, at: call.now), at: call.now)
+            guard let subject = call.text("person"), subject != Origin.unassigned, try store.people.names()[subject] != nil,
+                let (_, token) = try store.pageSessions.open(
+                    with: store.pageSessions.makeCode(for: subject, at: call.now), at: call.now)
             else { throw Problem(400, "Choose a person.") }
             // This browser's own session is no longer used.
-            if let session = call.session { try store.endPageSessions(session.id) }
+            if let session = call.session { try store.pageSessions.end(session.id) }
             var response = call.see("/page/")
             response.headers.append(call.site.cookie.header(token))
             return response

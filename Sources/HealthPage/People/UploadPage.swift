@@ -18,7 +18,7 @@ enum UploadPage {
         let subject = try call.person().subject
         var person: HTML = ""
         if call.isKeeper {
-            let people = try call.hubReader().store.personNames().filter { $0.key != Origin.unassigned }
+            let people = try call.hubReader().store.people.names().filter { $0.key != Origin.unassigned }
                 .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
             person = FormFields(call: call).select(
                 "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) }, chosen: subject)
@@ -70,7 +70,7 @@ enum UploadPage {
         let subject = call.text("person") ?? own
         if subject != own {
             guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
-            guard subject != Origin.unassigned, try call.hubReader().store.personNames()[subject] != nil else {
+            guard subject != Origin.unassigned, try call.hubReader().store.people.names()[subject] != nil else {
                 throw Problem(400, "Choose a person.")
             }
         }

@@ -29,7 +29,7 @@ enum ReportPage {
             let body: HTML = "<h1>\(texts("report.title"))</h1><p>\(texts("report.how"))</p>\(try form(request, reader, call))"
             return .page(PageLayout(call: call, title: texts("report.title")).whole(body))
         }
-        let name = try call.hubReader().store.personNames()[call.person().subject] ?? ""
+        let name = try call.hubReader().store.people.names()[call.person().subject] ?? ""
         let sections: [HTML] = try request.types.map {
             try ReportSection(type: $0, request: request, call: call, reader: reader).html()
         }
@@ -49,7 +49,7 @@ enum ReportPage {
     private static func form(_ request: ReportRequest, _ reader: Reader, _ call: PageCall) throws -> HTML {
         let (texts, fields) = (call.texts, FormFields(call: call))
         var known: Set<String> = []
-        for stored in try reader.store.latestSamples() where stored.sample.origin.kind == .quantity {
+        for stored in try reader.store.samples.latest() where stored.sample.origin.kind == .quantity {
             let type = stored.sample.origin.type
             known.insert(EntryForm.pressures.contains(type) ? BloodPressure.type : type.id)
         }

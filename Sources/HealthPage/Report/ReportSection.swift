@@ -113,7 +113,7 @@ struct ReportSection {
     private func readings(_ conversion: UnitConversion) throws -> HTML {
         var query = SampleQuery(types: [type], from: request.from, to: request.to)
         query.derivesCorrelations = type.kind == .correlation
-        let cursor = try reader.store.samples(matching: query)
+        let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         var rows: [HTML] = []
         while rows.count < Self.mostReadings * 2, let sample = try cursor.next()?.sample {

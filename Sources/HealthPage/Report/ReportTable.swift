@@ -15,7 +15,7 @@ enum ReportTable {
         var (octets, count) = ([UInt8](), 0)
         table.begin(&octets)
         for type in request.types.flatMap({ ReportRequest.parts(of: $0) }) {
-            let cursor = try store.samples(matching: SampleQuery(types: [type], from: request.from, to: request.to))
+            let cursor = try store.samples.cursor(matching: SampleQuery(types: [type], from: request.from, to: request.to))
             defer { cursor.close() }
             while let sample = try cursor.next()?.sample {
                 count += 1

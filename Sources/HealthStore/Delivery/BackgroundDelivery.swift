@@ -155,8 +155,8 @@ public struct BackgroundDelivery: Sendable {
                 let ids = update.types.map(\.id).sorted()
                 return (Message(observer: name, types: ids, after: start, anchor: update.anchor), start)
             } catch HealthStoreError.unknownAnchor {
-                let all = try types ?? Set(store.series(matching: SampleQuery()).map(\.type))
-                let last = QueryAnchor(try store.lastAnchor())
+                let all = try types ?? Set(store.samples.series(matching: SampleQuery()).map(\.type))
+                let last = QueryAnchor(try store.changes.lastAnchor())
                 return (
                     Message(
                         observer: name, types: all.map(\.id).sorted(), after: .beginning, anchor: last, resynchronise: true),

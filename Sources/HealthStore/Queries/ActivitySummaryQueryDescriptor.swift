@@ -58,7 +58,7 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
                 let query = query
                 return try await store.follow(&known) { store, known in
                     // The state is read before the days, so that a commit in between is processed next time.
-                    let (state, isOther) = try store.activityState(of: query, after: known?.state)
+                    let (state, isOther) = try store.activity.state(of: query, after: known?.state)
                     if !isOther, let days = known?.days {
                         // These commits do not concern the query and need not be read again.
                         known = Known(days: days, state: state)
@@ -77,7 +77,7 @@ public struct ActivitySummaryQueryDescriptor: Sendable {
 extension SampleStore {
     fileprivate func rings(_ query: ActivityQuery) throws -> [ActivityDay] {
         var days: [ActivityDay] = []
-        try activityDays(query) { told in
+        try activity.days(query) { told in
             try Task.checkCancellation()
             days += told.map(\.day)
             return true

@@ -27,8 +27,8 @@ struct ChangeBatch: Sendable {
         try store.check(start)
         anchor = start
         // Later commits are left for the next read because they may have types that are not known yet.
-        let last = QueryAnchor(try store.lastAnchor())
-        let types = Set(try store.series(matching: SampleQuery(predicate)).map(\.type))
+        let last = QueryAnchor(try store.changes.lastAnchor())
+        let types = Set(try store.samples.series(matching: SampleQuery(predicate)).map(\.type))
         var weight = 0
         do {
             func prune(_ pruning: Pruning, _ behind: Anchor) throws {
@@ -36,7 +36,7 @@ struct ChangeBatch: Sendable {
                 prunings.append(pruning)
                 anchor = QueryAnchor(behind)
             }
-            try store.changes(after: start.anchor, types: types, pruned: prune) { change, behind in
+            try store.changes.read(after: start.anchor, types: types, pruned: prune) { change, behind in
                 try Task.checkCancellation()
                 let anchor = QueryAnchor(behind)
                 hasMore = changes.count >= limit || weight > Self.mostWeight

@@ -58,7 +58,7 @@ public struct CorrelationQueryDescriptor: Sendable {
         let query = asked
         let (conditions, limit) = (objectPredicates, limit ?? .max)
         return try await store.readers.read { store in
-            let cursor = try store.samples(matching: query)
+            let cursor = try store.samples.cursor(matching: query)
             defer { cursor.close() }
             var found: [Result] = []
             while found.count < limit, let correlation = try cursor.next() {
@@ -79,6 +79,6 @@ extension SampleStore {
     func objects(of correlation: Sample) throws -> [StoredSample] {
         // A damaged body refers to no samples, and must not make the whole query fail.
         let named = (try? correlation.body?.decoded(as: Correlation.self))?.objects ?? []
-        return try named.compactMap { SampleIdentity($0) }.compactMap { try object(named: $0) }
+        return try named.compactMap { SampleIdentity($0) }.compactMap { try samples.object(named: $0) }
     }
 }

@@ -74,7 +74,7 @@ extension SampleStore {
     /// - Throws: ``HealthStoreError/unknownAnchor(_:)``
     func update(after start: QueryAnchor, of types: Set<SampleType>?) throws -> ObserverQueryDescriptor.Update {
         try check(start)
-        let changed = try changedTypes(after: start.anchor)
+        let changed = try changes.changedTypes(after: start.anchor)
         return ObserverQueryDescriptor.Update(
             types: types.map(changed.types.intersection) ?? changed.types, anchor: QueryAnchor(changed.anchor))
     }

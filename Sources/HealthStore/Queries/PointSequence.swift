@@ -48,7 +48,7 @@ public struct PointSequence<Element: Sendable>: AsyncSequence, Sendable {
             if reader == nil {
                 let (uuid, read) = (uuid, read)
                 let source = try await store.readers.read { store in
-                    guard let found = try store.sample(uuid) else { throw HealthStoreError.noSuchObject }
+                    guard let found = try store.samples.sample(uuid) else { throw HealthStoreError.noSuchObject }
                     return try read(found.sample)
                 }
                 reader = try PointsReader(source.points, source.content)

@@ -115,7 +115,7 @@ extension SampleQueryDescriptor {
 extension SampleStore {
     /// All samples of a query.
     func all(_ query: SampleQuery) throws -> [StoredSample] {
-        let cursor = try samples(matching: query)
+        let cursor = try samples.cursor(matching: query)
         defer { cursor.close() }
         var found: [StoredSample] = []
         found.reserveCapacity(min(query.limit ?? 0, 1024))

@@ -16,7 +16,7 @@ public struct SourceQueryDescriptor: Sendable {
         let predicate = predicate
         return try await store.readers.read { store in
             var found: [String: SourceRevision] = [:]
-            for source in Set(try store.series(matching: SampleQuery(predicate)).map(\.source)) {
+            for source in Set(try store.samples.series(matching: SampleQuery(predicate)).map(\.source)) {
                 try Task.checkCancellation()
                 let own = SamplePredicate.and([predicate, .comparison(.source(.id), .equal, .text(source))])
                 let latest = try store.all(SampleQuery(own, descending: true, limit: 1)).first

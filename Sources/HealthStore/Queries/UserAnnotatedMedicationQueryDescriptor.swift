@@ -26,7 +26,7 @@ public struct UserAnnotatedMedicationQueryDescriptor: Sendable {
     public func result(for store: HealthStore) async throws -> [UserAnnotatedMedication] {
         let (query, person) = (self, person ?? store.person)
         return try await store.readers.read { store in
-            let found = try store.medications(of: person).filter {
+            let found = try store.people.medications(of: person).filter {
                 (query.isArchived ?? $0.isArchived) == $0.isArchived && (query.hasSchedule ?? $0.hasSchedule) == $0.hasSchedule
             }
             return Array(found.prefix(max(query.limit ?? .max, 0)))

@@ -32,7 +32,7 @@ actor StoreReader {
     // MARK: Walks
 
     /// Starts an iteration over samples.
-    func begin(_ query: SampleQuery) throws { cursor = try opened().samples(matching: query) }
+    func begin(_ query: SampleQuery) throws { cursor = try opened().samples.cursor(matching: query) }
 
     /// The maximum size of the bodies that are read at once, in bytes. Routes, recordings and documents have bodies.
     private static let mostWeight = 2 << 20

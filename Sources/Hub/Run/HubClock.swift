@@ -64,20 +64,20 @@ public final class HubClock {
 
     /// Starts before the sources. It also corrects a step of the clock from before the hub's start.
     public func start() throws {
-        let before = try live.store.unsetClock()
+        let before = try live.store.clock.unset()
         known = before.flatMap { $0.boot == questions.boot ? $0 : nil }
         if let clock = known, abs(began - clock.began) > Self.tolerance {
             try correct(clock, by: began - clock.began)
             known?.began = began
         }
         guard !questions.isSynchronised() else {
-            if before != nil { try live.store.save(nil) }
+            if before != nil { try live.store.clock.save(nil) }
             known = nil
             return
         }
         if known == nil {
-            let clock = UnsetClock(boot: questions.boot, began: began, mark: try live.store.mark())
-            try live.store.save(clock)
+            let clock = UnsetClock(boot: questions.boot, began: began, mark: try live.store.clock.mark())
+            try live.store.clock.save(clock)
             known = clock
         }
         watch = questions.watch { [weak self] in self?.look() }
@@ -103,7 +103,7 @@ public final class HubClock {
         var next: UnsetClock? = clock
         next?.began += step
         if questions.isSynchronised() { next = nil }
-        let count = try live.store.correct(
+        let count = try live.store.clock.correct(
             step, of: clock, uptime: uptime, next: next, now: live.loop.clock.now, owner: ProcessIdentity.current())
         if count > 0 {
             hub.told(SourceNotice(.information, "clock", "corrected the times of \(count) \(count == 1 ? "sample" : "samples")"))
@@ -114,6 +114,6 @@ public final class HubClock {
     private func finishIfRight() {
         guard known != nil, questions.isSynchronised() else { return }
         (watch, known, live.beforeCommit) = (nil, nil, nil)
-        live.change { [store = live.store] in try store.save(nil) }
+        live.change { [store = live.store] in try store.clock.save(nil) }
     }
 }

@@ -36,10 +36,10 @@ public final class SimulatedSensors: HubSource {
 
     /// Adopts the sensors, so that they are listed and read like other devices.
     public static func adopt(in store: SampleStore, at time: Instant) throws {
-        let known = Set(try store.adoptedDevices().map(\.address))
+        let known = Set(try store.devices.adopted().map(\.address))
         for sensor in SimulatedSensor.all {
             let device = sensor.adopted(subject: store.subject, at: time)
-            if !known.contains(device.address) { try store.save(device) }
+            if !known.contains(device.address) { try store.devices.save(device) }
         }
     }
 

@@ -37,13 +37,13 @@ extension HubStatus {
     /// Creates the status of a store on which no hub runs.
     public init(of store: SampleStore, zone: TimeZoneRules, at now: Instant) throws(StoreError) {
         self.init(time: now, store: Store(path: store.path, bytes: 0), zone: zone, store)
-        let (adopted, aliases) = (try store.adoptedDevices(), try store.aliases())
+        let (adopted, aliases) = (try store.devices.adopted(), try store.devices.aliases())
         devicesLeftOut = max(0, adopted.count - Self.maximumDevices)
         for device in adopted.prefix(Self.maximumDevices) {
             devices.append(
                 Device(
                     address: Self.cut(device.address, to: 200), name: Self.name(of: device),
-                    last: try store.lastStart(ofDevice: aliases[device.goesBy] ?? device.goesBy)))
+                    last: try store.samples.lastStart(ofDevice: aliases[device.goesBy] ?? device.goesBy)))
         }
     }
 
@@ -55,7 +55,7 @@ extension HubStatus {
         let days = CalendarIntervals(.day, zone: zone)
         let midnight = days.start(of: days.index(of: time))
         do throws(StoreError) {
-            today = Today(since: midnight, try samples.readingCounts(since: midnight.microseconds))
+            today = Today(since: midnight, try samples.ledger.readingCounts(since: midnight.microseconds))
         } catch {
             today = Today(since: midnight)
             store.failure = Self.cut("\(error)", to: 500)
@@ -80,7 +80,7 @@ extension HubStatus.Device {
         self.source = source.source.name
         state = source.state == .running ? HubStatus.cut(seen.state, to: 100) : source.state.rawValue
         reason = source.state == .running ? seen.reason.map { HubStatus.cut($0, to: 400) } : nil
-        last = activity.last?.time ?? ((try? store.lastStart(ofDevice: device.key)) ?? nil)
+        last = activity.last?.time ?? ((try? store.samples.lastStart(ofDevice: device.key)) ?? nil)
         rate = activity.rate(at: uptime).map { ($0 * 10).rounded() / 10 }
         expectedInterval = device.expectedInterval.map { Double($0.components.seconds) }
         silentSince = activity.isSilent(expecting: device.expectedInterval, at: uptime) ? activity.last?.time : nil

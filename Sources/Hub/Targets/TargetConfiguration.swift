@@ -90,7 +90,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             name: name, filter: parts.isEmpty ? nil : .and(parts), filterText: text.joined(separator: " where "),
             shapeText: units.map { "units.\($0.key.id)=\($0.value.code)" }.sorted().joined(separator: " "),
             holder: holder, ownSources: Set(ownSources), batchSize: batch ?? .max)
-        settings.takesOver = try store.confirmedHolder() == holder.id
+        settings.takesOver = try store.targets.confirmedHolder() == holder.id
         return settings
     }
 

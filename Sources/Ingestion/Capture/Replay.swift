@@ -86,11 +86,11 @@ public final class Replay {
     /// Replays the capture as one ledger entry and returns its account. A last line that is cut off is rejected there.
     /// - Throws: ``StoreError`` if the store fails. Committed samples are kept, and the account's state is `failed`.
     public func run(into store: SampleStore, name: String) throws -> IngestAccount {
-        if stepsClock, try store.unsetClock() != nil {
+        if stepsClock, try store.clock.unset() != nil {
             throw StoreError(
                 .busy, "the capture was made with a set clock, but this hub's clock is not set yet: replay it later")
         }
-        let mark = try store.mark()
+        let mark = try store.clock.mark()
         let ingest = try store.beginIngest(
             IngestDescription(
                 kind: .import, name: ImportService.name(of: name), zone: reader.head.zone,
@@ -114,7 +114,7 @@ public final class Replay {
             _ = try? live.stop(state: error is Cancelled ? "interrupted" : "failed")
             guard error is Cancelled else { throw error }
         }
-        guard let account = try store.account(of: ingest.id) else {
+        guard let account = try store.ledger.account(of: ingest.id) else {
             throw StoreError(.defect, "the ledger has lost the replay's account")
         }
         return account
@@ -239,7 +239,7 @@ public final class Replay {
         for each in known.values { each.device.clockWasSet(by: step) }
         let before = UnsetClock(boot: "replay", began: line.time - uptime - step, mark: mark)
         live.clockWasSet(by: step) { [store = live.store, now = clock.now] in
-            _ = try store.correct(step, of: before, uptime: uptime, next: nil, now: now, owner: ProcessIdentity.current())
+            _ = try store.clock.correct(step, of: before, uptime: uptime, next: nil, now: now, owner: ProcessIdentity.current())
         }
         try commit(live)
     }

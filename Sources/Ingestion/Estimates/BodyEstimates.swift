@@ -69,7 +69,7 @@ public struct BodyEstimates {
     /// Returns the facts about the person that are missing on a date.
     public func missing(on date: String) throws -> Set<Missing> {
         var missing: Set<Missing> = []
-        let history = try store.characteristics(of: subject)
+        let history = try store.people.characteristics(of: subject)
         if history.value(of: .dateOfBirth, on: date) == nil { missing.insert(.dateOfBirth) }
         if Self.isMale(history, date) == nil { missing.insert(.biologicalSex) }
         if try height(at: Instant(microseconds: .max), within: nil) == nil { missing.insert(.height) }
@@ -106,7 +106,7 @@ public struct BodyEstimates {
             if inputs == nil {
                 account.missing = try missing(on: today)
                 guard account.missing.isEmpty else { return account }
-                let history = try store.characteristics(of: subject)
+                let history = try store.people.characteristics(of: subject)
                 guard let born = history.value(of: .dateOfBirth, on: today)?.value, let isMale = Self.isMale(history, today)
                 else { return account }
                 inputs = (born, isMale)
@@ -132,7 +132,7 @@ public struct BodyEstimates {
         let day = now.microseconds.flooredQuotientAndRemainder(dividingBy: Calendar.day).quotient * Calendar.day
         let description = IngestDescription(
             kind: .save, name: "estimates of " + formula.rawValue, received: now.microseconds, comparesPaths: false)
-        for outcome in try store.save(batch, as: description, within: day..<(day + Calendar.day), from: sources) {
+        for outcome in try store.samples.save(batch, as: description, within: day..<(day + Calendar.day), from: sources) {
             if case .stored = outcome { account.stored += 1 } else { account.known += 1 }
         }
         return account
@@ -163,7 +163,7 @@ public struct BodyEstimates {
     // MARK: What the store knows
 
     private func samples(of types: Set<SampleType>, in range: ClosedRange<Instant>) throws -> [Sample] {
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 .and([
                     .types(types), .comparison(.subject, .equal, .text(subject)),
@@ -180,7 +180,7 @@ public struct BodyEstimates {
     }
 
     private func isKnown(_ impedance: Sample) throws -> Bool {
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 .and([
                     .types(Set(formula.types)), .comparison(.subject, .equal, .text(subject)),
@@ -195,7 +195,7 @@ public struct BodyEstimates {
     /// Returns the last height before a time, or else the first after it, no farther away than the limit in microseconds.
     private func height(at time: Instant, within limit: Int64?) throws -> Sample? {
         func first(_ comparison: SamplePredicate.Comparison, descending: Bool) throws -> Sample? {
-            let cursor = try store.samples(
+            let cursor = try store.samples.cursor(
                 matching: SampleQuery(
                     .and([
                         .types([Self.type("height")]), .comparison(.subject, .equal, .text(subject)),

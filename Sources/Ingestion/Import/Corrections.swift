@@ -31,7 +31,7 @@ public struct Corrections {
 
     /// Returns the corrections that would change something, with their plans.
     public func pending(in store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan)] {
-        try all.map { ($0, try store.plan($0.request)) }.filter { $0.1.repaired + $0.1.merged > 0 }
+        try all.map { ($0, try store.repairs.plan($0.request)) }.filter { $0.1.repaired + $0.1.merged > 0 }
     }
 
     /// Applies all corrections except those that would reduce the number of readings. These need the user's consent.
@@ -40,7 +40,7 @@ public struct Corrections {
     public func apply(to store: SampleStore) throws -> [(entry: Entry, plan: MigrationPlan, migration: Int64?)] {
         try all.compactMap { entry in
             do {
-                let (plan, migration) = try store.migrate(
+                let (plan, migration) = try store.repairs.apply(
                     entry.request, source: "profile \(entry.name)", owner: ProcessIdentity.current())
                 return migration.map { (entry, plan, $0) }
             } catch let fewer as FewerReadings {

@@ -22,11 +22,11 @@ struct EarlierMistakes: Hashable {
     ///
     /// - Returns: the number of weighings taken from the person, and the repair's number. `nil` if there were none.
     func repair(in store: SampleStore, now: Instant, owner: String? = nil) throws -> (count: Int, migration: Int64)? {
-        let undone = try store.migrations().filter { $0.source == Self.source && $0.state == "undone" }.map(\.applied).max()
+        let undone = try store.repairs.all().filter { $0.source == Self.source && $0.state == "undone" }.map(\.applied).max()
         var conditions = SampleConditions(types: [.bodyMass])
         conditions.from = Instant(microseconds: time &- Self.reach)
         conditions.to = Instant(microseconds: time &+ 1)
-        let cursor = try store.samples(matching: SampleQuery(types: [.bodyMass], from: conditions.from, to: conditions.to))
+        let cursor = try store.samples.cursor(matching: SampleQuery(types: [.bodyMass], from: conditions.from, to: conditions.to))
         var own: [Int64] = []
         var others: [(time: Int64, identity: SampleIdentity)] = []
         do {
@@ -44,7 +44,7 @@ struct EarlierMistakes: Hashable {
             own.contains { ($0 &- other.time).magnitude <= UInt64(PersonHistory.week) }
         }
         guard !mistaken.isEmpty else { return nil }
-        let done = try store.assign(
+        let done = try store.people.assign(
             mistaken.suffix(Self.maximum).map(\.identity), to: Origin.unassigned, now: now, owner: owner, source: Self.source)
         return done.migration.map { (min(mistaken.count, Self.maximum), $0) }
     }

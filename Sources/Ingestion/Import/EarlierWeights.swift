@@ -31,10 +31,10 @@ struct EarlierWeights {
             position += 1
         }
         if !hasBegun || (position == ahead.count && !isAtEnd) {
-            stored = try store.values(
+            stored = try store.samples.values(
                 of: .bodyMass, subject: subject, in: .min..<time, isDescending: true, limit: PersonHistory.depth
             ).reversed()
-            ahead = try store.values(
+            ahead = try store.samples.values(
                 of: .bodyMass, subject: subject, in: time..<Int64.max, isDescending: false, limit: Self.stretch)
             (position, isAtEnd, hasBegun) = (0, ahead.count < Self.stretch, true)
         }

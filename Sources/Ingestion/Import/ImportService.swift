@@ -113,9 +113,9 @@ public struct ImportService {
         var outcome = Outcome(account: account, failure: failure, isInterrupted: interrupted)
         // This reports a wrong profile on the first day.
         if account.stored > 0 {
-            outcome.suspicions = try store.suspicions(broughtBy: ingest.id)
+            outcome.suspicions = try store.repairs.suspicions(broughtBy: ingest.id)
             // The ledger keeps the warning, as it does for a hub's readings.
-            try store.add(notes: outcome.suspicions.prefix(Self.mostSuspicions).map(Self.note), to: ingest.id)
+            try store.repairs.add(notes: outcome.suspicions.prefix(Self.mostSuspicions).map(Self.note), to: ingest.id)
         }
         return outcome
     }
@@ -145,7 +145,7 @@ public struct ImportService {
     ) throws -> [String] {
         guard !told.isEmpty else { return [] }
         let written = reading.interpreter.written
-        let taken = try store.take(
+        let taken = try store.people.take(
             CharacteristicType.allCases.compactMap { told[$0] }, of: reading.subject, date: written.map(day), said: written,
             today: day(received), ingest: ingest.id)
         func names(_ types: [CharacteristicType]) -> String { types.map(\.rawValue).joined(separator: ", ") }

@@ -73,8 +73,9 @@ struct PersonHistory {
 
     private mutating func isNobodys(_ sample: Sample) throws -> Bool {
         // A weighing stored for the person before there was a history keeps its owner.
-        if try isAnothers(sample) { return try !store.knows(sample) }
-        if try hasUnassigned(like: sample.origin), let other = Self.reading(sample, of: Origin.unassigned), try store.knows(other)
+        if try isAnothers(sample) { return try !store.samples.knows(sample) }
+        if try hasUnassigned(like: sample.origin), let other = Self.reading(sample, of: Origin.unassigned),
+            try store.samples.knows(other)
         {
             return true
         }
@@ -84,7 +85,7 @@ struct PersonHistory {
 
     private mutating func hasUnassigned(like origin: Origin) throws -> Bool {
         if let known = sources[origin.source.id] { return known }
-        let found = try store.hasUnassigned(like: origin)
+        let found = try store.samples.hasUnassigned(like: origin)
         sources[origin.source.id] = found
         return found
     }

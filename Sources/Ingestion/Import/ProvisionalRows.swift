@@ -12,7 +12,7 @@ struct ProvisionalRows {
 
     /// - Parameter profile: the profile that reads the file. The same text in another format is another row.
     init(heldOf profile: String, in store: SampleStore) throws(StoreError) {
-        held = try store.provisionalRows(of: profile).map { ($0.number, Array($0.text.utf8)) }
+        held = try store.quarantine.provisionalRows(of: profile).map { ($0.number, Array($0.text.utf8)) }
     }
 
     /// Whether there are no held rows.

@@ -45,7 +45,7 @@ final class DailyLedger {
         try close()
         let owner = ProcessIdentity.current()
         let range = days.start(of: today).microseconds..<days.start(of: today + 1).microseconds
-        let resumed = try store.resumeIngest(kind: .live, begunWithin: range, owner: owner)
+        let resumed = try store.ledger.resume(kind: .live, begunWithin: range, owner: owner)
         let ingest =
             try resumed?.ingest
             ?? store.beginIngest(

@@ -100,7 +100,7 @@ extension LiveIngest {
         try writeSamples()
         // After the samples, so that readings held until a comparison are released at once.
         for comparison in comparisons {
-            try store.save(
+            try store.devices.save(
                 comparison,
                 description: IngestDescription(
                     kind: .release, name: "clock of \(comparison.device)", received: now().microseconds))
@@ -110,7 +110,7 @@ extension LiveIngest {
 
     func writeSamples() throws {
         if pending.samples.isEmpty, pending.refusals.isEmpty, skipped.isEmpty, !ledger.hasNotes {
-            for device in changed.values { try store.remember(device) }
+            for device in changed.values { try store.devices.remember(device) }
             changed.removeAll()
             return
         }
@@ -125,11 +125,11 @@ extension LiveIngest {
         // The states of the streams are committed with their samples. Each is durable only with the other.
         let states = states(of: contributing)
         _ = try ingest.store(pending.samples, with: Array(changed.values)) {
-            for state in states { try store.save(state, isReplay: isReplay) }
+            for state in states { try store.devices.save(state, isReplay: isReplay) }
             try MeasurementIdentity.resolve(&$0, in: store)
             try SharedScale.assign(&$0, asKnownIn: store, sharedBy: shared)
             let assigned = try PersonHistory.assign(&$0, in: store)
-            try store.complete(&$0, at: now())
+            try store.repairs.complete(&$0, at: now())
             (decided, mistakes) = ($0, assigned.mistakes)
             return assigned.nobodys
         }

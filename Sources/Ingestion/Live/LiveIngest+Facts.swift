@@ -36,14 +36,14 @@ extension LiveIngest {
     /// Lets a device's times be corrected as before the hub's restart. If the store cannot be read, the clock has to be learned
     /// again.
     package func recallClock(of device: LiveDevice) {
-        device.lastComparison = { [store] in try? store.lastClockComparison(of: $0) }
+        device.lastComparison = { [store] in try? store.devices.lastClockComparison(of: $0) }
     }
 
     /// Restores a device's state from its previous object, or else from the store.
     func recallState(of device: LiveDevice, after before: LiveDevice?) {
         guard device.lastState == nil else { return }
         let state = before?.state
-        device.lastState = { [store] address in state ?? (try? store.state(ofDevice: address)) }
+        device.lastState = { [store] address in state ?? (try? store.devices.state(ofDevice: address)) }
     }
 
     /// Returns the states of the streams that differ from the stored ones.

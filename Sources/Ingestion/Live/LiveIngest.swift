@@ -345,7 +345,7 @@ public final class LiveIngest {
         disarm()
         try write()
         let states = states(of: unsaved)
-        try store.save(states, isReplay: isReplay)
+        try store.devices.save(states, isReplay: isReplay)
         try ledger.close(state: state)
         guard entered == ledger.accounted else {
             throw StoreError(

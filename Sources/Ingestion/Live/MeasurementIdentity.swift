@@ -109,7 +109,7 @@ struct MeasurementIdentity {
         if known.count == frame.count { return known.contains { $0.group != group } }
         for gated in frame where try self.known(gated.sample) == nil {
             if types[group]?.contains(gated.sample.origin.type) == true { return true }
-            if try store.hasOther(than: gated.sample, at: one.start, group: group) { return true }
+            if try store.samples.hasOther(than: gated.sample, at: one.start, group: group) { return true }
         }
         return false
     }
@@ -120,7 +120,7 @@ struct MeasurementIdentity {
 
     private func known(_ sample: Sample) throws -> Known? {
         if let known = assigned[sample.identity] { return known }
-        return try store.taken(as: sample).map { Known($0) }
+        return try store.samples.taken(as: sample).map { Known($0) }
     }
 
     /// A digest of all values of a measurement, whatever their order.

@@ -41,9 +41,9 @@ struct SharedScale {
             let members = PersonHistory.members(of: index, in: batch)
             defer { index = (members.last ?? index) + 1 }
             let sample = batch[index].sample
-            guard let key = sample.origin.device?.key, let uses = uses[key], try !store.knows(sample) else { continue }
+            guard let key = sample.origin.device?.key, let uses = uses[key], try !store.samples.knows(sample) else { continue }
             for subject in [Origin.unassigned] + uses.sorted() where subject != sample.origin.subject {
-                guard let other = PersonHistory.reading(sample, of: subject), try store.knows(other) else { continue }
+                guard let other = PersonHistory.reading(sample, of: subject), try store.samples.knows(other) else { continue }
                 for member in members {
                     if let other = PersonHistory.reading(batch[member].sample, of: subject) { batch[member].sample = other }
                 }
@@ -69,9 +69,9 @@ struct SharedScale {
             // The second part of a measurement has the time of the first.
             chosen = last.subject
         }
-        if try store.knows(first.sample) { return nil }
+        if try store.samples.knows(first.sample) { return nil }
         for subject in device.adopted.sharers.sorted() where subject != chosen {
-            if let other = PersonHistory.reading(first.sample, of: subject), try store.knows(other) { return subject }
+            if let other = PersonHistory.reading(first.sample, of: subject), try store.samples.knows(other) { return subject }
         }
         return chosen
     }

@@ -50,7 +50,7 @@ final class UnitWatch {
         defer { due.removeAll() }
         for origin in due {
             guard let first = series[origin]?.first else { continue }
-            for suspicion in try store.suspicions(amongLatestOf: origin) where suspicion.stretch.to >= first {
+            for suspicion in try store.repairs.suspicions(amongLatestOf: origin) where suspicion.stretch.to >= first {
                 let (stretch, series) = (suspicion.stretch, suspicion.series.id)
                 guard told.insert(Notice(series: series, taken: stretch.taken.code, fits: stretch.fits.code)).inserted else {
                     continue

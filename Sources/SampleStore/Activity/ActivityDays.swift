@@ -32,7 +32,7 @@ public struct ActivityState: Sendable {
 /// A day's rings and the summary they come from, or no summary if they were computed from samples.
 public typealias ActivityDayWithSummary = (day: ActivityDay, summary: StoredSample?)
 
-extension SampleStore {
+extension SampleStore.Activity {
     /// Calls `body` with the rings of each day that has data, in order and some hundred days at a time.
     ///
     /// If a source reported a summary for the day, its rings are those of the summary. Otherwise they are computed from the person's
@@ -40,13 +40,13 @@ extension SampleStore {
     /// asks for them.
     ///
     /// - Parameter body: Returns whether to go on.
-    public func activityDays(_ query: ActivityQuery, _ body: ([ActivityDayWithSummary]) throws -> Bool) throws {
+    public func days(_ query: ActivityQuery, _ body: ([ActivityDayWithSummary]) throws -> Bool) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let days = CalendarIntervals(.day, zone: query.zone)
         var all = try activitySeries(query)
         for index in all.indices {
-            all[index].longest = all[index].type.aggregation == .cumulative ? try longest(of: all[index]) : 0
+            all[index].longest = all[index].type.aggregation == .cumulative ? try store.longest(of: all[index]) : 0
         }
         let subjects = Set(all.map(\.subject)).sorted()
         var readers: [ActivityReader] = []
@@ -55,8 +55,8 @@ extension SampleStore {
             first[subject] = try firstReadableDate(of: subject, days)
             readers.append(
                 ActivityReader(
-                    store: self, query: query, days: days, series: all.filter { $0.subject == subject },
-                    history: try characteristics(of: subject), subject: subject))
+                    store: store, query: query, days: days, series: all.filter { $0.subject == subject },
+                    history: try store.people.characteristics(of: subject), subject: subject))
         }
         var position = query.from.map { days.index(of: $0) }
         let end = query.to.map { to in
@@ -76,9 +76,9 @@ extension SampleStore {
     }
 
     /// Returns the rings of all days of a query.
-    public func activityDays(_ query: ActivityQuery) throws -> [ActivityDayWithSummary] {
+    public func days(_ query: ActivityQuery) throws -> [ActivityDayWithSummary] {
         var all: [ActivityDayWithSummary] = []
-        try activityDays(query) {
+        try days(query) {
             all += $0
             return true
         }
@@ -88,19 +88,19 @@ extension SampleStore {
     /// Returns the current inputs of a query's days, and whether they changed since an earlier state, so that a day may differ.
     ///
     /// It reads no samples. Its cost grows with the number of commits since the earlier state.
-    public func activityState(of query: ActivityQuery, after known: ActivityState?) throws(StoreError) -> (
+    public func state(of query: ActivityQuery, after known: ActivityState?) throws(StoreError) -> (
         state: ActivityState, isOther: Bool
     ) {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var said: [CharacteristicEntry] = []
-        let subjects = try subjectsWithCharacteristics().filter { query.subject == nil || $0 == query.subject }
-        for subject in subjects { said += try characteristics(of: subject).entries }
-        let orders = try sourceOrders()
-        guard let known, known.said == said, known.orders == orders, try reasonNotToKnow(known.anchor) == nil else {
-            return (ActivityState(anchor: try lastAnchor(), said: said, orders: orders), true)
+        let subjects = try store.people.subjectsWithCharacteristics().filter { query.subject == nil || $0 == query.subject }
+        for subject in subjects { said += try store.people.characteristics(of: subject).entries }
+        let orders = try store.sources.orders()
+        guard let known, known.said == said, known.orders == orders, try store.changes.reasonNotToKnow(known.anchor) == nil else {
+            return (ActivityState(anchor: try store.changes.lastAnchor(), said: said, orders: orders), true)
         }
-        let changed = try changedTypes(after: known.anchor)
+        let changed = try store.changes.changedTypes(after: known.anchor)
         return (
             ActivityState(anchor: changed.anchor, said: said, orders: orders),
             !changed.types.isDisjoint(with: ActivityReader.types)
@@ -108,22 +108,22 @@ extension SampleStore {
     }
 
     /// Returns the people who may have rings.
-    public func activitySubjects(_ query: ActivityQuery) throws(StoreError) -> [String] {
+    public func subjects(_ query: ActivityQuery) throws(StoreError) -> [String] {
         Set(try activitySeries(query).map(\.subject)).sorted()
     }
 
     private func activitySeries(_ query: ActivityQuery) throws(StoreError) -> [SeriesDescription] {
         var found: [SeriesDescription] = []
-        for series in try series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject)) {
+        for series in try store.samples.series(matching: SampleQuery(types: ActivityReader.types, subject: query.subject)) {
             guard query.subject != nil || series.subject != Origin.unassigned else { continue }
-            if try startOfReadableDays(of: series.subject) != nil { found.append(series) }
+            if try store.startOfReadableDays(of: series.subject) != nil { found.append(series) }
         }
         return found
     }
 
     /// Returns the date of the first day whose rings may be read, such as `2026-11-20`, or `nil` if all may.
     private func firstReadableDate(of subject: String, _ days: CalendarIntervals) throws(StoreError) -> String? {
-        guard let start = try startOfReadableDays(of: subject), start > Instant(microseconds: .min) else { return nil }
+        guard let start = try store.startOfReadableDays(of: subject), start > Instant(microseconds: .min) else { return nil }
         let day = days.index(of: start)
         return ActivityReader.date(days.start(of: day) < start ? day + 1 : day)
     }
@@ -131,11 +131,11 @@ extension SampleStore {
     /// Returns the first day from `position` on that may have data.
     private func nextDay(from position: Int?, of all: [SeriesDescription], _ days: CalendarIntervals) throws(StoreError) -> Int? {
         let start = position.map { days.start(of: $0) } ?? Instant(microseconds: .min)
-        let samples = try nextStart(from: start, of: all.filter { $0.type.kind != .activitySummary })
+        let samples = try store.nextStart(from: start, of: all.filter { $0.type.kind != .activitySummary })
         var first = samples.map { days.index(of: $0) }
         // A summary starts at its date's midnight in UTC.
         let midnight = position.map { Instant(microseconds: Int64($0) * Calendar.day) } ?? Instant(microseconds: .min)
-        if let summary = try nextStart(from: midnight, of: all.filter { $0.type.kind == .activitySummary }) {
+        if let summary = try store.nextStart(from: midnight, of: all.filter { $0.type.kind == .activitySummary }) {
             let day = ActivityReader.day(ofSummaryAt: summary.microseconds)
             first = min(first ?? day, day)
         }

@@ -139,7 +139,7 @@ struct ActivityReader {
         let sorted =
             own.count < 2
             ? own
-            : try store.sorted(own, by: query.priority)
+            : try store.sources.sorted(own, by: query.priority)
         let decoder = SampleDecoder(connection: store.connection)
         for series in sorted {
             let statement = try store.table.scan(SampleDecoder.columns, order: "start, seq DESC")

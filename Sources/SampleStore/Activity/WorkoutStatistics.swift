@@ -68,7 +68,7 @@ extension SampleStore {
         defer { snapshot.end() }
         let source = workout.origin.source.id
         var priority: [String] = []
-        var own = try series(matching: SampleQuery(subject: workout.origin.subject)).filter { $0.type.kind == .quantity }
+        var own = try samples.series(matching: SampleQuery(subject: workout.origin.subject)).filter { $0.type.kind == .quantity }
         switch sources {
         case .same: own = own.filter { $0.source == source }
         case .all(let named): priority = named

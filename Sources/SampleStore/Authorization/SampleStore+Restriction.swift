@@ -38,7 +38,7 @@ extension SampleStore {
     func startOfReadableDays(of subject: String) throws(StoreError) -> Instant? {
         if let person { return subject == person ? Instant(microseconds: .min) : nil }
         guard let client else { return Instant(microseconds: .min) }
-        return try startOfReading(ActivityReader.summaries, of: subject, client)
+        return try clients.startOfReading(ActivityReader.summaries, of: subject, client)
     }
 }
 

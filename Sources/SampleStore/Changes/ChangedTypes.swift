@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Changes {
     /// The types whose samples changed after an anchor, and the anchor to continue from. This reads no samples, so the
     /// cost grows with the number of commits, not of samples.
     ///
@@ -11,7 +11,7 @@ extension SampleStore {
         defer { snapshot.end() }
         var epochs = Epochs(connection)
         let start = try epochs.start(of: anchor)
-        let last = try lastChange()
+        let last = try store.lastChange()
         guard last > start else { return ([], anchor) }
         let types = try connection.series.types(ofSeries: ChangeTable.seriesAfter, [.integer(start)])
         return (types, try epochs.anchor(behind: last))

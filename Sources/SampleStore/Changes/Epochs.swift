@@ -110,14 +110,14 @@ private final class AnchorSource {
     func anchor(behind seq: Int64) throws(StoreError) -> Anchor { try epochs.anchor(behind: seq) }
 }
 
-extension SampleStore {
+extension SampleStore.Changes {
     /// Passes every change after an anchor to `body`, in order and exactly once, with the anchor to continue from. A
     /// sample that was added and then deleted appears only as deleted.
     ///
     /// - Parameter pruned: Called with each pruning, in the same order.
     /// - Throws: ``StoreError`` of the kind `invalid` if the anchor belongs to another store or to changes that the
     ///   store no longer has, or the error that `body` throws.
-    public func changes(
+    public func read(
         after anchor: Anchor, types: Set<SampleType>?, pruned: (Pruning, Anchor) throws -> Void = { _, _ in },
         _ body: (SampleChange, Anchor) throws -> Void
     ) throws {
@@ -127,14 +127,14 @@ extension SampleStore {
         let start = try epochs.start(of: anchor)
         // Both closures advance the same list of epochs, but never at the same time.
         let anchors = AnchorSource(epochs)
-        try changes(
+        try read(
             after: start, types: types, pruned: { try pruned($0, try anchors.anchor(behind: $0.seq)) },
             { try body($0, try anchors.anchor(behind: $0.seq)) })
     }
 
     /// The anchor of a reader that has seen all current changes.
     public func latestAnchor() throws(StoreError) -> Anchor {
-        let last = try lastChange()
+        let last = try store.lastChange()
         guard last > 0 else { return .beginning }
         var epochs = Epochs(connection)
         return try epochs.anchor(behind: last)

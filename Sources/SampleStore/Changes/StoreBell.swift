@@ -4,7 +4,7 @@ import Glibc
 ///
 ///     let bell = try StoreBell(store: store.path)   // before the first look, so that no commit falls between the two
 ///     while true {
-///         try store.changes(after: anchor, types: nil) { anchor = $1 }
+///         try store.changes.read(after: anchor, types: nil) { anchor = $1 }
 ///         try bell.wait()
 ///     }
 ///

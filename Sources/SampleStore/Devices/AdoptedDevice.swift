@@ -63,7 +63,7 @@ public struct AdoptedDevice: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Devices {
     /// The columns that the device itself determines, as opposed to those that a person decides.
     private static let memoryColumns = [
         "key", "known", "device_name", "manufacturer", "model", "serial", "hardware", "firmware", "software", "udi",
@@ -74,7 +74,7 @@ extension SampleStore {
         ["address", "profiles", "name", "subject", "adopted", "bind_key"] + memoryColumns + ["own_key"]
 
     /// Returns the adopted devices, oldest first.
-    public func adoptedDevices() throws(StoreError) -> [AdoptedDevice] {
+    public func adopted() throws(StoreError) -> [AdoptedDevice] {
         let statement = try connection.statement(
             "SELECT \(Self.deviceColumns.joined(separator: ", ")) FROM device ORDER BY adopted, address")
         defer { statement.reset() }
@@ -172,7 +172,7 @@ extension SampleStore {
     }
 
     /// Returns the keys of all devices that are adopted, have delivered readings, or were merged.
-    public func deviceKeys() throws(StoreError) -> [String] {
+    public func keys() throws(StoreError) -> [String] {
         try connection.list(
             """
             \(SeriesTable.deviceKeys) UNION SELECT coalesce(own_key, key) FROM device
@@ -215,7 +215,7 @@ extension SampleStore {
     @discardableResult
     public func part(device address: String) throws -> String {
         try connection.transaction {
-            let (devices, aliases) = (try adoptedDevices(), try aliases())
+            let (devices, aliases) = (try adopted(), try aliases())
             guard let device = devices.first(where: { $0.address == address }) else {
                 throw StoreError(.invalid, "no device \(address) is adopted")
             }

@@ -40,7 +40,7 @@ public struct ClockComparison: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Devices {
     /// The quarantine rule for readings of a clock that was not compared.
     static let clockUnknown = "clock-unknown"
     /// The maximum age of a reading that was just taken, in microseconds.
@@ -55,7 +55,7 @@ extension SampleStore {
                 .integer(comparison.received), .integer(comparison.shown), .optional(comparison.ahead))
             let held = try heldByClock(of: comparison)
             guard !held.isEmpty else { return (0, 0) }
-            return try change(description) { _, deletion in
+            return try store.samples.change(description) { _, deletion in
                 for id in held { try release(id, ahead: comparison.ahead, deletion) }
                 return held.count
             }
@@ -125,7 +125,7 @@ extension SampleStore {
         let nominal = held.place.start &+ held.skew
         let start = ahead.map { nominal &- $0 } ?? held.place.start
         let arrived = isReceipt ? start : held.place.start &+ held.received
-        let context = try interner.context(like: held.context) { row in
+        let context = try store.interner.context(like: held.context) { row in
             row.timeOrigin = Int64((ahead == nil ? TimeOrigin.device : .deviceCorrected).rawValue)
             row.skew = nominal &- start
         }
@@ -133,13 +133,13 @@ extension SampleStore {
         if let doubtful = try Self.doubtful(held.metadata?.json) {
             // The doubt is resolved, so its metadata are removed.
             let rest = doubtful.entries.filter { $0.key != ClockDoubt.key }.map { ($0.key, $0.value) }
-            metadata = rest.isEmpty ? nil : try interner.id(of: Metadata(rest))
+            metadata = rest.isEmpty ? nil : try store.interner.id(of: Metadata(rest))
         }
         try connection.quarantine.judge([id], "released", by: ingest)
         var place = held.place
         place.start = start
         if try connection.samples.contains(place, among: .tombstones) {
-            _ = try restoreJudged(place, deletion)
+            _ = try store.quarantine.restoreJudged(place, deletion)
             return
         }
         _ = try connection.quarantine.addSample(

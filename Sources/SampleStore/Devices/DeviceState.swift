@@ -18,7 +18,7 @@ public struct DeviceState: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Devices {
     private static let prefix = "device state "
 
     /// Returns the last stored state of a device, whether the device is adopted or not.

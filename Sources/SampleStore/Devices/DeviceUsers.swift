@@ -30,7 +30,7 @@ public struct ScaleUser: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Devices {
     /// Returns the people who share a device.
     public func sharedUses(of address: String) throws(StoreError) -> [SharedUse] {
         try connection.list(

@@ -26,14 +26,14 @@ public struct UnsetClock: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
-    private static let unsetClock = "unset clock"
+extension SampleStore.HubClock {
+    private static let unset = "unset clock"
     /// The tolerance, in microseconds, for the time since the machine was switched on. Clocks are slewed and have a resolution of a second.
     private static let drift: Int64 = 60_000_000
 
     /// Returns the stored state of an unconfirmed clock, or `nil` if the clock is right.
-    public func unsetClock() throws(StoreError) -> UnsetClock? {
-        guard let text = try connection.settings.text(Self.unsetClock) else { return nil }
+    public func unset() throws(StoreError) -> UnsetClock? {
+        guard let text = try connection.settings.text(Self.unset) else { return nil }
         let words = text.split(separator: " ").map(String.init)
         guard words.count == 4, let began = Int64(words[1]), let change = Int64(words[2]), let held = Int64(words[3]) else {
             return nil
@@ -43,14 +43,14 @@ extension SampleStore {
 
     /// Stores the state of an unconfirmed clock. `nil` means that the clock is right.
     public func save(_ clock: UnsetClock?) throws(StoreError) {
-        guard let clock else { return try connection.settings.remove(Self.unsetClock) }
+        guard let clock else { return try connection.settings.remove(Self.unset) }
         try connection.settings.set(
-            Self.unsetClock, to: .text("\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"))
+            Self.unset, to: .text("\(clock.boot) \(clock.began) \(clock.mark.change) \(clock.mark.held)"))
     }
 
     /// Returns the current position in the store.
     public func mark() throws(StoreError) -> UnsetClock.Mark {
-        UnsetClock.Mark(change: try lastChange(), held: try connection.quarantine.lastNumber())
+        UnsetClock.Mark(change: try store.lastChange(), held: try connection.quarantine.lastNumber())
     }
 
     /// Corrects the data that was stored with a wrong clock, in one transaction. Samples with a time from that clock are replaced by moved
@@ -66,7 +66,7 @@ extension SampleStore {
     public func correct(
         _ step: Int64, of clock: UnsetClock, uptime: Int64, next: UnsetClock?, now: Instant, owner: String? = nil
     ) throws -> Int {
-        defer { interner.forget() }
+        defer { store.interner.forget() }
         return try connection.transaction {
             let end = try mark()
             var conditions = SampleConditions()
@@ -80,17 +80,18 @@ extension SampleStore {
             request.merging = .never
             // This runs before the others are released, so that each sample is moved only once.
             let moved =
-                clock.mark.change < end.change ? try migrate(request, source: "clock", owner: owner).plan : MigrationPlan()
+                clock.mark.change < end.change
+                ? try store.repairs.apply(request, source: "clock", owner: owner).plan : MigrationPlan()
             // Readings that arrived while the hub's clock was obviously unset.
             let held = try connection.quarantine.arrivals(
-                heldBy: Self.clockUnknown, after: clock.mark.held, through: end.held)
+                heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held)
             try connection.quarantine.moveArrivals(
-                heldBy: Self.clockUnknown, after: clock.mark.held, through: end.held, by: step)
+                heldBy: SampleStore.Devices.clockUnknown, after: clock.mark.held, through: end.held, by: step)
             if !held.isEmpty {
                 let description = IngestDescription(
                     kind: .release, name: "clock of the hub", received: now.microseconds, owner: owner)
-                _ = try change(description) { _, deletion in
-                    for id in held { try release(id, ahead: -step, isReceipt: true, deletion) }
+                _ = try store.samples.change(description) { _, deletion in
+                    for id in held { try store.devices.release(id, ahead: -step, isReceipt: true, deletion) }
                     return held.count
                 }
             }

@@ -22,7 +22,7 @@ public struct Explanation: Sendable {
     public var linked: [Relation] = []
 }
 
-extension SampleStore {
+extension SampleStore.Duplicates {
     /// Explains a reading and the readings that agree with it. Returns `nil` if no sample, tombstone or duplicate has
     /// this UUID.
     public func explain(_ uuid: SampleIdentity) throws(StoreError) -> Explanation? {
@@ -31,7 +31,7 @@ extension SampleStore {
         var explanation: Explanation?
         var place: SampleKey?
         for rows in [SampleTable.Rows.live, .duplicates, .tombstones] where explanation == nil {
-            for candidate in try places(of: uuid, among: rows) {
+            for candidate in try store.samples.places(of: uuid, among: rows) {
                 guard let stored = try table.stored(at: candidate, among: rows) else { continue }
                 explanation = Explanation(stored: stored)
                 place = candidate

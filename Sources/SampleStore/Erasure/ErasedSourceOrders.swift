@@ -18,7 +18,7 @@ struct ErasedSourceOrders {
     func finish() throws(StoreError) {
         let gone = known.subtracting(try connection.series.allNames())
         let words = words.map { $0.lowercased() }
-        let prefix = SampleStore.sourceOrderPrefix
+        let prefix = SampleStore.Sources.sourceOrderPrefix
         for order in try connection.settings.values(withPrefix: prefix) {
             let names = order.text.split(separator: "\n").map(String.init)
             let kept = names.filter { name in

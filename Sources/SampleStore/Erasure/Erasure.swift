@@ -131,7 +131,7 @@ struct Erasure {
         try ledger.finish(balance: balance)
         try removeShared()
         try orders.finish()
-        try connection.settings.remove(SampleStore.todayLayoutSetting(of: subject))
+        try connection.settings.remove(SampleStore.People.todayLayoutSetting(of: subject))
         return count
     }
 

@@ -63,7 +63,7 @@ public enum CorrectionError: Error, Hashable, Sendable {
     case refused
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// The result of an entry.
     public struct HandResult: Sendable {
         /// The samples, one for each amount.
@@ -86,7 +86,7 @@ extension SampleStore {
         _ entry: HandEntry, correcting corrected: [SampleIdentity], received: Instant, owner: String?
     ) throws -> HandResult {
         let samples = try entry.samples(received: received, correcting: corrected)
-        let ingest = try beginIngest(
+        let ingest = try store.beginIngest(
             IngestDescription(
                 kind: .import, name: corrected.isEmpty ? "add" : "correction", received: received.microseconds, owner: owner))
         let outcomes: [SampleOutcome]
@@ -104,7 +104,7 @@ extension SampleStore {
     public func correctable(with sample: Sample) throws -> [Sample] {
         let pressures = [SampleType.bloodPressureSystolic, .bloodPressureDiastolic]
         guard pressures.contains(sample.origin.type) else { return [sample] }
-        let members = try together(with: sample)
+        let members = try store.people.together(with: sample)
         let found = pressures.compactMap { type in
             members.first { $0.origin.type == type && $0.origin.source.id == sample.origin.source.id }
         }
@@ -117,7 +117,7 @@ extension SampleStore {
     /// - Parameter uuids: The samples to correct, one for each amount of the entry.
     /// - Throws: ``CorrectionError``, ``Refusal``, or ``StoreError``. Then nothing is changed.
     public func correct(_ uuids: [SampleIdentity], with entry: HandEntry, received: Instant) throws -> HandResult {
-        try resumePending()
+        try store.resumePending()
         do {
             return try connection.transaction {
                 let result = try add(entry, correcting: uuids, received: received, owner: nil)
@@ -135,7 +135,7 @@ extension SampleStore {
             }
         } catch {
             // The shared rows that the transaction created were rolled back too.
-            interner.forget()
+            store.interner.forget()
             throw error
         }
     }
@@ -155,14 +155,14 @@ extension SampleStore {
         func description(_ kind: IngestKind) -> IngestDescription {
             IngestDescription(kind: kind, name: "correction", received: received.microseconds)
         }
-        try resumePending()
+        try store.resumePending()
         do {
             try connection.transaction {
                 try delete(new.map(\.identity), description: description(.delete))
                 try restore(old, description: description(.restore))
             }
         } catch {
-            interner.forget()
+            store.interner.forget()
             throw error
         }
         return old

@@ -113,7 +113,7 @@ public final class Ingest: SampleSink {
         let noted = (refusals, skipped, refusalsKept, repeated, duplicateReport, strangers)
         do {
             return try connection.transaction {
-                for device in devices { try store.remember(device) }
+                for device in devices { try store.devices.remember(device) }
                 var batch = batch
                 let nobodys = try decide(&batch)
                 let outcomes = try write(batch)
@@ -452,7 +452,7 @@ public final class Ingest: SampleSink {
             throw error
         }
         lock = nil
-        guard let account = try store.account(of: id) else { throw StoreError(.invalid, "there is no ledger entry \(id)") }
+        guard let account = try store.ledger.account(of: id) else { throw StoreError(.invalid, "there is no ledger entry \(id)") }
         return account
     }
 }

@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Ledger {
     /// The ledger entry with this number, or `nil`.
     public func account(of ingest: Int64) throws(StoreError) -> IngestAccount? {
         try accounts("WHERE id = ?", [.integer(ingest)]).first
@@ -17,13 +17,13 @@ extension SampleStore {
     /// - Parameters:
     ///   - name: The required name, or `nil` for any name.
     ///   - replacingAcrossDevices: See ``IngestDescription/replacesAcrossDevices``.
-    public func resumeIngest(
+    public func resume(
         kind: IngestKind, named name: String? = nil, begunWithin range: Range<Int64>, owner: String?,
         replacingAcrossDevices: Bool = false, comparingPaths: Bool = true, linkingCopies: Bool = false
     ) throws(StoreError) -> (ingest: Ingest, account: IngestAccount)? {
         guard let account = try connection.ledger.last(kind, named: name, begunWithin: range) else { return nil }
         let ingest = try Ingest(
-            store: self, resuming: account, owner: owner, refusalsKept: try connection.ledger.refusalCount(of: account.id),
+            store: store, resuming: account, owner: owner, refusalsKept: try connection.ledger.refusalCount(of: account.id),
             replacesAcrossDevices: replacingAcrossDevices, comparesPaths: comparingPaths, linksCopies: linkingCopies)
         return (ingest, account)
     }
@@ -35,7 +35,9 @@ extension SampleStore {
     /// Returns the entry as interrupted if its process ended. A killed process could not update its entry. The next command that writes
     /// stores this state.
     private func checked(_ account: IngestAccount) -> IngestAccount {
-        guard account.state == "running", account.owner != nil, !IngestLock.isHeld(account.id, of: path) else { return account }
+        guard account.state == "running", account.owner != nil, !IngestLock.isHeld(account.id, of: store.path) else {
+            return account
+        }
         var account = account
         account.state = "interrupted"
         return account

@@ -50,7 +50,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var counted: [StoreSummary.Series] = []
-        for series in try series(matching: SampleQuery()) {
+        for series in try samples.series(matching: SampleQuery()) {
             guard let (count, first, last) = try table.count(of: series.id) else { continue }
             counted.append(
                 StoreSummary.Series(

@@ -114,7 +114,7 @@ extension SampleStore {
     /// The number of the last change that every target has received, or `Int64.max` if no target is waited for.
     private func firstUntold(_ names: Set<String>?) throws(StoreError) -> Int64 {
         var number = Int64.max
-        for target in try targets() where names?.contains(target.name) ?? true {
+        for target in try targets.all() where names?.contains(target.name) ?? true {
             number = min(number, target.anchor.seq)
             if let backlog = target.backlog, backlog.anchor.seq < backlog.end { number = min(number, backlog.anchor.seq) }
         }

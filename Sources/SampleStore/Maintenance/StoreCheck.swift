@@ -38,16 +38,16 @@ extension SampleStore {
         let strangers = deep ? try checkKinds() : []
         guard strangers.isEmpty else { return strangers }
         var problems = try checkLedger()
-        if try isErasureUnfinished {
+        if try erasure.isUnfinished {
             problems.append(
                 "an erasure was interrupted, and the file still contains erased data: run 'vitalgate people erase' to complete it"
             )
         }
         problems += try checkLinks()
-        problems += try checkCharacteristics()
-        problems += try checkMedications()
+        problems += try people.checkCharacteristics()
+        problems += try people.checkMedications()
         var checked = 0
-        for series in try series(matching: SampleQuery()) {
+        for series in try samples.series(matching: SampleQuery()) {
             for table in ["sample", "deleted", "witness"] {
                 do throws(StoreError) {
                     problems += try checkIdentities(of: series, in: table, &checked, progress)

@@ -86,7 +86,7 @@ extension SampleStore {
         _ entry: Int64, isDone: Bool, finish: (Int64) throws -> Void = { _ in }
     ) throws -> Int {
         let pending = PendingChanges(connection: connection)
-        let deletes = try isDone && account(of: entry)?.kind == .delete
+        let deletes = try isDone && ledger.account(of: entry)?.kind == .delete
         while try step(
             entry,
             { deletion -> Bool in
@@ -104,7 +104,7 @@ extension SampleStore {
         return try connection.transaction {
             try connection.ledger.finishUnlessUndone(entry, state: isDone ? "done" : "interrupted")
             try pending.end()
-            let count = try account(of: entry).map { $0.deleted + $0.restored } ?? 0
+            let count = try ledger.account(of: entry).map { $0.deleted + $0.restored } ?? 0
             // A deletion that found nothing leaves no entry.
             if deletes, count == 0 { try connection.ledger.remove(entry) }
             return count

@@ -43,7 +43,7 @@ public struct CharacteristicHistory: Sendable {
     public func value(of type: CharacteristicType, on date: String) -> Characteristic? { entry(of: type, on: date)?.value }
 }
 
-extension SampleStore {
+extension SampleStore.People {
     /// Returns the subjects that have any recorded characteristic.
     public func subjectsWithCharacteristics() throws(StoreError) -> [String] {
         try connection.list("SELECT DISTINCT subject FROM characteristic ORDER BY subject") { $0.text(0) }

@@ -14,25 +14,25 @@ public struct Person: Hashable, Sendable {
     /// Whether a text can be the name of a new person: one line that cannot be mistaken for an option, a UUID, or a reserved word.
     public static func isName(_ name: String) -> Bool {
         let isReserved = name == "me" || name == Origin.unassigned || UUIDText.isValid(name)
-        return !name.isEmpty && name.utf8.count <= SampleStore.longestName && !isReserved && !name.hasPrefix("-")
+        return !name.isEmpty && name.utf8.count <= SampleStore.People.longestName && !isReserved && !name.hasPrefix("-")
             && !name.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } && name.first?.isWhitespace == false
             && name.last?.isWhitespace == false
     }
 }
 
-extension SampleStore {
+extension SampleStore.People {
     /// The maximum length of a name in bytes.
     public static let longestName = 200
 
     /// Returns the people who have names, ordered by name.
-    public func persons() throws(StoreError) -> [Person] {
+    public func all() throws(StoreError) -> [Person] {
         try connection.list("SELECT subject, name FROM person ORDER BY name") { Person(subject: $0.text(0), name: $0.text(1)) }
     }
 
     /// Returns the display names by subject. The store's own person is `me` if no other name was set.
-    public func personNames() throws(StoreError) -> [String: String] {
-        var names = [subject: "me", Origin.unassigned: Origin.unassigned]
-        for person in try persons() { names[person.subject] = person.name }
+    public func names() throws(StoreError) -> [String: String] {
+        var names = [store.subject: "me", Origin.unassigned: Origin.unassigned]
+        for person in try all() { names[person.subject] = person.name }
         return names
     }
 
@@ -56,7 +56,7 @@ extension SampleStore {
     /// - Throws: ``StoreError`` if the person does not exist or still has devices assigned.
     public func forget(person subject: String) throws {
         try connection.transaction {
-            guard try !isUser(subject), try subject == self.subject || !isOwner(subject) else {
+            guard try !store.devices.isUser(subject), try subject == self.store.subject || !store.devices.isOwner(subject) else {
                 throw StoreError(.invalid, "devices are assigned to this person: see 'vitalgate devices list'")
             }
             try connection.run("DELETE FROM person WHERE subject = ?", .text(subject))
@@ -76,7 +76,9 @@ extension SampleStore {
         var (first, last) = (Instant(microseconds: .max), Instant(microseconds: .min))
         var types: Set<SampleType> = []
         for uuid in uuids {
-            guard let found = try sample(uuid)?.sample else { throw StoreError(.invalid, "there is no sample \(uuid)") }
+            guard let found = try store.samples.sample(uuid)?.sample else {
+                throw StoreError(.invalid, "there is no sample \(uuid)")
+            }
             for each in try together(with: found) {
                 members.insert(each.identity)
                 types.insert(each.origin.type)
@@ -90,7 +92,7 @@ extension SampleStore {
         var request = MigrationRequest(.subject(subject), of: conditions, now: now)
         // The user named each sample, so a reading that the person already has counts as the same one.
         request.merging = .atMost(.max)
-        let done = try migrate(request, source: source, owner: owner)
+        let done = try store.repairs.apply(request, source: source, owner: owner)
         return (done.plan.repaired + done.plan.merged, done.migration)
     }
 
@@ -102,7 +104,7 @@ extension SampleStore {
                 .comparison(.start, .equal, .instant(sample.start)), .subject(sample.origin.subject),
                 .comparison(.group, .equal, .text(Sample.groupText(group))),
             ]))
-        let cursor = try samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var members: [Sample] = []
         while let next = try cursor.next() { members.append(next.sample) }

@@ -14,7 +14,7 @@ public struct TodayLayout: Hashable, Sendable {
     public static let standard = TodayLayout()
 }
 
-extension SampleStore {
+extension SampleStore.People {
     /// The maximum number of keys in each part of an arrangement, and the maximum length of a key in bytes.
     public static let longestTodayLayout = (keys: 1000, key: 100)
 

@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-extension SampleStore {
+extension SampleStore.Quarantine {
     /// If a profile has more quarantined rows than this, the older ones are left to a person.
     private static let mostProvisional: Int64 = 256
 

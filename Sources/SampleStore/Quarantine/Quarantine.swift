@@ -16,23 +16,23 @@ public struct QuarantinedSample: Sendable {
     public var frame: String?
 }
 
-extension SampleStore {
+extension SampleStore.Quarantine {
     /// Returns the quarantined readings in a state, oldest first.
-    public func quarantined(state: String = "held") throws(StoreError) -> [QuarantinedSample] {
+    public func all(state: String = "held") throws(StoreError) -> [QuarantinedSample] {
         try quarantined("state = ?", [.text(state)])
     }
 
     /// Returns a quarantined or judged reading by its number, or nil if there is none.
-    public func quarantined(number: Int64) throws(StoreError) -> QuarantinedSample? {
+    public func sample(number: Int64) throws(StoreError) -> QuarantinedSample? {
         try quarantined("id = ?", [.integer(number)]).first
     }
 
     /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
-    public func quarantinedCounts(of subject: String) throws(StoreError) -> [SampleType: Int] {
+    public func counts(of subject: String) throws(StoreError) -> [SampleType: Int] {
         let held = try connection.quarantine.heldCounts()
         guard !held.isEmpty else { return [:] }
         var counts: [SampleType: Int] = [:]
-        for series in try allSeries() where series.subject == subject {
+        for series in try store.allSeries() where series.subject == subject {
             if let count = held[series.id] { counts[series.type, default: 0] += count }
         }
         return counts
@@ -50,7 +50,7 @@ extension SampleStore {
     /// Stores quarantined readings unchanged as samples, because a person decided that they are right.
     @discardableResult
     public func accept(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        try change(description) { ingest, deletion in
+        try store.samples.change(description) { ingest, deletion in
             let quarantine = connection.quarantine
             for id in ids.sorted() {
                 try requireHeld(id)
@@ -72,7 +72,7 @@ extension SampleStore {
                 guard try !table.contains(place), try !table.contains(place, among: .tombstones),
                     try quarantine.addSample(
                         id, start: place.start, context: held.context, received: held.received,
-                        metadata: interner.id(of: decided(on: held, id)), by: ingest)
+                        metadata: store.interner.id(of: decided(on: held, id)), by: ingest)
                 else { throw StoreError(.invalid, "number \(id) arrived again later and is already stored: reject it") }
             }
             return ids.count
@@ -138,7 +138,7 @@ extension SampleStore {
     /// Rejects quarantined readings. If they arrive again, they are duplicates.
     @discardableResult
     public func reject(_ ids: [Int64], description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        try change(description) { ingest, _ in
+        try store.samples.change(description) { ingest, _ in
             for id in ids {
                 try requireHeld(id)
                 try connection.quarantine.judge([id], "rejected", by: ingest)

@@ -3,10 +3,10 @@ import HealthModel
 /// Checks the alerts of a store and records which conditions are met. Each change of a state gives one event, even if several processes
 /// check.
 ///
-///     let result = try store.checkAlerts(at: now)
+///     let result = try store.alerts.check(at: now)
 ///     for event in result.events { notify(event) }
 ///     // Check again after the next commit, and at result.next at the latest.
-extension SampleStore {
+extension SampleStore.Alerts {
     /// The result of a check.
     public struct AlertCheckResult: Hashable, Sendable {
         /// The changes since the last check.
@@ -51,9 +51,9 @@ extension SampleStore {
     private static let alertLag: Int64 = 600_000_000
 
     /// Checks the alerts of all people.
-    public func checkAlerts(at now: Instant, missing rule: MissingRule = MissingRule()) throws -> AlertCheckResult {
+    public func check(at now: Instant, missing rule: MissingRule = MissingRule()) throws -> AlertCheckResult {
         var result = AlertCheckResult()
-        for alert in try alerts() {
+        for alert in try all() {
             let checked = try alert.condition == .missing ? missing(alert, now, rule, &result.next) : crossed(alert, now)
             guard !checked.changes.isEmpty || Self.isBehind(alert, checked.alert) else { continue }
             result.events += try record(checked, after: alert, at: now)
@@ -87,7 +87,7 @@ extension SampleStore {
         var checked = Checked(alert: alert)
         var from = max(alert.made, Instant(microseconds: now.microseconds - Self.alertAge))
         if let last = alert.checked { from = max(from, Instant(microseconds: last.microseconds + 1)) }
-        let cursor = try samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(types: [alert.type], from: from, subject: alert.subject, limit: Self.alertReadings))
         defer { cursor.close() }
         while let sample = try cursor.next()?.sample {
@@ -105,7 +105,7 @@ extension SampleStore {
     /// Ends an alert whose readings were deleted or corrected since it was raised.
     private func review(_ checked: inout Checked, since raised: Instant, _ now: Instant) throws {
         let alert = checked.alert
-        let cursor = try samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(types: [alert.type], from: raised, subject: alert.subject, descending: true, limit: 1))
         defer { cursor.close() }
         let latest = try cursor.next()?.sample
@@ -117,7 +117,7 @@ extension SampleStore {
     /// set back.
     private func missing(_ alert: Alert, _ now: Instant, _ rule: MissingRule, _ next: inout Instant?) throws -> Checked {
         var checked = Checked(alert: alert)
-        let cursor = try samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [alert.type], to: Instant(microseconds: now.microseconds + Self.alertAge + 1), subject: alert.subject,
                 descending: true, limit: 1))

@@ -100,10 +100,10 @@ final class DerivedCorrelations {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the derived blood pressure with this UUID, or `nil` if there is none. The UUID contains the start of its systolic pressure.
     public func derivedCorrelation(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
-        let all = try allSeries()
+        let all = try store.allSeries()
         let derived = DerivedCorrelations(connection: connection, all: all)
         let decoder = SampleDecoder(connection: connection)
         let low = Int64(uuid.milliseconds) * 1000

@@ -7,7 +7,7 @@ public enum Lookup: Sendable {
     case deleted(StoredSample, replacedBy: String?)
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the live or deleted sample with this UUID, or `nil` if there is none.
     public func lookup(_ uuid: SampleIdentity) throws(StoreError) -> Lookup? {
         for rows in [SampleTable.Rows.live, .tombstones] {
@@ -28,6 +28,4 @@ extension SampleStore {
         }
         return places
     }
-
-    var table: SampleTable { connection.samples }
 }

@@ -36,7 +36,7 @@ struct NamedObjects {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the current sample for a UUID that a correlation or a workout refers to: the sample itself, its repaired form, or the
     /// original it duplicates. Returns `nil` if there is none.
     public func object(named uuid: SampleIdentity) throws(StoreError) -> StoredSample? {

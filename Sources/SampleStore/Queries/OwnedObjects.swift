@@ -48,7 +48,7 @@ struct OwnedObjects {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// The number of live objects that the samples of a query own and that do not match the query themselves.
     public func countOfObjects(namedBy query: SampleQuery) throws(StoreError) -> Int {
         var types: Set<SampleType> = []
@@ -58,7 +58,7 @@ extension SampleStore {
         guard !types.isEmpty else { return 0 }
         let owned = OwnedObjects(connection: connection)
         var theirs: Set<SampleKey> = []
-        let cursor = try samples(matching: SampleQuery(.and([.types(types), query.predicate])))
+        let cursor = try cursor(matching: SampleQuery(.and([.types(types), query.predicate])))
         defer { cursor.close() }
         while let stored = try cursor.next() { theirs.formUnion(try owned.places(namedBy: stored.sample, among: .live)) }
         let (table, predicate) = (connection.samples, try resolved(query.predicate))

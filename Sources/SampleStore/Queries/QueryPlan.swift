@@ -27,9 +27,9 @@ public struct QueryPlan: Sendable {
     public var isStreamed: Bool
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the plan for a query. It only reads the list of series and looks up the UUIDs in the query.
-    public func plan(of query: SampleQuery) throws(StoreError) -> QueryPlan { try plan(of: query, among: allSeries()) }
+    public func plan(of query: SampleQuery) throws(StoreError) -> QueryPlan { try plan(of: query, among: store.allSeries()) }
 
     func plan(of query: SampleQuery, among all: [SeriesDescription]) throws(StoreError) -> QueryPlan {
         let predicate = try resolved(query.predicate)
@@ -85,7 +85,4 @@ extension SampleStore {
         }
         return TimeStretches(starts)
     }
-
-    /// Returns all series, in the order of their ids.
-    func allSeries() throws(StoreError) -> [SeriesDescription] { try connection.series.all() }
 }

@@ -33,7 +33,7 @@ public final class SampleCursor {
         decoder = SampleDecoder(connection: connection)
         snapshot = try Snapshot(connection)
         all = try store.allSeries()
-        var plan = try store.plan(of: query, among: all)
+        var plan = try store.samples.plan(of: query, among: all)
         if let series { plan.parts.removeAll { !series.contains($0.series.id) } }
         self.plan = plan
         scanned = Array(repeating: 0, count: plan.parts.count)

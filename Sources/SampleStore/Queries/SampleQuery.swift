@@ -56,7 +56,7 @@ public struct SampleQuery: Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Registers the category types that exist only in this store, so that queries can name them.
     func learnTypes() throws(StoreError) {
         let category = SampleKind.category.rawValue
@@ -74,7 +74,7 @@ extension SampleStore {
     }
 
     /// Returns a cursor that reads samples in the query's order. It sees the store as it is now, regardless of later changes.
-    public func samples(matching query: SampleQuery) throws(StoreError) -> SampleCursor {
-        try SampleCursor(store: self, query: query)
+    public func cursor(matching query: SampleQuery) throws(StoreError) -> SampleCursor {
+        try SampleCursor(store: store, query: query)
     }
 }

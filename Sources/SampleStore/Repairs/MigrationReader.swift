@@ -42,7 +42,7 @@ final class MigrationReader {
     init(_ store: SampleStore, _ request: MigrationRequest) throws(StoreError) {
         self.store = store
         self.request = request
-        predicate = try store.resolved(request.conditions.predicate)
+        predicate = try store.samples.resolved(request.conditions.predicate)
         guard !predicate.asksForOthers else {
             throw StoreError(
                 .invalid, "a repair's condition must identify the correlation by its UUID (inCorrelation = UUID)")
@@ -57,7 +57,7 @@ final class MigrationReader {
 
     /// Decides on every sample. Calls `body` with the result of `row` for those to replace, some thousand at a time. `body` may write.
     func forEachChunk<Row>(of row: (RepairCandidate) throws -> Row, _ body: ([Row]) throws -> Void) throws {
-        for part in try store.plan(of: SampleQuery(predicate)).parts {
+        for part in try store.samples.plan(of: SampleQuery(predicate)).parts {
             var position: Position?
             repeat {
                 var rows: [Row] = []

@@ -16,15 +16,15 @@ public struct CountingSource: Hashable, Sendable {
     public var last: Instant
 }
 
-extension SampleStore {
+extension SampleStore.Sources {
     /// Returns the sources of a query that have samples, in the order of their priority.
     ///
     /// - Parameter named: Additional sources and devices in order of priority, after those of the orders that the store contains.
-    public func countingSources(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [CountingSource] {
+    public func counting(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [CountingSource] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var found: [CountingSource] = []
-        for series in try sorted(try self.series(matching: query), by: named) {
+        for series in try sorted(try self.store.samples.series(matching: query), by: named) {
             guard let (first, last) = try table.extent(of: series.id),
                 let names = try connection.series.names(ofSeries: series.id)
             else { continue }

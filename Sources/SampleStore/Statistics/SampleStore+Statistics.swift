@@ -7,7 +7,7 @@ extension SampleStore {
     public func statistics(_ query: StatisticsQuery) throws(StoreError) -> [Statistics] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        return try statistics(query, of: try series(matching: query.samples))
+        return try statistics(query, of: try samples.series(matching: query.samples))
     }
 
     /// Returns the statistics of some of the query's series.
@@ -24,7 +24,7 @@ extension SampleStore {
         for subject in Set(all.map(\.subject)).sorted() {
             let own = all.filter { $0.subject == subject }
             let isMerged = own.count > 1 && !query.bySource && !query.countsEvery
-            ranked.append(isMerged ? try sorted(own, by: query.priority) : own)
+            ranked.append(isMerged ? try sources.sorted(own, by: query.priority) : own)
         }
         return ranked
     }
@@ -46,7 +46,9 @@ struct StatisticsGathering {
         (self.store, self.query, self.plan, self.series) = (store, query, plan, series)
         var conditions: [Int64: StatisticsCondition] = [:]
         let decoder = SampleDecoder(connection: store.connection)
-        for part in try store.plan(of: query.samples).parts { conditions[part.series.id] = StatisticsCondition(part, decoder) }
+        for part in try store.samples.plan(of: query.samples).parts {
+            conditions[part.series.id] = StatisticsCondition(part, decoder)
+        }
         self.conditions = conditions
     }
 

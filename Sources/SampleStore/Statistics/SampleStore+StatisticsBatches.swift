@@ -13,7 +13,7 @@ extension SampleStore {
         try query.check()
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        var all = try series(matching: query.samples)
+        var all = try samples.series(matching: query.samples)
         for index in all.indices { all[index].longest = try longest(of: all[index]) }
         let gathering = try StatisticsGathering(
             store: self, query: query, plan: StatisticsPlan(query), series: try ranked(all, query))
@@ -47,7 +47,7 @@ extension SampleStore {
         guard query.type.aggregation == .cumulative || query.type.kind == .category else { return 0 }
         let length = query.intervals.interval.shortest
         var shares: Int64 = 0
-        for series in try series(matching: query.samples) where series.longest > length {
+        for series in try samples.series(matching: query.samples) where series.longest > length {
             shares += try table.shares(
                 of: series.id, length: length, from: query.from?.microseconds ?? .min, to: query.to?.microseconds ?? .max)
         }
@@ -57,7 +57,7 @@ extension SampleStore {
     /// Returns the starts of the first and last sample of a query's series, or `nil` if there is none.
     public func extent(of query: StatisticsQuery) throws(StoreError) -> (first: Instant, last: Instant)? {
         var (first, last): (Int64?, Int64?) = (nil, nil)
-        for series in try series(matching: query.samples) {
+        for series in try samples.series(matching: query.samples) {
             guard let extent = try table.extent(of: series.id) else { continue }
             first = min(first ?? extent.first, extent.first)
             last = max(last ?? extent.last, extent.last)

@@ -15,7 +15,7 @@ public struct SourceOrder: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Sources {
     /// The maximum number of names, and the maximum length of a name in bytes.
     public static let longestSourceOrder = (names: 64, name: 400)
 
@@ -46,7 +46,7 @@ extension SampleStore {
 
     /// Returns all orders, most specific first. Orders for a person come before those for everybody, and orders for a type before those for
     /// all types.
-    public func sourceOrders() throws(StoreError) -> [SourceOrder] {
+    public func orders() throws(StoreError) -> [SourceOrder] {
         var orders: [SourceOrder] = []
         for setting in try connection.settings.values(withPrefix: Self.sourceOrderPrefix) {
             let parts = setting.name.split(separator: "/", omittingEmptySubsequences: false)
@@ -68,7 +68,7 @@ extension SampleStore {
     ///
     /// - Parameter named: Sources and devices by id or name.
     func sorted(_ series: [SeriesDescription], by named: [String]) throws(StoreError) -> [SeriesDescription] {
-        let orders = try sourceOrders()
+        let orders = try orders()
         var ranked: [(rank: Int, series: SeriesDescription)] = []
         for series in series {
             let own = orders.filter {
@@ -84,6 +84,6 @@ extension SampleStore {
     ///
     /// - Parameter named: Additional sources and devices in order of priority.
     public func seriesByPriority(matching query: SampleQuery, _ named: [String]) throws(StoreError) -> [SeriesDescription] {
-        try sorted(try series(matching: query), by: named)
+        try sorted(try store.samples.series(matching: query), by: named)
     }
 }

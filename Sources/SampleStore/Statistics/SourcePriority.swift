@@ -21,7 +21,7 @@ struct SourcePriority {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Sources {
     /// Returns the names that a user may use for a series: source, device, and model.
     func names(of series: SeriesDescription) throws(StoreError) -> [String] {
         guard let names = try connection.series.names(ofSeries: series.id) else { return [series.source] }

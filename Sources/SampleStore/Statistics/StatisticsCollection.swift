@@ -80,7 +80,7 @@ public final class StatisticsCollection {
     public func update() throws -> Update {
         let snapshot = try Snapshot(store.connection)
         defer { snapshot.end() }
-        let all = try store.series(matching: query.samples)
+        let all = try store.samples.series(matching: query.samples)
         var ranked = try store.ranked(all, query)
         let seq = try store.lastChange()
         var epochs = Epochs(store.connection)
@@ -89,7 +89,7 @@ public final class StatisticsCollection {
         if let anchor, hasOrder(of: ranked) {
             // An anchor with the same number may belong to another epoch.
             if anchor == new { return Update(changed: [], read: 0) }
-            if try store.knows(anchor) { windows = try touched(since: anchor.seq, all) }
+            if try store.changes.knows(anchor) { windows = try touched(since: anchor.seq, all) }
         }
         if windows == nil { lengths = [:] }
         for index in ranked.indices {

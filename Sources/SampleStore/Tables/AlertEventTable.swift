@@ -33,7 +33,7 @@ public struct AlertReceiver: Hashable, Sendable {
 }
 
 /// The tables `alert_event` and `alert_receiver`: changes of alerts, and what their receivers have.
-extension SampleStore {
+extension SampleStore.Alerts {
     /// How long an event is stored, in microseconds: a week. A receiver that is away for longer misses it.
     static let alertEventAge: Int64 = 7 * 86_400_000_000
     private static let mostAlertEvents: Int64 = 10_000
@@ -55,8 +55,8 @@ extension SampleStore {
     }
 
     /// Returns the events after a number, the first ones first. Events of removed alerts are not among them.
-    public func alertEvents(after id: Int64, limit: Int = 100) throws(StoreError) -> [AlertEvent] {
-        let alerts = Dictionary(try alerts().map { ($0.id, $0) }) { first, _ in first }
+    public func events(after id: Int64, limit: Int = 100) throws(StoreError) -> [AlertEvent] {
+        let alerts = Dictionary(try all().map { ($0.id, $0) }) { first, _ in first }
         return try connection.list(
             "SELECT id, alert, kind, time FROM alert_event WHERE id > ? ORDER BY id LIMIT ?",
             [.integer(id), .integer(Int64(limit))]
@@ -67,12 +67,12 @@ extension SampleStore {
     }
 
     /// Returns the number of events that a receiver does not have yet.
-    public func alertEventsWaiting(for receiver: AlertReceiver) throws(StoreError) -> Int {
+    public func eventsWaiting(for receiver: AlertReceiver) throws(StoreError) -> Int {
         Int(try connection.integer("SELECT count(*) FROM alert_event WHERE id > ?", .integer(receiver.delivered)) ?? 0)
     }
 
     /// Returns the receivers that have ever been used, ordered by name.
-    public func alertReceivers() throws(StoreError) -> [AlertReceiver] {
+    public func receivers() throws(StoreError) -> [AlertReceiver] {
         try connection.list("SELECT name, delivered, failing, words FROM alert_receiver ORDER BY name") { row in
             AlertReceiver(
                 name: row.text(0), delivered: row.integer(1),
@@ -81,8 +81,8 @@ extension SampleStore {
     }
 
     /// Returns a receiver. A new one gets no events from before.
-    public func alertReceiver(named name: String) throws -> AlertReceiver {
-        if let known = try alertReceivers().first(where: { $0.name == name }) { return known }
+    public func receiver(named name: String) throws -> AlertReceiver {
+        if let known = try receivers().first(where: { $0.name == name }) { return known }
         return try connection.transaction {
             // The number of the last event, even if that was removed.
             let last = try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'alert_event'") ?? 0
@@ -99,8 +99,8 @@ extension SampleStore {
     }
 
     /// Removes receivers that are no longer configured.
-    public func forgetAlertReceivers(except names: [String]) throws {
-        for receiver in try alertReceivers() where !names.contains(receiver.name) {
+    public func forgetReceivers(except names: [String]) throws {
+        for receiver in try receivers() where !names.contains(receiver.name) {
             try connection.run("DELETE FROM alert_receiver WHERE name = ?", .text(receiver.name))
         }
     }

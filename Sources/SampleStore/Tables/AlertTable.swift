@@ -31,14 +31,14 @@ public struct Alert: Hashable, Sendable {
 }
 
 /// The table `alert`: conditions on readings.
-extension SampleStore {
+extension SampleStore.Alerts {
     /// The maximum number of alerts of a person.
-    public static let mostAlerts = 100
+    public static let most = 100
     /// The longest time without a reading, in hours.
     public static let longestMissing = 8784.0
 
     /// Returns the alerts of a person, or of everybody, in the order in which they were added.
-    public func alerts(of subject: String? = nil) throws(StoreError) -> [Alert] {
+    public func all(of subject: String? = nil) throws(StoreError) -> [Alert] {
         try connection.list(
             """
             SELECT id, subject, type, condition, bound, made, checked, raised FROM alert WHERE ?1 IS NULL OR subject = ?1 ORDER BY id
@@ -59,7 +59,7 @@ extension SampleStore {
     /// - Returns: The number of the alert.
     /// - Throws: ``StoreError`` of the kind `invalid` if the type is not a quantity, the bound is out of range, or there are too many.
     @discardableResult
-    public func addAlert(
+    public func add(
         of subject: String, type: SampleType, _ condition: Alert.Condition, bound: Double, at now: Instant
     ) throws -> Int64 {
         guard type.kind == .quantity, bound.isFinite, condition != .missing || (bound > 0 && bound <= Self.longestMissing) else {
@@ -69,8 +69,8 @@ extension SampleStore {
         }
         return try connection.transaction {
             let count = try connection.integer("SELECT count(*) FROM alert WHERE subject = ?", .text(subject)) ?? 0
-            guard count < Self.mostAlerts else {
-                throw StoreError(.invalid, "a person has at most \(Self.mostAlerts) alerts")
+            guard count < Self.most else {
+                throw StoreError(.invalid, "a person has at most \(Self.most) alerts")
             }
             try connection.run(
                 "INSERT INTO alert(subject, type, condition, bound, made) VALUES(?, ?, ?, ?, ?)", .text(subject), .text(type.id),
@@ -84,7 +84,7 @@ extension SampleStore {
     /// - Parameter subject: The person that it must belong to, or `nil` for anybody.
     /// - Returns: Whether there was one.
     @discardableResult
-    public func removeAlert(_ id: Int64, of subject: String? = nil) throws -> Bool {
+    public func remove(_ id: Int64, of subject: String? = nil) throws -> Bool {
         try connection.transaction {
             try connection.run(
                 "DELETE FROM alert WHERE id = ?1 AND (?2 IS NULL OR subject = ?2)", .integer(id),

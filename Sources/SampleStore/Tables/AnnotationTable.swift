@@ -13,7 +13,7 @@ public struct Annotation: Hashable, Sendable {
 }
 
 /// The table `annotation`: notes on days.
-extension SampleStore {
+extension SampleStore.People {
     /// The maximum length of a note and of a tag in bytes, and the maximum numbers of tags of a note and of notes of a day.
     public static let annotationBounds = (note: 2000, tag: 50, tags: 10, perDay: 50)
 

@@ -19,7 +19,7 @@ public struct Goal: Hashable, Sendable {
 }
 
 /// The table `goal`: targets of people.
-extension SampleStore {
+extension SampleStore.People {
     /// Returns a person's goals by type.
     public func goals(of subject: String) throws(StoreError) -> [SampleType: Goal] {
         var goals: [SampleType: Goal] = [:]

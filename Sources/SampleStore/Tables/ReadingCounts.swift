@@ -19,7 +19,7 @@ public struct ReadingCounts: Hashable, Sendable {
     public var read: Int { stored + duplicate + quarantined + refused }
 }
 
-extension SampleStore {
+extension SampleStore.Ledger {
     /// The counts of files and devices in the ledger entries that began at or after a time, in microseconds since 1970.
     public func readingCounts(since start: Int64) throws(StoreError) -> ReadingCounts {
         try connection.ledger.readingCounts(since: start)

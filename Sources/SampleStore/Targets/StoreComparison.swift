@@ -99,7 +99,7 @@ public final class StoreComparison {
             asked.removeAll(keepingCapacity: true)
             weight = 0
         }
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         defer { cursor.close() }
         while let (series, stored) = try cursor.nextWithSeries() {
             let passes = passes(stored.sample)
@@ -114,7 +114,7 @@ public final class StoreComparison {
                 differences.equal += 1
                 guard differing != nil else { continue }
                 var sample = stored.sample
-                sample.record = try store.record(of: sample)
+                sample.record = try store.samples.record(of: sample)
                 asked.append((series, sample))
                 weight += sample.body?.size ?? 0
                 if asked.count == Self.portion.samples || weight > Self.portion.weight { try ask() }
@@ -190,14 +190,14 @@ public final class StoreComparison {
             guard rewrites == (fate == .rewritten) else { break }
             given = statement.integer(0)
             let place = SampleKey(series: statement.integer(2), start: statement.integer(3), of: uuid)
-            guard let change = try store.change(of: uuid, at: place) else { continue }
+            guard let change = try store.changes.change(of: uuid, at: place) else { continue }
             switch change {
             case .added(var stored):
                 if fate == .gone {
                     changes.append(
                         .deleted(StoredDeletion(sample: stored.sample, replacedBy: nil, ingest: stored.ingest, seq: stored.seq)))
                 } else {
-                    stored.sample.record = try store.record(of: stored.sample)
+                    stored.sample.record = try store.samples.record(of: stored.sample)
                     weight += stored.sample.body?.size ?? 0
                     changes.append(.added(stored))
                 }

@@ -40,9 +40,9 @@ enum AddCommand: Command {
                 "--at", value: context.invocation.string("--at") ?? "", expected: "a time in the past")
         }
         let store = try context.access().openForWriting(creating: true)
-        try store.closeAbandoned()
+        try store.ledger.closeAbandoned()
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        let result = try store.add(
+        let result = try store.samples.add(
             HandEntry(subject: subject, amounts: parts, time: time, zone: zone), received: received,
             owner: ProcessIdentity.current())
         try store.checkpoint()

@@ -62,7 +62,7 @@ enum ChangesCommand: Command {
                 append(&bytes)
                 try context.streams.output.write(bytes)
             }
-            try store.changes(
+            try store.changes.read(
                 after: anchor, types: types,
                 pruned: { pruning, behind in
                     try write(behind) { line.append(pruning, anchor: behind.description, to: &$0) }

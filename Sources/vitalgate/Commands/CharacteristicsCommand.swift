@@ -65,7 +65,7 @@ enum CharacteristicsCommand: Command {
         let from = try context.instant(option: "--from", zone: zone).map { zone.date(of: $0) } ?? zone.date(of: now)
         let store = try context.access().openForWriting(creating: true)
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        try store.set(type, to: value, of: subject, from: from, said: now)
+        try store.people.set(type, to: value, of: subject, from: from, said: now)
         context.note("\(type.rawValue) is \(value?.isSet == true ? "set" : "cleared") from \(from) on")
     }
 
@@ -91,12 +91,12 @@ enum CharacteristicsCommand: Command {
         let store = try context.openForReading()
         let zone = try context.zone()
         let asked = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let subjects = try store.subjectsWithCharacteristics().filter { asked == nil || $0 == asked }
+        let subjects = try store.people.subjectsWithCharacteristics().filter { asked == nil || $0 == asked }
         let isHistory = context.invocation.flag("--history")
         let today = zone.date(of: context.machine.now())
         var entries: [CharacteristicEntry] = []
         for subject in subjects {
-            let history = try store.characteristics(of: subject)
+            let history = try store.people.characteristics(of: subject)
             entries +=
                 isHistory
                 ? CharacteristicType.allCases.flatMap { type in history.entries.filter { $0.type == type } }
@@ -150,7 +150,7 @@ enum CharacteristicsCommand: Command {
         _ entries: [CharacteristicEntry], _ isHistory: Bool, _ store: SampleStore, _ context: CommandContext
     ) throws {
         let times = try context.times()
-        let names = try store.personNames()
+        let names = try store.people.names()
         let isSeveral = Set(entries.map(\.subject)).count > 1 || entries.contains { $0.subject != store.subject }
         let header =
             (isSeveral ? ["person"] : []) + ["characteristic", "value", "from", "by"] + (isHistory ? ["set at", ""] : [])

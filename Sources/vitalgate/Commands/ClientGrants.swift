@@ -85,7 +85,7 @@ enum ClientGrants {
                 grant.reading = isByObject ? .objects(future: future) : from.map { .from($0) } ?? .all
             }
             if write.contains(grant.type) { grant.mayWrite = true }
-            try store.set(
+            try store.clients.set(
                 grant, objects: read.contains(grant.type) ? objects : [], accesses: accesses(grant.type, read, write), of: client,
                 at: context.machine.now())
         }
@@ -97,7 +97,7 @@ enum ClientGrants {
         try change(context, store) { grant, client in
             if read.contains(grant.type) { grant.reading = .none }
             if write.contains(grant.type) { grant.mayWrite = false }
-            try store.set(grant, accesses: accesses(grant.type, read, write), of: client, at: context.machine.now())
+            try store.clients.set(grant, accesses: accesses(grant.type, read, write), of: client, at: context.machine.now())
         }
     }
 
@@ -113,7 +113,7 @@ enum ClientGrants {
         let (read, write) = try chosen(context)
         let client = try ClientsCommand.client(context, store)
         let subject = try subject(context, store)
-        let known = try store.grants(of: client).filter { $0.subject == subject }
+        let known = try store.clients.grants(of: client).filter { $0.subject == subject }
         for type in Set(read + write).sorted() {
             var grant =
                 known.first { $0.type == type } ?? Grant(subject: subject, type: type, reading: .none, mayWrite: false)
@@ -123,9 +123,9 @@ enum ClientGrants {
 
     static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let names = try store.personNames()
+        let names = try store.people.names()
         var rows: [[String]] = []
-        for grant in try store.grants(of: try ClientsCommand.client(context, store)) {
+        for grant in try store.clients.grants(of: try ClientsCommand.client(context, store)) {
             let reading = words(grant.reading)
             if context.format == .ndjson {
                 var object = JSONObject()
@@ -153,10 +153,10 @@ enum ClientGrants {
 
     static func requests(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let names = try store.personNames()
+        let names = try store.people.names()
         var rows: [[String]] = []
-        for client in try store.clients() {
-            for request in try store.openRequests(of: client) {
+        for client in try store.clients.all() {
+            for request in try store.clients.openRequests(of: client) {
                 let read = request.read.sorted().map(\.id).joined(separator: ",")
                 let write = request.write.sorted().map(\.id).joined(separator: ",")
                 if context.format == .ndjson {

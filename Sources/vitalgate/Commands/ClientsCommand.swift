@@ -86,7 +86,7 @@ enum ClientsCommand: Command {
         case "token": try token(context)
         case "revoke":
             let store = try context.access().openForWriting(creating: false)
-            let count = try store.revokeTokens(of: try client(context, store), at: context.machine.now())
+            let count = try store.clients.revokeTokens(of: try client(context, store), at: context.machine.now())
             context.note("\(Readable.count(count, "token")) revoked")
         case "requires": try setRequired(context)
         case "forget": try forget(context)
@@ -102,7 +102,7 @@ enum ClientsCommand: Command {
 
     /// The client that the argument names.
     static func client(_ context: CommandContext, _ store: SampleStore) throws -> Client {
-        guard let client = try store.client(named: context.invocation.argument("NAME") ?? "") else {
+        guard let client = try store.clients.client(named: context.invocation.argument("NAME") ?? "") else {
             throw StoreError(
                 .invalid, "there is no client '\(context.invocation.argument("NAME") ?? "")' (see 'vitalgate clients list')")
         }
@@ -118,11 +118,11 @@ enum ClientsCommand: Command {
         let now = context.machine.now()
         let required = try requiredTypes(invocation)
         let store = try context.access().openForWriting(creating: true)
-        let client = try store.addClient(
+        let client = try store.clients.add(
             named: invocation.argument("NAME") ?? "", purpose: purpose, policy: invocation.string("--policy"), expires: expires,
             at: now)
-        if let required { try store.setRequiredTypes(required, of: client) }
-        try context.streams.output.write("\(try store.makeToken(for: client, at: now))\n")
+        if let required { try store.clients.setRequiredTypes(required, of: client) }
+        try context.streams.output.write("\(try store.clients.makeToken(for: client, at: now))\n")
     }
 
     /// The types of `--requires`, or `nil` without the option.
@@ -147,13 +147,13 @@ enum ClientsCommand: Command {
             throw invocation.invalid("--requires", value: "", expected: "clinical types, or --none")
         }
         let store = try context.access().openForWriting(creating: false)
-        try store.setRequiredTypes(types, of: try client(context, store))
+        try store.clients.setRequiredTypes(types, of: try client(context, store))
     }
 
     private static func token(_ context: CommandContext) throws {
         let expires = try context.instant(option: "--expires", zone: try context.zone())
         let store = try context.access().openForWriting(creating: false)
-        let token = try store.makeToken(
+        let token = try store.clients.makeToken(
             for: try client(context, store), expires: expires, revokingOthers: context.invocation.flag("--revoke"),
             at: context.machine.now())
         try context.streams.output.write("\(token)\n")
@@ -163,12 +163,12 @@ enum ClientsCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let client = try client(context, store)
         guard context.invocation.flag("--delete") else {
-            try store.remove(client)
+            try store.clients.remove(client)
             return
         }
         let description = IngestDescription(
             kind: .delete, name: "\(client.name) (\(client.source))", received: context.machine.now().microseconds)
-        let (ingest, count) = try store.remove(client, deletingItsOwn: description)
+        let (ingest, count) = try store.clients.remove(client, deletingItsOwn: description)
         context.note(
             ingest == 0
                 ? "no samples of the client are left to delete"
@@ -180,8 +180,8 @@ enum ClientsCommand: Command {
         let store = try context.openForReading()
         let now = context.machine.now()
         var rows: [[String]] = []
-        for client in try store.clients() {
-            let tokens = try store.validTokens(of: client, at: now)
+        for client in try store.clients.all() {
+            let tokens = try store.clients.validTokens(of: client, at: now)
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("name", client.name)
@@ -202,9 +202,9 @@ enum ClientsCommand: Command {
 
     private static func log(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        let names = try store.personNames()
+        let names = try store.people.names()
         var rows: [[String]] = []
-        for entry in try store.readLedger(of: try client(context, store)) {
+        for entry in try store.clients.readLedger(of: try client(context, store)) {
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("day", entry.day)

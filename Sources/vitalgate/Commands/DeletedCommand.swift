@@ -49,11 +49,11 @@ enum DeletedCommand: Command {
         if let names = invocation.string("--type"), names != "all" { types = Set(try context.types(names)) }
         let store = try context.openForReading()
         let range = try context.range(zone: try context.zone())
-        let deleted = try store.deletedSamples(
+        let deleted = try store.samples.deleted(
             types: types, from: range.from, to: range.to,
             subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }, limit: limit)
         var entries: [Int64: IngestAccount] = [:]
-        for ingest in Set(deleted.map(\.ingest)) { entries[ingest] = try store.account(of: ingest) }
+        for ingest in Set(deleted.map(\.ingest)) { entries[ingest] = try store.ledger.account(of: ingest) }
         if context.format == .ndjson {
             try writeLines(deleted, entries, store, context)
         } else {

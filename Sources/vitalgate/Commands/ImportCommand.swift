@@ -129,7 +129,7 @@ enum ImportCommand: Command {
             context: context, zone: zone, options: try options(context), library: try ProfileCommand.library(context))
         if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
-        try store.closeAbandoned()
+        try store.ledger.closeAbandoned()
         let code = try run.importAll(files, into: store)
         try store.checkpoint()
         return code
@@ -195,7 +195,7 @@ private struct ImportRun {
         var code = ExitCode.success
         for file in files {
             do {
-                let registry = OriginRegistry(subject: subject, aliases: try store.aliases())
+                let registry = OriginRegistry(subject: subject, aliases: try store.devices.aliases())
                 let account = try importOne(file, store, registry, &code)
                 accounts.append(account)
                 // Programs get each report when its file is done.
@@ -276,12 +276,12 @@ private struct ImportRun {
 
     /// Whether the first refused readings were valid but older than the retention period.
     private func isAllTooOld(_ account: IngestAccount, _ store: SampleStore) throws -> Bool {
-        try store.refusals(of: account.id).prefix(5).allSatisfy { $0.reason == IngestAccount.tooOld }
+        try store.ledger.refusals(of: account.id).prefix(5).allSatisfy { $0.reason == IngestAccount.tooOld }
     }
 
     /// Prints the first few refusals with their places. The ledger has all of them.
     private func explainRefusals(_ path: String, _ account: IngestAccount, _ store: SampleStore) throws {
-        let refusals = try store.refusals(of: account.id)
+        let refusals = try store.ledger.refusals(of: account.id)
         for refusal in refusals.prefix(5) where refusal.placeKind != "more" {
             context.note("\(path): \(refusal.placeKind) \(refusal.place): \(refusal.reason)")
         }

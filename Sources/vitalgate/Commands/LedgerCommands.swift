@@ -60,22 +60,22 @@ enum LedgerCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let limit = try context.invocation.integer("--limit", in: 0...Int.max) ?? .max
-        let accounts = try context.openForReading().accounts(limit: limit)
+        let accounts = try context.openForReading().ledger.accounts(limit: limit)
         try AccountReport(context: context, zone: try context.zone()).write(accounts)
     }
 
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let number = try number(context)
-        guard let account = try store.account(of: number) else {
+        guard let account = try store.ledger.account(of: number) else {
             throw StoreError(.invalid, "there is no ledger entry \(number)")
         }
         let report = AccountReport(context: context, zone: try context.zone())
         try report.write([account])
         guard context.format == .table else { return }
         try report.writeDetails(
-            of: account, refusals: try store.refusals(of: number),
-            witnesses: try store.witnesses(of: number, limit: AccountReport.witnessesShown))
+            of: account, refusals: try store.ledger.refusals(of: number),
+            witnesses: try store.duplicates.witnesses(of: number, limit: AccountReport.witnessesShown))
     }
 
     private static func undo(_ context: CommandContext) throws {
@@ -83,10 +83,10 @@ enum LedgerCommand: Command {
         let store = try access.openForWriting(creating: false)
         let number = try number(context)
         let forget = context.invocation.flag("--forget")
-        let undone = try store.account(of: number)
-        let touches = try store.touchesCharacteristics(number)
-        let heldSoFar = try store.heldAgain(by: number)
-        let (ingest, _) = try store.undo(
+        let undone = try store.ledger.account(of: number)
+        let touches = try store.people.touchesCharacteristics(number)
+        let heldSoFar = try store.quarantine.heldAgain(by: number)
+        let (ingest, _) = try store.ledger.undo(
             number, forget: forget,
             description: IngestDescription(kind: .undo, name: "ingest \(number)", received: context.machine.now().microseconds))
         guard ingest > 0 else {
@@ -117,12 +117,12 @@ enum LedgerCommand: Command {
     private static func consequences(of ingest: Int64, judgedAgain: Int, _ store: SampleStore) throws -> (
         text: String, withdrawn: Bool
     ) {
-        let account = try store.account(of: ingest)
+        let account = try store.ledger.account(of: ingest)
         let (deleted, restored) = (account?.deleted ?? 0, account?.restored ?? 0)
         var parts: [String] = []
         if deleted > 0 { parts.append("\(Readable.count(deleted, "sample")) deleted") }
         if restored > 0 { parts.append("\(Readable.count(restored, "sample")) restored") }
-        let held = try store.heldAgain(by: ingest)
+        let held = try store.quarantine.heldAgain(by: ingest)
         if held > 0 { parts.append("\(Readable.count(held, "reading")) quarantined again (see 'quarantine list')") }
         if judgedAgain > 0 { parts.append("\(Readable.count(judgedAgain, "quarantine decision")) restored") }
         return (parts.isEmpty ? "no samples changed" : parts.joined(separator: ", "), deleted > 0)
@@ -182,10 +182,10 @@ enum DeleteCommand: Command {
             }
             let store = try context.access().openForWriting(creating: false)
             let uuids = try names.map { try context.uuid($0, among: .live, in: store) }
-            let objects = try store.countOfObjects(namedBy: uuids)
+            let objects = try store.samples.countOfObjects(namedBy: uuids)
             let withObjects = invocation.flag("--with-objects")
             return report(
-                try store.delete(uuids, withObjects: withObjects, description: description), objects, context)
+                try store.samples.delete(uuids, withObjects: withObjects, description: description), objects, context)
         }
         guard invocation.string("--type") != nil || invocation.string("--where") != nil else {
             throw UsageError(.missingArgument("UUID"), command: "vitalgate delete")
@@ -201,13 +201,13 @@ enum DeleteCommand: Command {
             subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
             source: invocation.string("--source"), device: invocation.string("--device"),
             where: try context.condition(for: types, zone: zone, in: store))
-        let objects = try store.countOfObjects(namedBy: query)
+        let objects = try store.samples.countOfObjects(namedBy: query)
         let withObjects = invocation.flag("--with-objects")
         if doIt {
-            let done = try store.delete(matching: query, withObjects: withObjects, description: description)
+            let done = try store.samples.delete(matching: query, withObjects: withObjects, description: description)
             return report(done, objects, context)
         }
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         var count = 0
         while try cursor.next() != nil { count += 1 }
         if withObjects { count += objects }
@@ -275,8 +275,8 @@ enum RestoreCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let uuids = try context.invocation.arguments("UUID").map { try context.uuid($0, among: .deleted, in: store) }
         let withObjects = context.invocation.flag("--with-objects")
-        let objects = try store.countOfObjects(namedBy: uuids, deleted: true)
-        let (ingest, count) = try store.restore(
+        let objects = try store.samples.countOfObjects(namedBy: uuids, deleted: true)
+        let (ingest, count) = try store.samples.restore(
             uuids, withObjects: withObjects,
             description: IngestDescription(kind: .restore, received: context.machine.now().microseconds))
         let left =
@@ -325,14 +325,16 @@ enum QuarantineCommand: Command {
         let accepts = context.invocation.path.last == "accept"
         let description = IngestDescription(kind: accepts ? .accept : .reject, received: context.machine.now().microseconds)
         let (ingest, count) =
-            accepts ? try store.accept(numbers, description: description) : try store.reject(numbers, description: description)
+            accepts
+            ? try store.quarantine.accept(numbers, description: description)
+            : try store.quarantine.reject(numbers, description: description)
         context.note("\(Readable.count(count, "sample")) \(accepts ? "accepted" : "rejected") (this is ledger entry \(ingest))")
         return .success
     }
 
     private static func list(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
-        let held = try store.quarantined()
+        let held = try store.quarantine.all()
         if context.format == .ndjson {
             let output = context.streams.output
             let line = SampleLine(me: store.subject)

@@ -82,13 +82,13 @@ enum MedicationsCommand: Command {
         }
         let store = try context.access().openForWriting(creating: true)
         let subject = try subject(context, store)
-        var medication = try store.medication(name, of: subject) ?? UserAnnotatedMedication(name: name)
+        var medication = try store.people.medication(name, of: subject) ?? UserAnnotatedMedication(name: name)
         if let isScheduled { medication.hasSchedule = isScheduled }
         if let isArchived { medication.isArchived = isArchived }
         if let form { medication.generalForm = form }
         if !codes.isEmpty { medication.codes = codes }
         if let nickname = invocation.string("--nickname") { medication.nickname = nickname.isEmpty ? nil : nickname }
-        try store.save(medication, of: subject)
+        try store.people.save(medication, of: subject)
     }
 
     /// Returns true for the first flag, false for the second one, and `nil` for neither.
@@ -119,7 +119,7 @@ enum MedicationsCommand: Command {
     private static func remove(_ context: CommandContext) throws {
         let store = try context.access().openForWriting(creating: false)
         let subject = try subject(context, store)
-        guard try store.removeMedication(context.invocation.argument("NAME") ?? "", of: subject) else {
+        guard try store.people.removeMedication(context.invocation.argument("NAME") ?? "", of: subject) else {
             throw StoreError(.invalid, "the person has no such medication (see 'vitalgate medications list --all')")
         }
     }
@@ -129,7 +129,7 @@ enum MedicationsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let isAll = context.invocation.flag("--all")
-        let medications = try store.medications(of: try subject(context, store)).filter { isAll || !$0.isArchived }
+        let medications = try store.people.medications(of: try subject(context, store)).filter { isAll || !$0.isArchived }
         guard context.format != .ndjson else {
             for medication in medications { try context.streams.output.write(object(medication).line) }
             return

@@ -41,7 +41,7 @@ enum PeopleCommand: Command {
         case "erase": return try ErasureReport(context).run()
         case "remove":
             let store = try context.access().openForWriting(creating: false)
-            try store.forget(person: try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store))
+            try store.people.forget(person: try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store))
         default: try list(context)
         }
         return .success
@@ -49,7 +49,7 @@ enum PeopleCommand: Command {
 
     private static func list(_ context: CommandContext) throws {
         let store = try context.openForReading()
-        var persons = try store.persons()
+        var persons = try store.people.all()
         if !persons.contains(where: { $0.subject == store.subject }) {
             persons.insert(Person(subject: store.subject, name: "me"), at: 0)
         }
@@ -72,12 +72,12 @@ enum PeopleCommand: Command {
         let id = context.invocation.string("--id")
         if let id, !UUIDText.isValid(id) { throw context.invocation.invalid("--id", value: id, expected: "a UUID") }
         let store = try context.access().openForWriting(creating: true)
-        let persons = try store.persons()
+        let persons = try store.people.all()
         let subject = id?.lowercased() ?? UUIDText.random()
         guard !persons.contains(where: { $0.name == name || $0.subject == subject }) else {
             throw StoreError(.invalid, "this person already exists (see 'vitalgate people list')")
         }
-        try store.save(Person(subject: subject, name: name))
+        try store.people.save(Person(subject: subject, name: name))
         try context.streams.output.write("\(subject)\n")
     }
 
@@ -85,10 +85,10 @@ enum PeopleCommand: Command {
         let name = try name("NEW", context.invocation)
         let store = try context.access().openForWriting(creating: false)
         let subject = try StoreAccess.subject(context.invocation.argument("NAME") ?? "", in: store)
-        guard try subject == store.subject || store.persons().contains(where: { $0.subject == subject }) else {
+        guard try subject == store.subject || store.people.all().contains(where: { $0.subject == subject }) else {
             throw StoreError(.invalid, "there is no such person (see 'vitalgate people list')")
         }
-        try store.save(Person(subject: subject, name: name))
+        try store.people.save(Person(subject: subject, name: name))
     }
 
     /// A valid name, which cannot be mistaken for an option, a UUID or a reserved word.

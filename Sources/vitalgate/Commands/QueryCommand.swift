@@ -83,7 +83,8 @@ enum QueryCommand: Command {
         if let kind = try context.kind() {
             let known =
                 try types
-                ?? Set(store.series(matching: SampleQuery()).map(\.type) + [SampleType("bloodPressure")].compactMap { $0 })
+                ?? Set(
+                    store.samples.series(matching: SampleQuery()).map(\.type) + [SampleType("bloodPressure")].compactMap { $0 })
             types = known.filter { $0.kind == kind }
         }
         let unit = try context.unit(for: nil)
@@ -104,9 +105,9 @@ enum QueryCommand: Command {
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         if invocation.flag("--explain") { return try PlanReport(context).write(query, store) }
         var writer = SampleWriter(context: context, unit: unit, times: try context.times(), store: store)
-        let subjects = Set(try store.series(matching: query).map(\.subject))
-        if subjects.count > 1 { writer.persons = try store.personNames() }
-        let cursor = try store.samples(matching: query)
+        let subjects = Set(try store.samples.series(matching: query).map(\.subject))
+        if subjects.count > 1 { writer.persons = try store.people.names() }
+        let cursor = try store.samples.cursor(matching: query)
         var given = 0
         while let stored = try cursor.next() {
             try writer.write(stored)
@@ -168,7 +169,7 @@ enum QueryCommand: Command {
         if try order(invocation) == [SampleOrder(.start, descending: true)] { nights.reverse() }
         if let limit = try invocation.integer("--limit", in: 0...Int.max) { nights.removeLast(max(0, nights.count - limit)) }
         let times = try context.times()
-        let names = Set(nights.map(\.subject)).count > 1 ? try store.personNames() : nil
+        let names = Set(nights.map(\.subject)).count > 1 ? try store.people.names() : nil
         let terminal = context.streams.outputTerminal
         for (index, night) in nights.enumerated() {
             let zone = (times.isAskedFor ? nil : night.zone) ?? times.zone.offset(at: Instant(microseconds: night.start))

@@ -83,7 +83,7 @@ enum RepairCommand: Command {
         case "suggest": try SuspicionReport(context: context).run()
         case "list":
             let store = try context.openForReading()
-            try RepairReport(context: context, me: store.subject).writeList(try store.migrations())
+            try RepairReport(context: context, me: store.subject).writeList(try store.repairs.all())
         default: try show(context)
         }
         return .success
@@ -92,7 +92,7 @@ enum RepairCommand: Command {
     private static func plan(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let request = try RepairOptions.request(context, store)
-        let plan = try store.plan(request)
+        let plan = try store.repairs.plan(request)
         try RepairReport(context: context, me: store.subject).write(plan, of: request, migration: nil)
         guard context.format == .table, plan.repaired + plan.merged > 0 else { return }
         context.note(
@@ -109,7 +109,7 @@ enum RepairCommand: Command {
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         func migrate() throws -> (plan: MigrationPlan, migration: Int64?) {
             defer { progress.finish() }
-            return try store.migrate(request, owner: ProcessIdentity.current()) {
+            return try store.repairs.apply(request, owner: ProcessIdentity.current()) {
                 progress.update("\(Readable.count($0, "sample")) repaired")
             }
         }
@@ -138,7 +138,7 @@ enum RepairCommand: Command {
 
     /// Reports samples that became duplicates of another path's samples because a repair or its undo moved them.
     private static func noteRetold(_ store: SampleStore, since last: Int64, _ context: CommandContext) throws {
-        let count = try store.retoldOverPaths(since: last)
+        let count = try store.duplicates.retoldOverPaths(since: last)
         guard count > 0 else { return }
         context.note(
             "\(Readable.count(count)) of them \(count == 1 ? "is" : "are") also stored from another path, and counted twice: "
@@ -162,7 +162,7 @@ enum RepairCommand: Command {
         let number = try identifier(context)
         let last = try store.lastChange()
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-        let (ingest, count) = try store.undoMigration(
+        let (ingest, count) = try store.repairs.undo(
             number, at: context.machine.now(), owner: ProcessIdentity.current()
         ) { progress.update("\(Readable.count($0, "sample")) restored") }
         progress.finish()
@@ -175,9 +175,9 @@ enum RepairCommand: Command {
     private static func show(_ context: CommandContext) throws {
         let store = try context.openForReading()
         let number = try identifier(context)
-        guard let migration = try store.migration(number) else { throw StoreError(.invalid, "there is no repair \(number)") }
+        guard let migration = try store.repairs.repair(number) else { throw StoreError(.invalid, "there is no repair \(number)") }
         let report = try RepairReport(context: context, me: store.subject)
         guard context.invocation.flag("--pairs") else { return try report.write([migration]) }
-        try report.writePairs { body in try store.forEachPair(of: number, body) }
+        try report.writePairs { body in try store.repairs.forEachPair(of: number, body) }
     }
 }

@@ -54,7 +54,7 @@ enum ReplayCommand: Command {
         let recording = try recording(access, context)
         access.configuration.subject = access.configuration.subject ?? recording.subject
         let store = try recording.isDemo ? access.openDemo() : access.openForWriting(creating: true)
-        try store.closeAbandoned()
+        try store.ledger.closeAbandoned()
         let (account, code) = try replayed(recording.replay, into: store, context)
         try AccountReport(context: context, zone: try context.zone()).write([account])
         try store.checkpoint()
@@ -76,7 +76,7 @@ enum ReplayCommand: Command {
         let (account, code) = try replayed(recording.replay, into: store, context)
         let line = SampleLine(me: store.subject)
         var bytes: [UInt8] = []
-        let cursor = try store.samples(matching: SampleQuery())
+        let cursor = try store.samples.cursor(matching: SampleQuery())
         var printed = 0
         while let stored = try cursor.next() {
             printed += 1
@@ -105,7 +105,7 @@ enum ReplayCommand: Command {
         let path = context.invocation.argument("FILE") ?? ""
         let library = try ProfileCommand.library(context)
         let known = try? access.openForReading()
-        let adopted = try known?.adoptedDevices() ?? []
+        let adopted = try known?.devices.adopted() ?? []
         let machine = context.machine
         let zone = try context.zone()
         let keys = adopted.compactMap { device in device.bindKey.map { (device.address, $0) } }
@@ -153,7 +153,7 @@ enum ReplayCommand: Command {
         let name = FileArgument.all([context.invocation.argument("FILE") ?? ""]).first?.name ?? ""
         for note in replay.notes { context.note("\(name): \(note)") }
         let account = try replay.run(into: store, name: name)
-        for refusal in try store.refusals(of: account.id).prefix(5) where refusal.placeKind != "more" {
+        for refusal in try store.ledger.refusals(of: account.id).prefix(5) where refusal.placeKind != "more" {
             context.note("\(name): \(refusal.placeKind) \(refusal.place): \(refusal.reason)")
         }
         if account.quarantined > 0 {

@@ -50,7 +50,7 @@ enum RingsCommand: Command {
         var report = RingsReport(
             context: context, zone: query.zone, me: store.subject,
             persons: try store.activityPersons(query))
-        try store.activityDays(query) { days in
+        try store.activity.days(query) { days in
             try report.write(days)
             return true
         }
@@ -62,9 +62,9 @@ enum RingsCommand: Command {
 extension SampleStore {
     /// Names by person, for people with rings. Empty if there is only one person.
     fileprivate func activityPersons(_ query: ActivityQuery) throws -> [String: String] {
-        let subjects = try activitySubjects(query)
+        let subjects = try activity.subjects(query)
         guard subjects.count > 1 else { return [:] }
-        let names = try personNames()
+        let names = try people.names()
         return Dictionary(subjects.map { ($0, names[$0] ?? $0) }, uniquingKeysWith: { first, _ in first })
     }
 }

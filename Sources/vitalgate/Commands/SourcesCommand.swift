@@ -60,7 +60,7 @@ enum SourcesCommand: Command {
         let store = try context.openForReading()
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let type = try context.invocation.argument("TYPE").map(context.type)
-        let sources = try store.countingSources(
+        let sources = try store.sources.counting(
             matching: SampleQuery(types: type.map { [$0] }, subject: subject), try context.configuration().priority)
         let rows = type == nil ? together(sources) : sources.map { SourceRow($0) }
         if context.format == .ndjson {
@@ -70,7 +70,7 @@ enum SourcesCommand: Command {
             }
             return
         }
-        let names = try store.personNames()
+        let names = try store.people.names()
         let times = try context.times()
         var header = ["source", "id", "device", "person", "types", "first", "last"]
         if type != nil { header.insert("", at: 0) }
@@ -119,11 +119,11 @@ enum SourcesCommand: Command {
         }
         let store = try context.access().openForWriting(creating: false)
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let known = try store.countingSources(matching: SampleQuery(types: type.map { [$0] }, subject: subject), [])
+        let known = try store.sources.counting(matching: SampleQuery(types: type.map { [$0] }, subject: subject), [])
         for name in names where !known.contains(where: { $0.goes(by: name) }) {
             context.note("note: no samples from a source or device named '\(name)' yet")
         }
-        try store.set(SourceOrder(subject: subject, type: type, names: names))
+        try store.sources.set(SourceOrder(subject: subject, type: type, names: names))
         return .success
     }
 
@@ -132,7 +132,7 @@ enum SourcesCommand: Command {
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let name = context.invocation.argument("TYPE")
         let type = name == "all" ? nil : try name.map(context.type)
-        let orders = try store.sourceOrders().filter { order in
+        let orders = try store.sources.orders().filter { order in
             (subject == nil || order.subject == nil || order.subject == subject)
                 && (name == nil || order.type == nil || order.type == type)
         }
@@ -149,7 +149,7 @@ enum SourcesCommand: Command {
         if orders.isEmpty, context.format == .table {
             context.note("no order is set. 'vitalgate sources list TYPE' shows the default order")
         }
-        let persons = try store.personNames()
+        let persons = try store.people.names()
         let rows = orders.map { order in
             [
                 order.type?.id ?? "all", order.subject.map { persons[$0] ?? $0 } ?? "everybody",

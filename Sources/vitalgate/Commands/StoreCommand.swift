@@ -96,11 +96,11 @@ enum StoreCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         let holder = context.machine.holder(ofStore: store.path)
         if context.invocation.flag("--moved") {
-            try store.confirm(holder: holder.id)
+            try store.targets.confirm(holder: holder.id)
             context.note("the store now sends to its targets from \(holder.name)")
         } else {
             let before = store.identifier.prefix(8)
-            let name = try store.adoptIdentity()
+            let name = try store.targets.adoptIdentity()
             context.note(
                 "the identity of the store changed from \(before) to \(name.filter { $0 != "-" }.prefix(8)). "
                     + "It will send all samples to its targets. Restart any hub or export that has it open"
@@ -131,7 +131,7 @@ enum StoreCommand: Command {
 
     private static func merge(_ context: CommandContext) throws -> ExitCode {
         guard context.invocation.flag("--yes") else {
-            let retellings = try context.openForReading().retellings()
+            let retellings = try context.openForReading().duplicates.retellings()
             for retelling in retellings {
                 let words =
                     retelling.isLeft ? "is kept because others were compared with it, but is a duplicate of" : "is a duplicate of"
@@ -147,7 +147,7 @@ enum StoreCommand: Command {
             return .success
         }
         let store = try context.access().openForWriting(creating: false)
-        let (ingest, count) = try store.mergeRetellings(
+        let (ingest, count) = try store.duplicates.merge(
             description: IngestDescription(kind: .merge, received: context.machine.now().microseconds))
         guard ingest > 0 else {
             context.note("there is nothing to merge")

@@ -33,7 +33,7 @@ enum TodayCommand: Command {
         }
         if days > 0, context.format == .table { try context.streams.output.write("\n") }
         var writer = SampleWriter(context: context, unit: nil, times: try context.times(), store: store)
-        if Set(sorted.map(\.sample.origin.subject)).count > 1 { writer.persons = try store.personNames() }
+        if Set(sorted.map(\.sample.origin.subject)).count > 1 { writer.persons = try store.people.names() }
         for stored in sorted { try writer.write(stored) }
         try writer.finish()
         return .success

@@ -8,11 +8,11 @@ struct AbsenceNote {
     let store: SampleStore
 
     func tell(of uuid: SampleIdentity) throws -> ExitCode {
-        if let first = try store.explain(uuid)?.first {
+        if let first = try store.duplicates.explain(uuid)?.first {
             context.note("vitalgate: \(uuid) is a duplicate of \(first.other.uuid) by rule \(first.rule.rawValue)")
             return .dataError
         }
-        switch try store.lookup(uuid) {
+        switch try store.samples.lookup(uuid) {
         case .live: return .success
         case .deleted(_, let replacement?): context.note("vitalgate: " + (try explain(uuid, replacedBy: replacement)))
         case .deleted(_, nil):
@@ -28,11 +28,11 @@ struct AbsenceNote {
         var next = SampleIdentity(replacement)
         var seen: Set<SampleIdentity> = [uuid]
         while let uuid = next, seen.insert(uuid).inserted {
-            if let repair = try store.repair(thatMade: uuid) {
+            if let repair = try store.repairs.repair(thatMade: uuid) {
                 text += " (repair \(repair.id): \(Repair.words(of: repair.repair)))"
             }
             next = nil
-            switch try store.lookup(uuid) {
+            switch try store.samples.lookup(uuid) {
             case .deleted(_, let replacement?):
                 text += ", which was replaced by \(replacement)"
                 next = SampleIdentity(replacement)

@@ -52,7 +52,7 @@ struct ErasureReport {
     private func show(_ configuration: Configuration, _ without: Set<String>) throws -> ExitCode {
         let store = try context.openForReading()
         let subject = try subject(in: store)
-        let counts = try store.erasable(of: subject)
+        let counts = try store.erasure.counts(of: subject)
         guard try !isUnknown(subject, counts, store) else { return .success }
         let rows: [(String, Int)] = [
             ("samples", counts.samples), ("tombstones", counts.tombstones), ("in quarantine", counts.held),
@@ -88,7 +88,7 @@ struct ErasureReport {
     }
 
     private func isUnknown(_ subject: String, _ counts: ErasureCounts, _ store: SampleStore) throws -> Bool {
-        guard counts.isEmpty, try !store.persons().contains(where: { $0.subject == subject }) else { return false }
+        guard counts.isEmpty, try !store.people.all().contains(where: { $0.subject == subject }) else { return false }
         context.note("the store has no data of this person")
         return true
     }
@@ -97,7 +97,7 @@ struct ErasureReport {
     private func told(
         _ configuration: Configuration, _ without: Set<String>, _ store: SampleStore
     ) throws -> [TargetConfiguration] {
-        let known = Set(try store.targets().map(\.name))
+        let known = Set(try store.targets.all().map(\.name))
         return configuration.targets.filter { known.contains($0.name) && !without.contains($0.name) }
     }
 
@@ -119,9 +119,9 @@ struct ErasureReport {
     private func erase(
         from store: SampleStore, _ configuration: Configuration, _ without: Set<String>
     ) throws -> ExitCode {
-        let hasFinished = try store.isErasureUnfinished
+        let hasFinished = try store.erasure.isUnfinished
         if hasFinished {
-            try store.finishErasure()
+            try store.erasure.finish()
             context.note("an interrupted erasure is now complete")
         }
         let subject: String
@@ -132,11 +132,11 @@ struct ErasureReport {
             guard hasFinished else { throw error }
             return .success
         }
-        guard try !isUnknown(subject, store.erasable(of: subject), store) else { return .success }
+        guard try !isUnknown(subject, store.erasure.counts(of: subject), store) else { return .success }
         let targets = try told(configuration, without, store)
         if !targets.isEmpty {
             var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-            try store.deleteAll(of: subject, at: context.machine.now()) {
+            try store.erasure.deleteAll(of: subject, at: context.machine.now()) {
                 progress.update("\(Readable.count($0, "sample")) deleted")
             }
             progress.finish()
@@ -150,7 +150,7 @@ struct ErasureReport {
         let isOwn = subject == store.subject
         // The name is known until the erasure.
         let isEstimated = isEstimated(subject, configuration, store)
-        let (ingest, count) = try store.erase(subject, told: Set(targets.map(\.name)), at: context.machine.now())
+        let (ingest, count) = try store.erasure.erase(subject, told: Set(targets.map(\.name)), at: context.machine.now())
         context.note(
             "all data of this person is erased (samples and tombstones: \(Readable.count(count)), ledger entry \(ingest))"
         )
@@ -167,8 +167,8 @@ struct ErasureReport {
         let process = try ExportProcess(context, target, store)
         let code = try withExtendedLifetime(process) { try process.runOnce() }
         guard code == .success || code == .dataError else { return false }
-        return try !store.setAside(by: target.name).contains { each in
-            try store.change(of: each.uuid)?.sample.origin.subject == subject
+        return try !store.targets.setAside(by: target.name).contains { each in
+            try store.changes.change(of: each.uuid)?.sample.origin.subject == subject
         }
     }
 }

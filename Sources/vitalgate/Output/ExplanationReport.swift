@@ -16,8 +16,8 @@ struct ExplanationReport {
     }
 
     func write(_ uuid: SampleIdentity) throws -> ExitCode {
-        guard let explanation = try store.explain(uuid) else {
-            if let derived = try store.derivedCorrelation(uuid) { return try write(derived) }
+        guard let explanation = try store.duplicates.explain(uuid) else {
+            if let derived = try store.samples.derivedCorrelation(uuid) { return try write(derived) }
             context.note("vitalgate: no sample has the UUID \(uuid)")
             return .dataError
         }
@@ -66,7 +66,7 @@ struct ExplanationReport {
         if let first = explanation.first {
             return "duplicate of \(first.other.uuid) by rule \(first.rule.rawValue), since ledger entry \(first.ingest)"
         }
-        switch try store.lookup(explanation.stored.uuid) {
+        switch try store.samples.lookup(explanation.stored.uuid) {
         case .live: return "stored by ledger entry \(explanation.stored.ingest)"
         case .deleted(_, let replacement?): return "replaced by \(replacement)"
         default: return "deleted (restore it with 'vitalgate restore \(explanation.stored.uuid)')"
@@ -106,7 +106,7 @@ struct ExplanationReport {
     }
 
     private func stateName(_ uuid: SampleIdentity) throws -> String {
-        if case .live = try store.lookup(uuid) { return "stored" }
+        if case .live = try store.samples.lookup(uuid) { return "stored" }
         return "deleted"
     }
 

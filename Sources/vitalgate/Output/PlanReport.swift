@@ -11,7 +11,7 @@ struct PlanReport {
 
     /// Runs the query and prints its cost instead of the samples.
     func write(_ query: SampleQuery, _ store: SampleStore) throws -> ExitCode {
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var met = 0
         while try cursor.next() != nil { met += 1 }

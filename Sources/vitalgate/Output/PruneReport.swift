@@ -54,7 +54,7 @@ struct PruneReport {
             }
             return [type: before]
         }
-        let types = try type.map { [$0] } ?? Set(store.series(matching: SampleQuery()).map(\.type))
+        let types = try type.map { [$0] } ?? Set(store.samples.series(matching: SampleQuery()).map(\.type))
         return try context.configuration().retention.dates(of: types, now: context.machine.now())
     }
 }

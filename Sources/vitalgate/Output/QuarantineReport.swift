@@ -15,7 +15,7 @@ struct QuarantineReport {
     func show() throws -> ExitCode {
         let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
         let store = try context.openForReading()
-        guard let entry = try store.quarantined(number: Int64(number)) else {
+        guard let entry = try store.quarantine.sample(number: Int64(number)) else {
             throw StoreError(.invalid, "quarantine has no entry \(number) (see 'vitalgate quarantine list')")
         }
         let before = try neighbours(of: entry, in: store, descending: true).reversed()
@@ -34,7 +34,7 @@ struct QuarantineReport {
         of entry: QuarantinedSample, in store: SampleStore, descending: Bool
     ) throws -> [StoredSample] {
         let sample = entry.stored.sample
-        let cursor = try store.samples(
+        let cursor = try store.samples.cursor(
             matching: SampleQuery(
                 types: [sample.origin.type], from: descending ? nil : sample.start, to: descending ? sample.start : nil,
                 subject: sample.origin.subject, descending: descending, limit: Self.neighbours))

@@ -6,8 +6,8 @@ import SampleStore
 extension SampleStore {
     /// The sample with a UUID, or a blood pressure derived from a frame. `nil` if there is neither.
     func shown(_ uuid: SampleIdentity) throws -> StoredSample? {
-        if case .live(let stored) = try lookup(uuid) { return stored }
-        return try derivedCorrelation(uuid)
+        if case .live(let stored) = try samples.lookup(uuid) { return stored }
+        return try samples.derivedCorrelation(uuid)
     }
 }
 

@@ -22,7 +22,7 @@ struct SuspicionReport {
         let store = try context.openForReading()
         let corrections = Corrections(library: try ProfileCommand.library(context), now: context.machine.now())
         let pending = try corrections.pending(in: store)
-        let suspicions = try store.suspicions()
+        let suspicions = try store.repairs.suspicions()
         if context.format == .ndjson {
             for (entry, plan) in pending { try context.streams.output.write(Self.object(entry, plan).line) }
             for suspicion in suspicions { try context.streams.output.write(Self.object(suspicion, store).line) }
@@ -178,7 +178,7 @@ struct CorrectionNotices {
                 "info: correction \(entry.name) repaired \(Readable.count(plan.repaired + plan.merged, "sample")) (repair \(migration))"
             )
         }
-        let retold = try store.lastChange() == last ? 0 : store.retoldOverPaths(since: last)
+        let retold = try store.lastChange() == last ? 0 : store.duplicates.retoldOverPaths(since: last)
         if retold > 0 {
             context.note(
                 "warning: \(Readable.count(retold, "repaired sample")) also came over another path and count twice "

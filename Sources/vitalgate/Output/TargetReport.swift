@@ -26,7 +26,7 @@ struct TargetReport {
     func write(named name: String?) throws {
         let configured = try name.map { [try context.target($0)] } ?? context.configuration().targets
         let store = try context.openForReading()
-        let known = try store.targets()
+        let known = try store.targets.all()
         var entries = try configured.map {
             try entry($0.name, $0.kind.rawValue, known.first { [name = $0.name] in $0.name == name }, store)
         }
@@ -36,12 +36,12 @@ struct TargetReport {
             }
         }
         try write(entries)
-        if let name { try write(try store.setAside(by: name)) }
+        if let name { try write(try store.targets.setAside(by: name)) }
     }
 
     private func entry(_ name: String, _ kind: String, _ known: Target?, _ store: SampleStore) throws -> Entry {
-        let waiting = try known.map(store.changesWaiting) ?? Int(store.lastChange())
-        let setAside = try store.setAsideSummary(of: name)
+        let waiting = try known.map(store.targets.changesWaiting) ?? Int(store.lastChange())
+        let setAside = try store.targets.setAsideSummary(of: name)
         return Entry(
             name: name, kind: kind, known: known, waiting: waiting, setAside: setAside.count, refusal: setAside.words,
             lag: waiting == 0 ? 0 : try lag(known, store))
@@ -53,9 +53,9 @@ struct TargetReport {
         var received: Instant?
         let anchor = known?.backlog?.anchor ?? known?.anchor ?? .beginning
         // The anchor is unknown if the store was restored from a backup. `targets verify` is the remedy.
-        guard try store.knows(anchor) else { return 0 }
+        guard try store.changes.knows(anchor) else { return 0 }
         do {
-            try store.changes(after: anchor, types: nil) { change, _ in
+            try store.changes.read(after: anchor, types: nil) { change, _ in
                 received =
                     switch change {
                     case .added(let stored): stored.sample.received

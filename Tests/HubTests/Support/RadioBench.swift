@@ -84,7 +84,7 @@ final class RadioBench {
 
     func settings() throws -> HubSettings {
         var settings = HubSettings(
-            library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: zone)
+            library: library, devices: try store.devices.adopted(), aliases: try store.devices.aliases(), zone: zone)
         settings.gathersHeartbeats = gathersHeartbeats
         settings.estimates = estimates
         return settings
@@ -121,7 +121,7 @@ final class RadioBench {
 
     func adopt(_ profiles: String..., at address: BluetoothAddress = RadioBench.address) throws {
         let address = DeviceAssembly.storedAddress(address)
-        try store.save(
+        try store.devices.save(
             AdoptedDevice(address: address, key: address, profiles: profiles, name: "", subject: store.subject, adopted: 1))
         try reload()
     }
@@ -152,7 +152,7 @@ final class RadioBench {
     func reader() throws -> SampleStore { try SampleStore(path: store.path, access: .read) }
 
     func samples() throws -> [StoredSample] {
-        let cursor = try reader().samples(matching: SampleQuery())
+        let cursor = try reader().samples.cursor(matching: SampleQuery())
         var samples: [StoredSample] = []
         while let sample = try cursor.next() { samples.append(sample) }
         return samples

@@ -103,7 +103,7 @@ final class StatusBench {
         }
         hub.apply(
             HubSettings(
-                library: try Checkout.library, devices: try store.adoptedDevices(),
+                library: try Checkout.library, devices: try store.devices.adopted(),
                 aliases: [:], zone: try .berlin))
         try server.start()
     }

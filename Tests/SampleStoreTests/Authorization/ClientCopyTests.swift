@@ -10,9 +10,9 @@ import Testing
     private static let now = TestStore.received
 
     private static func client(_ test: TestStore, _ types: [SampleType]) throws -> Client {
-        let client = try test.store.addClient(named: "copier", purpose: "Tests", at: now)
+        let client = try test.store.clients.add(named: "copier", purpose: "Tests", at: now)
         for type in types {
-            try test.store.set(
+            try test.store.clients.set(
                 Grant(subject: TestStore.subject, type: ObjectType(type), reading: .none, mayWrite: true), of: client, at: now)
         }
         return client
@@ -20,7 +20,7 @@ import Testing
 
     private static func save(_ samples: [GatedSample], _ client: Client, _ test: TestStore) throws {
         let day = now.microseconds..<now.microseconds + Self.day
-        let outcomes = try test.store.save(samples, by: client, ClientRequest(key: nil, octets: []), at: now, within: day)
+        let outcomes = try test.store.clients.save(samples, by: client, ClientRequest(key: nil, octets: []), at: now, within: day)
         #expect(outcomes.allSatisfy { $0 == .stored })
     }
 
@@ -42,11 +42,11 @@ import Testing
             if copyComesFirst { try Self.save([copied], client, test) }
             try test.keep([reading])
             if !copyComesFirst { try Self.save([copied], client, test) }
-            #expect(try test.store.sample(reading.sample.identity) != nil)
-            #expect(try test.store.sample(copied.sample.identity) != nil)
+            #expect(try test.store.samples.sample(reading.sample.identity) != nil)
+            #expect(try test.store.samples.sample(copied.sample.identity) != nil)
             #expect(try Self.sum(type, test) == [1])
-            #expect(try test.store.delete(copied.sample.identity, by: client, at: Self.now, where: { _ in }))
-            #expect(try test.store.sample(reading.sample.identity) != nil)
+            #expect(try test.store.clients.delete(copied.sample.identity, by: client, at: Self.now, where: { _ in }))
+            #expect(try test.store.samples.sample(reading.sample.identity) != nil)
             #expect(try Self.sum(type, test) == [1])
             #expect(try test.store.check(deep: true) == [])
         }
@@ -60,15 +60,16 @@ import Testing
             let scale = try SampleMaker(.bodyMass, source: "scale", sourceName: "Scale", device: Device(key: "s", name: "Scale"))
             let reading = try scale("81", at: 60)
             try test.keep([reading])
-            try test.store.remove(client, deletingItsOwn: IngestDescription(kind: .delete, received: Self.now.microseconds))
-            #expect(try test.store.sample(reading.sample.identity) != nil)
+            try test.store.clients.remove(
+                client, deletingItsOwn: IngestDescription(kind: .delete, received: Self.now.microseconds))
+            #expect(try test.store.samples.sample(reading.sample.identity) != nil)
         }
     }
 
     @Test func aClientHasABoundedNumberOfSeries() throws {
         try TestStore.with { test in
             let client = try Self.client(test, [.bodyMass])
-            let many = try (0...SampleStore.mostClientSeries).map { number in
+            let many = try (0...SampleStore.Clients.mostClientSeries).map { number in
                 try SampleMaker(
                     .bodyMass, source: client.source, sourceName: client.name, device: Device(key: "d\(number)", name: "D"))(
                         "70", at: Double(number))

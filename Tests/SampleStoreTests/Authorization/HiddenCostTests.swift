@@ -43,7 +43,7 @@ import Testing
 
     private func prepare(_ kind: Case, hidden: Int, _ test: TestStore) throws -> (Client, [SampleIdentity]) {
         let now = RestrictionTests.now
-        let client = try test.store.addClient(named: "page", purpose: "Tests", at: now)
+        let client = try test.store.clients.add(named: "page", purpose: "Tests", at: now)
         let record = ObjectType(try RestrictionTests.type("conditionRecord"))
         let records = try (0..<hidden).map { try RestrictionTests.condition("hidden \($0)", at: 10 + $0 / 4) }
         let shown = try (0..<3).map { try RestrictionTests.condition("shown \($0)", at: 10 + 7 * $0) }
@@ -51,7 +51,7 @@ import Testing
         let visible = try (0..<20).map { try heart("\(60 + $0)", at: 400_000 + Double($0) * 60) }
         try test.keepExactly(visible)
         func grant(_ type: ObjectType, _ reading: Grant.Reading, objects: [SampleIdentity] = []) throws {
-            try test.store.set(
+            try test.store.clients.set(
                 Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), objects: objects, of: client,
                 at: now)
         }
@@ -99,22 +99,22 @@ import Testing
                 steps[name] = try counter.count(on: reader.connection, body)
             }
             func samples(_ query: SampleQuery) throws {
-                let cursor = try reader.samples(matching: query)
+                let cursor = try reader.samples.cursor(matching: query)
                 defer { cursor.close() }
                 while try cursor.next() != nil {}
             }
             try count("samples") { try samples(SampleQuery()) }
             try count("newest") { try samples(SampleQuery(.and([]), descending: true)) }
             try count("range") { try samples(SampleQuery(from: Self.time(10), to: Self.time(30))) }
-            try count("latest") { _ = try reader.latestSamples() }
-            try count("types") { _ = try reader.series(matching: SampleQuery()) }
-            try count("sources") { _ = try reader.countingSources(matching: SampleQuery(), []) }
+            try count("latest") { _ = try reader.samples.latest() }
+            try count("types") { _ = try reader.samples.series(matching: SampleQuery()) }
+            try count("sources") { _ = try reader.sources.counting(matching: SampleQuery(), []) }
             try count("summary") { _ = try reader.summary() }
-            try count("changes") { try reader.changes(after: .beginning, types: nil, pruned: { _, _ in }, { _, _ in }) }
-            let latest = try reader.latestAnchor()
-            try count("news") { try reader.changes(after: latest, types: nil, pruned: { _, _ in }, { _, _ in }) }
-            try count("changed types") { _ = try reader.changedTypes(after: .beginning) }
-            try count("characteristics") { _ = try reader.characteristics(of: TestStore.subject) }
+            try count("changes") { try reader.changes.read(after: .beginning, types: nil, pruned: { _, _ in }, { _, _ in }) }
+            let latest = try reader.changes.latestAnchor()
+            try count("news") { try reader.changes.read(after: latest, types: nil, pruned: { _, _ in }, { _, _ in }) }
+            try count("changed types") { _ = try reader.changes.changedTypes(after: .beginning) }
+            try count("characteristics") { _ = try reader.people.characteristics(of: TestStore.subject) }
             let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))
             for type in [SampleType.heartRate, .bodyMass] {
                 try count("statistics \(type.id)") {
@@ -123,13 +123,13 @@ import Testing
                     _ = try reader.extent(of: query)
                 }
             }
-            try count("rings") { _ = try reader.activityDays(ActivityQuery(zone: TimeZoneRules(fixed: .utc))) }
+            try count("rings") { _ = try reader.activity.days(ActivityQuery(zone: TimeZoneRules(fixed: .utc))) }
             for (name, uuid) in [("unknown", unknown), ("known", readable[1])] {
                 try count("\(name) object") {
-                    _ = try reader.lookup(uuid)
-                    _ = try reader.object(named: uuid)
-                    _ = try reader.explain(uuid)
-                    _ = try reader.derivedCorrelation(uuid)
+                    _ = try reader.samples.lookup(uuid)
+                    _ = try reader.samples.object(named: uuid)
+                    _ = try reader.duplicates.explain(uuid)
+                    _ = try reader.samples.derivedCorrelation(uuid)
                 }
             }
             return steps

@@ -13,9 +13,9 @@ import Testing
         _ name: String, _ test: TestStore, _ id: String, _ reading: Grant.Reading, objects: [SampleIdentity] = [],
         mayWrite: Bool = false
     ) throws -> (client: Client, reader: SampleStore) {
-        let client = try test.store.addClient(named: name, purpose: "a test", at: RestrictionTests.now)
+        let client = try test.store.clients.add(named: name, purpose: "a test", at: RestrictionTests.now)
         let grant = Grant(subject: TestStore.subject, type: try #require(ObjectType(id)), reading: reading, mayWrite: mayWrite)
-        try test.store.set(grant, objects: objects, of: client, at: RestrictionTests.now)
+        try test.store.clients.set(grant, objects: objects, of: client, at: RestrictionTests.now)
         return (client, try RestrictionTests.restricted(test, to: client))
     }
 
@@ -26,29 +26,33 @@ import Testing
             let own = try SampleMaker(source: writer.client.source)
             let (first, second) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 1))
             try test.keep([try SampleMaker()("60", at: 10), first])
-            let early = try test.store.latestAnchor()
+            let early = try test.store.changes.latestAnchor()
             try test.keepExactly([try own("61", at: 20)])
-            let middle = try test.store.latestAnchor()
+            let middle = try test.store.changes.latestAnchor()
             try test.keep([try SampleMaker()("62", at: 30), try SampleMaker()("63", at: 500), second])
-            let late = try test.store.latestAnchor()
+            let late = try test.store.changes.latestAnchor()
             let all = try client("all", test, "heartRate", .all)
             let since = try client("since", test, "heartRate", .from(Self.at(25)))
             let recent = try client("recent", test, "heartRate", .from(Self.at(200)))
             let other = try client("other", test, "stepCount", .all)
             let record = try client("record", test, "conditionRecord", .objects(future: false), objects: [first.sample.identity])
             let readers = [all, since, recent, other, record, writer].map(\.reader)
-            for reader in readers { #expect(try reader.knows(early) && reader.knows(middle) && reader.knows(late)) }
+            for reader in readers {
+                #expect(try reader.changes.knows(early) && reader.changes.knows(middle) && reader.changes.knows(late))
+            }
             _ = try test.store.prune([.heartRate: Self.at(100)], description: TestStore.description(.prune))
             // Data up to `late` was removed, and the client's own up to `middle`.
-            #expect(try readers.map { try $0.knows(early) } == [false, false, true, true, true, false])
-            #expect(try readers.map { try $0.knows(middle) } == [false, false, true, true, true, true])
-            #expect(try readers.allSatisfy { try $0.knows(late) })
-            #expect(try !test.store.knows(early) && !test.store.knows(middle) && test.store.knows(late))
+            #expect(try readers.map { try $0.changes.knows(early) } == [false, false, true, true, true, false])
+            #expect(try readers.map { try $0.changes.knows(middle) } == [false, false, true, true, true, true])
+            #expect(try readers.allSatisfy { try $0.changes.knows(late) })
+            #expect(try !test.store.changes.knows(early) && !test.store.changes.knows(middle) && test.store.changes.knows(late))
             let type = try RestrictionTests.type("conditionRecord")
             _ = try test.store.prune([type: Self.at(2 * 3600)], description: TestStore.description(.prune))
             // Its own sample came before `early`. For this client, the other one never existed.
-            #expect(try record.reader.knows(early) && record.reader.knows(.beginning) && !test.store.knows(middle))
-            try test.store.remove(writer.client)
+            #expect(
+                try record.reader.changes.knows(early) && record.reader.changes.knows(.beginning)
+                    && !test.store.changes.knows(middle))
+            try test.store.clients.remove(writer.client)
             #expect(
                 try test.store.connection.integer("SELECT count(*) FROM lost WHERE viewer = ?", .text(writer.client.source)) == 0)
         }
@@ -60,16 +64,16 @@ import Testing
             let (old, new) = (try RestrictionTests.condition("asthma", at: 0), try RestrictionTests.condition("gout", at: 3))
             try test.keep([old])
             let future = try client("future", test, "conditionRecord", .objects(future: true))
-            let early = try test.store.latestAnchor()
+            let early = try test.store.changes.latestAnchor()
             try test.delete(old)
             let type = try RestrictionTests.type("conditionRecord")
             _ = try test.store.prune([type: Self.at(2 * 3600)], description: TestStore.description(.prune))
-            #expect(try future.reader.knows(early) && !test.store.knows(early))
-            let middle = try test.store.latestAnchor()
+            #expect(try future.reader.changes.knows(early) && !test.store.changes.knows(early))
+            let middle = try test.store.changes.latestAnchor()
             try test.keep([new])
             try test.delete(new)
             _ = try test.store.prune([type: Self.at(4 * 3600)], description: TestStore.description(.prune))
-            #expect(try !future.reader.knows(middle))
+            #expect(try !future.reader.changes.knows(middle))
         }
     }
 
@@ -77,13 +81,13 @@ import Testing
         try TestStore.with { test in
             let hers = try SampleMaker(subject: RestrictionTests.other)
             try test.keep([try SampleMaker()("60", at: 10)])
-            let early = try test.store.latestAnchor()
+            let early = try test.store.changes.latestAnchor()
             try test.keep([try hers("61", at: 20)])
             _ = try test.store.prune([.heartRate: Self.at(100)], description: TestStore.description(.prune))
             for (subject, knows) in [(TestStore.subject, true), (RestrictionTests.other, false)] {
                 let reader = try test.another(.read)
                 try reader.restrict(toPerson: subject)
-                #expect(try reader.knows(early) == knows)
+                #expect(try reader.changes.knows(early) == knows)
             }
         }
     }

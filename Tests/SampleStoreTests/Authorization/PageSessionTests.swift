@@ -14,36 +14,36 @@ import Testing
         try TestStore.with { test in
             let store = try test.store
             let (late, code) = (
-                try store.makePageCode(for: TestStore.subject, at: Self.now),
-                try store.makePageCode(for: TestStore.subject, at: Self.now)
+                try store.pageSessions.makeCode(for: TestStore.subject, at: Self.now),
+                try store.pageSessions.makeCode(for: TestStore.subject, at: Self.now)
             )
             #expect(code.count == 19 && code != late)
-            #expect(try store.openPage(with: late, at: later(600)) == nil)
-            #expect(try store.isPageCode(code, at: later(599)))
-            let (session, token) = try #require(try store.openPage(with: code.lowercased(), at: later(599)))
-            #expect(try store.openPage(with: code, at: later(599)) == nil)
-            #expect(try !store.isPageCode(code, at: later(599)))
+            #expect(try store.pageSessions.open(with: late, at: later(600)) == nil)
+            #expect(try store.pageSessions.isCode(code, at: later(599)))
+            let (session, token) = try #require(try store.pageSessions.open(with: code.lowercased(), at: later(599)))
+            #expect(try store.pageSessions.open(with: code, at: later(599)) == nil)
+            #expect(try !store.pageSessions.isCode(code, at: later(599)))
             #expect(session.subject == TestStore.subject && token.count == 64)
-            #expect(try store.pageSession(bearing: token, at: later(600)) == session)
-            #expect(try store.pageSession(bearing: token.uppercased(), at: later(600)) == nil)
-            #expect(try store.pageSession(bearing: "", at: later(600)) == nil)
-            #expect(try store.pageSession(bearing: token, at: later(599 + 30 * 86_400)) == nil)
+            #expect(try store.pageSessions.session(bearing: token, at: later(600)) == session)
+            #expect(try store.pageSessions.session(bearing: token.uppercased(), at: later(600)) == nil)
+            #expect(try store.pageSessions.session(bearing: "", at: later(600)) == nil)
+            #expect(try store.pageSessions.session(bearing: token, at: later(599 + 30 * 86_400)) == nil)
             // A clock that was set back by days opens nothing that was over.
-            #expect(try store.pageSession(bearing: token, at: later(-86_400)) == nil)
-            #expect(try store.endPageSessions(session.id + 1) == 0)
-            #expect(try store.endPageSessions(session.id) == 1)
-            #expect(try store.pageSession(bearing: token, at: later(600)) == nil)
+            #expect(try store.pageSessions.session(bearing: token, at: later(-86_400)) == nil)
+            #expect(try store.pageSessions.end(session.id + 1) == 0)
+            #expect(try store.pageSessions.end(session.id) == 1)
+            #expect(try store.pageSessions.session(bearing: token, at: later(600)) == nil)
         }
     }
 
     @Test func aPersonHasTwentySessionsAtMost() throws {
         try TestStore.with { test in
             for _ in 0..<22 {
-                let code = try test.store.makePageCode(for: TestStore.subject, at: Self.now)
-                _ = try test.store.openPage(with: code, at: Self.now)
+                let code = try test.store.pageSessions.makeCode(for: TestStore.subject, at: Self.now)
+                _ = try test.store.pageSessions.open(with: code, at: Self.now)
             }
-            #expect(try test.store.pageSessions(at: Self.now).map(\.id) == Array(3...22))
-            #expect(try test.store.endPageSessions() == 20)
+            #expect(try test.store.pageSessions.all(at: Self.now).map(\.id) == Array(3...22))
+            #expect(try test.store.pageSessions.end() == 20)
         }
     }
 
@@ -53,14 +53,14 @@ import Testing
             let samples = try RestrictionTests.everything(test)
             let record = try #require(samples.first { $0.sample.origin.kind == .clinicalRecord }).sample.identity
             for subject in [TestStore.subject, RestrictionTests.other] {
-                let client = try test.store.addClient(named: subject, purpose: "a test", at: Self.now)
+                let client = try test.store.clients.add(named: subject, purpose: "a test", at: Self.now)
                 let types = SampleType.all.map { ObjectType($0) } + CharacteristicType.allCases.map { ObjectType($0) }
                 for type in types {
                     let grant = Grant(
                         subject: subject, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all,
                         mayWrite: false)
                     let isRecord = type.id == "conditionRecord" && subject == TestStore.subject
-                    try test.store.set(grant, objects: isRecord ? [record] : [], of: client, at: Self.now)
+                    try test.store.clients.set(grant, objects: isRecord ? [record] : [], of: client, at: Self.now)
                 }
                 let own = try test.another(.read)
                 try own.restrict(toPerson: subject)
@@ -74,7 +74,7 @@ import Testing
             }
             let nobody = try test.another(.read)
             try nobody.restrict(toPerson: "' OR 1 = 1 --")
-            #expect(try nobody.latestSamples { _ in true }.isEmpty)
+            #expect(try nobody.samples.latest { _ in true }.isEmpty)
         }
     }
 }

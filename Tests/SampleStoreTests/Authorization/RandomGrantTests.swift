@@ -59,7 +59,7 @@ import Testing
                     }
                     let grant = Grant(
                         subject: subject, type: type, reading: reading, mayWrite: choose([true, false]) && !type.isReadOnly)
-                    try test.store.set(grant, objects: objects, of: client, at: RestrictionTests.now)
+                    try test.store.clients.set(grant, objects: objects, of: client, at: RestrictionTests.now)
                     grants[subject + id] = grant
                     named.formUnion(objects)
                 }
@@ -80,7 +80,7 @@ import Testing
 
     @Test(arguments: 0..<24) func aReaderAnswersAsAStoreOfWhatMayBeRead(seed: UInt64) throws {
         try TestStore.with { test in
-            let client = try test.store.addClient(named: "random", purpose: "a test", at: RestrictionTests.now)
+            let client = try test.store.clients.add(named: "random", purpose: "a test", at: RestrictionTests.now)
             var random = Case(seed: seed, client: client)
             let early = try (0..<30).map { try random.sample($0) }
             let late = try (30..<60).map { try random.sample($0) }
@@ -91,7 +91,7 @@ import Testing
             try test.keepExactly(late)
             for sample in gone { try test.delete(sample) }
             for subject in Self.subjects {
-                try test.store.set(
+                try test.store.people.set(
                     .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: subject, from: "2026-01-01",
                     said: RestrictionTests.now)
             }
@@ -109,7 +109,7 @@ import Testing
                 for sample in gone where kept.contains(sample.sample.identity) { try filtered.delete(sample) }
                 for subject in Self.subjects {
                     guard let grant = random.grants[subject + "biologicalSex"], grant.reading != .none else { continue }
-                    try filtered.store.set(
+                    try filtered.store.people.set(
                         .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: subject, from: "2026-01-01",
                         said: RestrictionTests.now)
                 }

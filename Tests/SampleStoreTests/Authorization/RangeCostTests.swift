@@ -13,16 +13,16 @@ import Testing
             let make = try SampleMaker()
             try test.keepExactly(try (0..<Self.rows).map { try make("\(60 + $0 % 40)", at: Double($0)) })
             let now = TestStore.received
-            let client = try test.store.addClient(named: "page", purpose: "Tests", at: now)
+            let client = try test.store.clients.add(named: "page", purpose: "Tests", at: now)
             func time(_ second: Double) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6)) }
             let from = grantedFrom.map(time) ?? Instant(microseconds: .min)
-            try test.store.set(
+            try test.store.clients.set(
                 Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
                 of: client, at: now)
             let reader = try test.another(.read)
             try reader.restrict(to: client)
             func samples(_ query: SampleQuery) throws -> Int {
-                let cursor = try reader.samples(matching: query)
+                let cursor = try reader.samples.cursor(matching: query)
                 defer { cursor.close() }
                 var count = 0
                 while try cursor.next() != nil { count += 1 }
@@ -54,9 +54,9 @@ import Testing
             try test.keepExactly(try (0..<hidden).map { try make("\(60 + $0 % 40)", at: Double($0)) })
             try test.keepExactly([try make("61", at: 40_000), try other("70", at: 40_000)])
             let now = TestStore.received
-            let client = try test.store.addClient(named: "page", purpose: "Tests", at: now)
+            let client = try test.store.clients.add(named: "page", purpose: "Tests", at: now)
             func time(_ second: Double) -> Instant { Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6)) }
-            try test.store.set(
+            try test.store.clients.set(
                 Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(time(35_000)), mayWrite: false),
                 of: client, at: now)
             let reader = try test.another(.read)
@@ -65,7 +65,7 @@ import Testing
             // Thirty thousand rows are some hundred thousand steps.
             interruption.begin(on: reader.connection, after: 20_000)
             for types: Set<SampleType> in [[.heartRate], [.bodyMass]] {
-                let cursor = try reader.samples(matching: SampleQuery(types: types, from: time(0), to: time(30_000)))
+                let cursor = try reader.samples.cursor(matching: SampleQuery(types: types, from: time(0), to: time(30_000)))
                 #expect(try cursor.next() == nil)
                 cursor.close()
                 let days = CalendarIntervals(.day, zone: TimeZoneRules(fixed: .utc))

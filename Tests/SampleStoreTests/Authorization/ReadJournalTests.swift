@@ -8,8 +8,8 @@ import Testing
 
 @Suite struct ReadJournalTests {
     private static func client(_ test: TestStore) throws -> Client {
-        let client = try test.store.addClient(named: "x", purpose: "y", at: TestStore.received)
-        try test.store.set(
+        let client = try test.store.clients.add(named: "x", purpose: "y", at: TestStore.received)
+        try test.store.clients.set(
             Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .all, mayWrite: false), of: client,
             at: TestStore.received)
         return client
@@ -25,13 +25,13 @@ import Testing
             let client = try Self.client(test)
             let journal = ReadJournal(store: try test.store.path)
             #expect(journal.append([Self.entry(client, 3)]))
-            #expect(try test.store.readLedger(of: client).map(\.count) == [3])
+            #expect(try test.store.clients.readLedger(of: client).map(\.count) == [3])
             // A file that a running program writes to is not entered.
-            try test.store.enterReads([Self.entry(client, 2)])
-            #expect(try test.store.readLedger(of: client).map(\.count) == [5])
+            try test.store.clients.enterReads([Self.entry(client, 2)])
+            #expect(try test.store.clients.readLedger(of: client).map(\.count) == [5])
             journal.end()
-            for _ in 0..<2 { try test.store.enterReads() }
-            #expect(try test.store.readLedger(of: client).map(\.count) == [5])
+            for _ in 0..<2 { try test.store.clients.enterReads() }
+            #expect(try test.store.clients.readLedger(of: client).map(\.count) == [5])
             #expect(try !ReadJournal.isThere(test.store.path))
             #expect(try test.store.connection.integer("SELECT count(*) FROM setting WHERE name LIKE 'reads%'") == 0)
         }
@@ -49,11 +49,11 @@ import Testing
             let whole = try Data(contentsOf: URL(filePath: path))
             for count in 0...whole.count {
                 try Data(whole.prefix(count)).write(to: URL(filePath: path))
-                let counts = try test.store.readLedger(of: client).map(\.count)
+                let counts = try test.store.clients.readLedger(of: client).map(\.count)
                 #expect([[], [3], [7]].contains(counts))
             }
-            try test.store.enterReads()
-            #expect(try test.store.readLedger(of: client).map(\.count) == [7])
+            try test.store.clients.enterReads()
+            #expect(try test.store.clients.readLedger(of: client).map(\.count) == [7])
         }
     }
 }

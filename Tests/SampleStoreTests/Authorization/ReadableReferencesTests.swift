@@ -8,10 +8,10 @@ import Testing
 /// An object names others only to those who may read them.
 @Suite struct ReadableReferencesTests {
     private func reader(_ test: TestStore, _ types: [String], named name: String, from: Instant? = nil) throws -> SampleStore {
-        let client = try test.store.addClient(named: name, purpose: "a test", at: RestrictionTests.now)
+        let client = try test.store.clients.add(named: name, purpose: "a test", at: RestrictionTests.now)
         for id in types {
             let type = try #require(ObjectType(id))
-            try test.store.set(
+            try test.store.clients.set(
                 Grant(subject: TestStore.subject, type: type, reading: from.map { .from($0) } ?? .all, mayWrite: false),
                 of: client,
                 at: RestrictionTests.now)
@@ -34,7 +34,7 @@ import Testing
     }
 
     private func line(_ uuid: SampleIdentity, _ reader: SampleStore) throws -> String {
-        TestStore.line(try #require(try reader.sample(uuid)).sample)
+        TestStore.line(try #require(try reader.samples.sample(uuid)).sample)
     }
 
     @Test func aCorrelationNamesWhatMayBeRead() throws {
@@ -94,7 +94,7 @@ import Testing
             #expect(try line(route.sample.identity, both).contains(plain.sample.identity.description))
             #expect(try !line(route.sample.identity, other).contains(plain.sample.identity.description))
             // Its points are all there.
-            let shown = try #require(try other.sample(route.sample.identity)?.sample.body)
+            let shown = try #require(try other.samples.sample(route.sample.identity)?.sample.body)
             let packed = try #require(route.sample.body).octets.drop { $0 != 0 }
             #expect(shown.octets.drop { $0 != 0 } == packed && packed.count > 10)
         }
@@ -105,11 +105,11 @@ import Testing
         try TestStore.with { test in
             let sample = try SampleMaker(.bodyMass)("71", at: 0)
             try test.keep([sample])
-            _ = try test.store.assign([sample.sample.identity], to: RestrictionTests.other, now: TestStore.later)
+            _ = try test.store.people.assign([sample.sample.identity], to: RestrictionTests.other, now: TestStore.later)
             let mine = try reader(test, ["bodyMass"], named: "mine")
             func successors(_ store: SampleStore) throws -> [String?] {
                 var found: [String?] = []
-                try store.changes(after: .beginning, types: nil) { change, _ in
+                try store.changes.read(after: .beginning, types: nil) { change, _ in
                     if case .deleted(let gone) = change { found.append(gone.replacedBy) }
                 }
                 return found
@@ -117,13 +117,13 @@ import Testing
             let new = try #require(try test.identities().first)
             #expect(try successors(test.store) == [new.description])
             #expect(try successors(mine) == [nil])
-            guard case .deleted(_, let successor)? = try mine.lookup(sample.sample.identity) else {
+            guard case .deleted(_, let successor)? = try mine.samples.lookup(sample.sample.identity) else {
                 Issue.record("it is not told of at all")
                 return
             }
             #expect(successor == nil)
-            let both = try #require(try test.store.client(named: "mine"))
-            try test.store.set(
+            let both = try #require(try test.store.clients.client(named: "mine"))
+            try test.store.clients.set(
                 Grant(subject: RestrictionTests.other, type: ObjectType(.bodyMass), reading: .all, mayWrite: false), of: both,
                 at: RestrictionTests.now)
             #expect(try successors(mine) == [new.description])

@@ -67,8 +67,8 @@ import Testing
         ]
         try test.keep(samples)
         try test.delete(samples[1])
-        try test.store.save(Person(subject: other, name: "Anna"))
-        try test.store.set(
+        try test.store.people.save(Person(subject: other, name: "Anna"))
+        try test.store.people.set(
             .biologicalSex, to: Characteristic(.biologicalSex, "female"), of: TestStore.subject, from: "2026-01-01", said: now)
         return samples
     }
@@ -81,7 +81,7 @@ import Testing
                 let grant = Grant(
                     subject: subject, type: type, reading: type.isAskedByObject ? .objects(future: true) : .all, mayWrite: false)
                 let named = type.id == "conditionRecord" ? objects[subject] ?? [] : []
-                try test.store.set(grant, objects: named, of: client, at: now)
+                try test.store.clients.set(grant, objects: named, of: client, at: now)
             }
         }
     }
@@ -98,15 +98,15 @@ import Testing
                 for key in ["samples", "statistics", "changes", "sources", "rings", "characteristics", "lookup", "explain"] {
                     #expect(whole.told[key]?.isEmpty == false, "\(key)")
                 }
-                let refused = try full.store.addClient(named: "refused", purpose: "a test", at: Self.now)
-                let granted = try empty.store.addClient(named: "granted", purpose: "a test", at: Self.now)
+                let refused = try full.store.clients.add(named: "refused", purpose: "a test", at: Self.now)
+                let granted = try empty.store.clients.add(named: "granted", purpose: "a test", at: Self.now)
                 try Self.grantAll(empty, granted)
                 let expected = try Self.answers(try Self.restricted(empty, to: granted), samples)
                 #expect(expected.told.values.allSatisfy { $0.isEmpty })
                 #expect(try Self.answers(try Self.restricted(full, to: refused), samples) == expected)
                 // A client with write access to everything cannot read other sources' samples.
                 for type in SampleType.all.map({ ObjectType($0) }) where !type.isReadOnly {
-                    try full.store.set(
+                    try full.store.clients.set(
                         Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: true), of: refused,
                         at: Self.now)
                 }
@@ -121,27 +121,27 @@ import Testing
     @Test func whoMayReadEverythingReadsWhatTheStoreHas() throws {
         try TestStore.with { test in
             let samples = try Self.everything(test)
-            let client = try test.store.addClient(named: "all", purpose: "a test", at: Self.now)
+            let client = try test.store.clients.add(named: "all", purpose: "a test", at: Self.now)
             let record = try #require(samples.first { $0.sample.origin.kind == .clinicalRecord }).sample.identity
             try Self.grantAll(test, client, objects: [TestStore.subject: [record]])
             let reader = try Self.restricted(test, to: client)
             #expect(try Self.answers(reader, samples) == Self.answers(test.store, samples))
             // A removed client reads nothing, also through a reader that is open.
-            try test.store.remove(client)
-            #expect(try test.store.addClient(named: "all", purpose: "another", at: Self.now).id != client.id)
+            try test.store.clients.remove(client)
+            #expect(try test.store.clients.add(named: "all", purpose: "another", at: Self.now).id != client.id)
             #expect(try Self.answers(reader, samples).told.values.allSatisfy { $0.isEmpty })
         }
     }
 
     @Test func aClientReadsWhatItWroteUntilItMayNotWrite() throws {
         try TestStore.with { test in
-            let client = try test.store.addClient(named: "scale", purpose: "keeps weights", at: Self.now)
+            let client = try test.store.clients.add(named: "scale", purpose: "keeps weights", at: Self.now)
             let own = try SampleMaker(.bodyMass, source: client.source)("70", at: 0)
             let record = try Self.condition("own", at: 2, source: client.source, type: "cda")
             try test.keepExactly([own, record, try SampleMaker(.bodyMass)("71", at: 60)])
             let reader = try Self.restricted(test, to: client)
             func read() throws -> Set<SampleIdentity> {
-                let cursor = try reader.samples(matching: SampleQuery())
+                let cursor = try reader.samples.cursor(matching: SampleQuery())
                 defer { cursor.close() }
                 var found: Set<SampleIdentity> = []
                 while let next = try cursor.next() { found.insert(next.uuid) }
@@ -150,7 +150,7 @@ import Testing
             func letWrite(_ mayWrite: Bool) throws {
                 for id in ["bodyMass", "cda"] {
                     let type = try #require(ObjectType(id))
-                    try test.store.set(
+                    try test.store.clients.set(
                         Grant(subject: TestStore.subject, type: type, reading: .none, mayWrite: mayWrite), of: client,
                         at: Self.now)
                 }
@@ -158,10 +158,10 @@ import Testing
             #expect(try read().isEmpty)
             try letWrite(true)
             #expect(try read() == [own.sample.identity, record.sample.identity])
-            #expect(try test.store.mayWrite(ObjectType(.bodyMass), of: TestStore.subject, client))
+            #expect(try test.store.clients.mayWrite(ObjectType(.bodyMass), of: TestStore.subject, client))
             try letWrite(false)
             #expect(try read().isEmpty)
-            #expect(try !test.store.mayWrite(ObjectType(.bodyMass), of: TestStore.subject, client))
+            #expect(try !test.store.clients.mayWrite(ObjectType(.bodyMass), of: TestStore.subject, client))
         }
     }
 
@@ -170,14 +170,14 @@ import Testing
         try TestStore.with { test in
             let steps = try SampleMaker(.stepCount)
             try test.keep([try steps("300", at: 0, lasting: 600), try steps("500", at: 86_400, lasting: 600)])
-            let client = try test.store.addClient(named: "rings", purpose: "draws rings", at: Self.now)
+            let client = try test.store.clients.add(named: "rings", purpose: "draws rings", at: Self.now)
             let reader = try Self.restricted(test, to: client)
             func dates() throws -> [String] {
-                try reader.activityDays(ActivityQuery(zone: Answers.zone)).filter { $0.day.steps != nil }.map(\.day.date)
+                try reader.activity.days(ActivityQuery(zone: Answers.zone)).filter { $0.day.steps != nil }.map(\.day.date)
             }
             func grant(_ id: String, _ reading: Grant.Reading) throws {
                 let type = try #require(ObjectType(id))
-                try test.store.set(
+                try test.store.clients.set(
                     Grant(subject: TestStore.subject, type: type, reading: reading, mayWrite: false), of: client, at: Self.now)
             }
             try grant("stepCount", .all)

@@ -3,6 +3,6 @@
 extension SampleStore {
     /// Records the reads of one client.
     func enterReads(_ entries: [ReadEntry], readBy client: Client) throws {
-        try enterReads(entries.map { ReadJournal.Entry(client: client.id, read: $0) })
+        try clients.enterReads(entries.map { ReadJournal.Entry(client: client.id, read: $0) })
     }
 }

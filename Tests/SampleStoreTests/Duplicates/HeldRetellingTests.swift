@@ -23,8 +23,8 @@ import Testing
             )
             #expect(try test.keep([first]).outcomes == [[.quarantined]])
             if decision == "held" { #expect(try test.keep([again]).account.duplicate == 1) }
-            if decision == "rejected" { try test.store.reject([1], description: TestStore.description(.reject)) }
-            if decision == "accepted" { try test.store.accept([1], description: TestStore.description(.accept)) }
+            if decision == "rejected" { try test.store.quarantine.reject([1], description: TestStore.description(.reject)) }
+            if decision == "accepted" { try test.store.quarantine.accept([1], description: TestStore.description(.accept)) }
             #expect(try test.keep([again]).outcomes == [[.duplicate]])
             #expect(try test.keep([again, first, again]).outcomes == [[.duplicate, .duplicate, .duplicate]])
             let others = try [
@@ -32,7 +32,7 @@ import Testing
                 imperial("2207.93", at: 60, lasting: 1, rule: .impossible), metric("1001.4", at: 60, rule: .impossible),
             ]
             #expect(try test.keep(others).account.quarantined == 4)
-            if decision == "held" { try test.store.accept([1], description: TestStore.description(.accept)) }
+            if decision == "held" { try test.store.quarantine.accept([1], description: TestStore.description(.accept)) }
             #expect(try test.identities() == (decision == "rejected" ? [] : [first.sample.identity]))
             #expect(try test.store.check(deep: true) == [])
         }
@@ -44,7 +44,7 @@ import Testing
             try test.keep([try metric("1001.5", at: 60, rule: .impossible)])
             let told = try (0...1).map { try imperial("2207.93", at: 60, ordinal: UInt32($0), rule: .impossible) }
             #expect(try test.keep([told[0]], [told[0], told[1]]).outcomes == [[.duplicate], [.duplicate, .quarantined]])
-            #expect(try test.store.quarantined().count == 2)
+            #expect(try test.store.quarantine.all().count == 2)
         }
         try TestStore.with { test in
             let both = try [metric("1001.5", at: 60, rule: .impossible), imperial("2207.93", at: 60, rule: .impossible)]
@@ -56,13 +56,13 @@ import Testing
     @Test func whatWasHeldPassesInAnotherUnit() throws {
         try TestStore.with { test in
             try test.keep([try metric("80.15", at: 60, rule: .impossible), try metric("90.15", at: 90, rule: .impossible)])
-            try test.store.reject([2], description: TestStore.description(.reject))
+            try test.store.quarantine.reject([2], description: TestStore.description(.reject))
             let passing = try [imperial("176.7", at: 60), imperial("198.75", at: 90)]
             #expect(try test.keep(passing).outcomes == [[.stored, .duplicate]])
-            #expect(try test.store.quarantined().isEmpty)
+            #expect(try test.store.quarantine.all().isEmpty)
             #expect(try test.identities() == [passing[0].sample.identity])
-            try test.store.undo(3, forget: false, description: TestStore.description(.undo))
-            #expect(try test.store.quarantined().map(\.id) == [1])
+            try test.store.ledger.undo(3, forget: false, description: TestStore.description(.undo))
+            #expect(try test.store.quarantine.all().map(\.id) == [1])
         }
         // A stored reading is not quarantined as well.
         try TestStore.with { test in
@@ -70,8 +70,8 @@ import Testing
             try test.keep([first])
             let again = try imperial("176.7", at: 60, rule: .impossible)
             #expect(try test.keep([again]).outcomes == [[.duplicate]])
-            #expect(try test.store.quarantined().isEmpty)
-            #expect(try test.store.explain(again.sample.identity)?.first?.other.uuid == first.sample.identity)
+            #expect(try test.store.quarantine.all().isEmpty)
+            #expect(try test.store.duplicates.explain(again.sample.identity)?.first?.other.uuid == first.sample.identity)
         }
     }
 
@@ -80,9 +80,11 @@ import Testing
         try TestStore.with { test in
             let first = try metric("1001.5", at: 60, rule: .impossible)
             try test.keepExactly([first, try imperial("2207.93", at: 60, rule: .impossible)])
-            #expect(try test.store.quarantined().count == 2)
-            try test.store.accept([1], description: TestStore.description(.accept))
-            let error = thrown(StoreError.self) { try test.store.accept([2], description: TestStore.description(.accept)) }
+            #expect(try test.store.quarantine.all().count == 2)
+            try test.store.quarantine.accept([1], description: TestStore.description(.accept))
+            let error = thrown(StoreError.self) {
+                try test.store.quarantine.accept([2], description: TestStore.description(.accept))
+            }
             #expect(error?.message.contains("another unit") == true)
             #expect(error?.message.contains("reject") == true)
             #expect(try test.identities() == [first.sample.identity])

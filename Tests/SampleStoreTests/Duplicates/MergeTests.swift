@@ -21,12 +21,12 @@ import Testing
     private func sum(_ test: TestStore) throws -> Double { try test.samples().reduce(0) { $0 + $1.sample.value } }
 
     private func merge(_ test: TestStore) throws -> (ingest: Int64, count: Int) {
-        try test.store.mergeRetellings(description: TestStore.description(.merge))
+        try test.store.duplicates.merge(description: TestStore.description(.merge))
     }
 
     @discardableResult
     private func undo(_ ingest: Int64, _ test: TestStore, forget: Bool = false) throws -> Int64 {
-        try test.store.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
+        try test.store.ledger.undo(ingest, forget: forget, description: TestStore.description(.undo)).ingest
     }
 
     /// Two readings with three reports each, and one with a single report.
@@ -46,7 +46,7 @@ import Testing
             let problems = try test.store.check(deep: true)
             #expect(problems.count == 1 && problems.allSatisfy { $0.contains("4 samples") && $0.contains("store merge") })
             let anchor = try test.store.changedUUIDs().count
-            #expect(try Set(test.store.retellings().map(\.uuid)) == Set(others.map(\.sample.identity)))
+            #expect(try Set(test.store.duplicates.retellings().map(\.uuid)) == Set(others.map(\.sample.identity)))
             #expect(try test.lines() == before, "looking changes nothing")
 
             let merged = try merge(test)
@@ -55,7 +55,7 @@ import Testing
             #expect(try abs(sum(test) - 2850) < 1e-9)
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.store.changedUUIDs().count == anchor - 4, "followers are told of four deletions")
-            let explanation = try #require(try test.store.explain(others[0].sample.identity))
+            let explanation = try #require(try test.store.duplicates.explain(others[0].sample.identity))
             #expect(explanation.first?.other.uuid == firsts[0].sample.identity && explanation.first?.rule == .unit)
             // Nothing remains to be done, and no import brings the samples back.
             #expect(try merge(test) == (0, 0))
@@ -100,11 +100,11 @@ import Testing
             #expect(try test.identities().count == count)
             for sample in [firsts[0], others[0]] {
                 let uuid = sample.sample.identity
-                _ = try test.store.delete([uuid], description: TestStore.description(.delete))
+                _ = try test.store.samples.delete([uuid], description: TestStore.description(.delete))
                 #expect(try test.identities().count == count - 1)
-                _ = try test.store.restore([uuid], description: TestStore.description(.restore))
+                _ = try test.store.samples.restore([uuid], description: TestStore.description(.restore))
                 #expect(try test.identities().count == count)
-                let gone = try test.store.delete([uuid], description: TestStore.description(.delete)).ingest
+                let gone = try test.store.samples.delete([uuid], description: TestStore.description(.delete)).ingest
                 _ = try undo(gone, test)
                 #expect(try test.identities().count == count)
             }
@@ -188,8 +188,8 @@ import Testing
             try test.keepExactly([again])
             // It matches only the second: the first has another value with as many digits.
             try test.keep([try NearDuplicateTests.ble()("80.13", at: 60)])
-            #expect(try test.store.witnesses(of: 3, limit: 9).map(\.first) == [again.sample.identity])
-            #expect(try test.store.retellings().map(\.isLeft) == [true])
+            #expect(try test.store.duplicates.witnesses(of: 3, limit: 9).map(\.first) == [again.sample.identity])
+            #expect(try test.store.duplicates.retellings().map(\.isLeft) == [true])
             #expect(try merge(test).count == 0)
             let problems = try test.store.check(deep: true)
             #expect(problems.count == 1 && problems.allSatisfy { $0.contains("1 samples") && $0.contains("store merge") })

@@ -64,15 +64,15 @@ import Testing
             // Again, and under another zone: still the one.
             #expect(try test.keep([second]).account.duplicate == 1)
             #expect(try test.keep([second]).account.witnesses == 0)
-            let explanation = try #require(try test.store.explain(second.sample.identity))
+            let explanation = try #require(try test.store.duplicates.explain(second.sample.identity))
             #expect(explanation.first?.other.uuid == first.sample.identity)
             #expect(explanation.first?.rule == .spot)
             #expect(TestStore.line(explanation.stored.sample) == TestStore.line(second.sample))
             #expect(explanation.stored.sample.timeResolution == 60)
-            let own = try #require(try test.store.explain(first.sample.identity))
+            let own = try #require(try test.store.duplicates.explain(first.sample.identity))
             #expect(own.witnesses.map(\.other.uuid) == [second.sample.identity])
             #expect(
-                try test.store.witnesses(of: 2, limit: 9).map { [$0.witness, $0.first] } == [
+                try test.store.duplicates.witnesses(of: 2, limit: 9).map { [$0.witness, $0.first] } == [
                     [second.sample.identity, first.sample.identity]
                 ])
         }
@@ -96,8 +96,8 @@ import Testing
             let (outcomes, account) = try test.keep([other])
             #expect(outcomes == [[.stored]])
             #expect(account.linked == 1)
-            #expect(try test.store.explain(other.sample.identity)?.linked.map(\.other.uuid) == [first.sample.identity])
-            #expect(try test.store.explain(first.sample.identity)?.linked.map(\.other.uuid) == [other.sample.identity])
+            #expect(try test.store.duplicates.explain(other.sample.identity)?.linked.map(\.other.uuid) == [first.sample.identity])
+            #expect(try test.store.duplicates.explain(first.sample.identity)?.linked.map(\.other.uuid) == [other.sample.identity])
         }
     }
 
@@ -180,9 +180,9 @@ import Testing
             try test.keep([held])
             if rule == .clockUnknown {
                 let clock = ClockComparison(device: Self.scale.key, shown: 0, received: 0, ahead: nil)
-                #expect(try test.store.save(clock, description: TestStore.description(.release)).count == 1)
+                #expect(try test.store.devices.save(clock, description: TestStore.description(.release)).count == 1)
             } else {
-                try test.store.accept([1], description: TestStore.description(.accept))
+                try test.store.quarantine.accept([1], description: TestStore.description(.accept))
             }
             #expect(try test.identities() == [held.sample.identity])
             #expect(try test.store.check(deep: true) == [])
@@ -249,10 +249,10 @@ import Testing
                 let second = try Self.file().local(2)("80.2", at: 7200)
                 let one = try test.keep([first]).account.id
                 let other = try test.keep([second]).account.id
-                let undoing = try test.store.undo(one, forget: forget, description: TestStore.description(.undo)).ingest
+                let undoing = try test.store.ledger.undo(one, forget: forget, description: TestStore.description(.undo)).ingest
                 #expect(try test.lines() == [TestStore.line(second.sample)])
-                #expect(try test.store.account(of: other)?.stored == 1)
-                #expect(try test.store.account(of: other)?.duplicate == 0)
+                #expect(try test.store.ledger.account(of: other)?.stored == 1)
+                #expect(try test.store.ledger.account(of: other)?.duplicate == 0)
                 #expect(try test.store.check() == [])
                 #expect(try test.keep([second]).outcomes == [[.duplicate]])
                 #expect(try test.store.changedUUIDs() == [second.sample.identity])
@@ -262,14 +262,14 @@ import Testing
                     #expect(try test.store.check() == [])
                     return
                 }
-                try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
                 #expect(try test.lines() == [TestStore.line(first.sample)])
                 #expect(try test.store.check() == [])
                 #expect(try test.keep([first, second]).outcomes == [[.duplicate, .duplicate]])
                 // And once more.
-                try test.store.undo(one, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(one, forget: false, description: TestStore.description(.undo))
                 #expect(try test.lines() == [TestStore.line(second.sample)])
-                try test.store.undo(other, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(other, forget: false, description: TestStore.description(.undo))
                 #expect(try test.lines() == [])
                 #expect(try test.store.check() == [])
             }
@@ -282,14 +282,14 @@ import Testing
             let second = try Self.file()("80.2", at: 0)
             let one = try test.keep([first]).account.id
             let other = try test.keep([second]).account.id
-            let undoing = try test.store.undo(other, forget: false, description: TestStore.description(.undo)).ingest
+            let undoing = try test.store.ledger.undo(other, forget: false, description: TestStore.description(.undo)).ingest
             #expect(undoing > 0)
             #expect(try test.identities() == [first.sample.identity])
             // An undone report does not replace it. After the undo is undone, it does.
-            try test.store.undo(one, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(one, forget: false, description: TestStore.description(.undo))
             #expect(try test.samples().isEmpty)
             #expect(try test.keep([second]).outcomes == [[.duplicate]])
-            try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [second.sample.identity])
             #expect(try test.store.check() == [])
         }
@@ -303,35 +303,40 @@ import Testing
             let one = try test.keep([firsts[0]]).account.id
             try test.keep([firsts[1]])
             let other = try test.keep(seconds).account.id
-            #expect(try test.store.account(of: other)?.witnesses == 2)
+            #expect(try test.store.ledger.account(of: other)?.witnesses == 2)
 
-            let undoing = try test.store.undo(one, forget: false, description: TestStore.description(.undo)).ingest
+            let undoing = try test.store.ledger.undo(one, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.identities() == [seconds[0].sample.identity, firsts[1].sample.identity])
-            #expect(try test.store.explain(seconds[0].sample.identity)?.first == nil)
-            #expect(try test.store.witnesses(of: other, limit: 9).map(\.witness) == [seconds[1].sample.identity])
+            #expect(try test.store.duplicates.explain(seconds[0].sample.identity)?.first == nil)
+            #expect(try test.store.duplicates.witnesses(of: other, limit: 9).map(\.witness) == [seconds[1].sample.identity])
             #expect(try test.store.check() == [])
 
-            let taken = try test.store.undo(other, forget: false, description: TestStore.description(.undo)).ingest
+            let taken = try test.store.ledger.undo(other, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.identities() == [firsts[1].sample.identity])
-            #expect(try test.store.explain(firsts[1].sample.identity)?.witnesses.isEmpty == true)
+            #expect(try test.store.duplicates.explain(firsts[1].sample.identity)?.witnesses.isEmpty == true)
             #expect(try test.store.check() == [])
 
-            try test.store.undo(taken, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(taken, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [seconds[0].sample.identity, firsts[1].sample.identity])
             #expect(
-                try test.store.explain(firsts[1].sample.identity)?.witnesses.map(\.other.uuid) == [seconds[1].sample.identity])
+                try test.store.duplicates.explain(firsts[1].sample.identity)?.witnesses.map(\.other.uuid) == [
+                    seconds[1].sample.identity
+                ])
             #expect(try test.store.check() == [])
 
-            try test.store.undo(undoing, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(undoing, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == firsts.map(\.sample.identity))
             for (first, second) in zip(firsts, seconds) {
-                #expect(try test.store.explain(first.sample.identity)?.witnesses.map(\.other.uuid) == [second.sample.identity])
+                #expect(
+                    try test.store.duplicates.explain(first.sample.identity)?.witnesses.map(\.other.uuid) == [
+                        second.sample.identity
+                    ])
             }
             #expect(try test.store.check() == [])
             #expect(try test.keep(seconds).outcomes == [[.duplicate, .duplicate]])
 
             // Forgotten, nothing of them is left, and they come again as on the first day.
-            try test.store.undo(other, forget: true, description: TestStore.description(.undo))
+            try test.store.ledger.undo(other, forget: true, description: TestStore.description(.undo))
             #expect(try test.store.connection.integer("SELECT count(*) FROM decision") == 0)
             #expect(try test.keep(seconds).account.witnesses == 2)
             #expect(try test.store.check() == [])
@@ -343,7 +348,7 @@ import Testing
             let second = try Self.file().local(1)("80.2", at: 3600)
             try test.keep([try Self.ble()("80.15", at: 24)])
             let other = try test.keep([second]).account.id
-            try test.store.undo(other, forget: true, description: TestStore.description(.undo))
+            try test.store.ledger.undo(other, forget: true, description: TestStore.description(.undo))
             #expect(try test.store.check() == [])
             #expect(try test.keep([second]).account.witnesses == 1)
         }

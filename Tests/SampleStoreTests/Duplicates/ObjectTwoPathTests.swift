@@ -66,9 +66,9 @@ import Testing
             func laps() throws -> [Int?] {
                 try test.samples().map { try $0.sample.body?.decoded(as: Workout.self).events.count }
             }
-            let undone = try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest
+            let undone = try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try laps() == [1])
-            _ = try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            _ = try test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
             #expect(try laps() == [3])
             #expect(try test.store.check(deep: true) == [])
         }

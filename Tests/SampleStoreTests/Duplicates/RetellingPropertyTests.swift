@@ -18,7 +18,7 @@ import Testing
             ].map { unit, values in (maker: try RetellingTests.maker("bodyMass", unit), values: values) }
             for step in 0..<40 {
                 let comment: Comment = "seed \(seed), step \(step)"
-                let ingests = try test.store.accounts()
+                let ingests = try test.store.ledger.accounts()
                 switch Int.random(in: 0..<10, using: &random) {
                 case 0..<4:
                     let form = forms[Int.random(in: 0..<forms.count, using: &random)]
@@ -29,20 +29,20 @@ import Testing
                     if Int.random(in: 0..<3, using: &random) == 0 { try test.keepExactly(batch) } else { try test.keep(batch) }
                 case 4, 5:
                     guard let ingest = ingests.randomElement(using: &random) else { continue }
-                    _ = try? test.store.undo(
+                    _ = try? test.store.ledger.undo(
                         ingest.id, forget: Int.random(in: 0..<4, using: &random) == 0, description: TestStore.description(.undo))
                 case 6:
                     guard let uuid = try test.identities().randomElement(using: &random) else { continue }
-                    try test.store.delete([uuid], description: TestStore.description(.delete))
+                    try test.store.samples.delete([uuid], description: TestStore.description(.delete))
                 default:
                     let before = try test.lines()
-                    let retold = try test.store.retellings().filter { !$0.isLeft }.count
-                    let merged = try test.store.mergeRetellings(description: TestStore.description(.merge))
+                    let retold = try test.store.duplicates.retellings().filter { !$0.isLeft }.count
+                    let merged = try test.store.duplicates.merge(description: TestStore.description(.merge))
                     #expect(merged.count == retold, comment)
                     #expect(try test.samples().count == before.count - retold, comment)
-                    #expect(try test.store.retellings().allSatisfy(\.isLeft), comment)
+                    #expect(try test.store.duplicates.retellings().allSatisfy(\.isLeft), comment)
                     guard merged.ingest > 0, Bool.random(using: &random) else { break }
-                    try test.store.undo(merged.ingest, forget: false, description: TestStore.description(.undo))
+                    try test.store.ledger.undo(merged.ingest, forget: false, description: TestStore.description(.undo))
                     #expect(try test.lines() == before, comment)
                 }
                 #expect(try test.store.check() == [], comment)

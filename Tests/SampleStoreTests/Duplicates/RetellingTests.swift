@@ -26,10 +26,10 @@ import Testing
             #expect(account.witnesses == 1)
             #expect(try test.identities() == [first.sample.identity])
             #expect(try test.keep([again]).account.witnesses == 0)
-            let explanation = try #require(try test.store.explain(again.sample.identity))
+            let explanation = try #require(try test.store.duplicates.explain(again.sample.identity))
             #expect(explanation.first?.other.uuid == first.sample.identity)
             #expect(explanation.first?.rule.rawValue == "unit")
-            #expect(try test.store.witnesses(of: 2, limit: 9).map(\.first) == [first.sample.identity])
+            #expect(try test.store.duplicates.witnesses(of: 2, limit: 9).map(\.first) == [first.sample.identity])
             #expect(try test.store.check(deep: true) == [])
         }
     }
@@ -91,12 +91,12 @@ import Testing
             let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
             try test.keep([first])
             try test.keep([again])
-            let undone = try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest
+            let undone = try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).ingest
             #expect(try test.identities() == [again.sample.identity])
             #expect(try test.store.check(deep: true) == [])
-            try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [first.sample.identity])
-            try test.store.undo(2, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(2, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [first.sample.identity])
         }
     }
@@ -107,11 +107,11 @@ import Testing
             let first = try Self.maker("bodyMass", "kg")("80.15", at: 60)
             let again = try Self.maker("bodyMass", "[lb_av]")("176.7", at: 60)
             try test.keep([first])
-            let undone = try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest
+            let undone = try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).ingest
             let account = try test.keep([again]).account
             #expect((account.stored, account.duplicate, account.witnesses) == (1, 0, 0))
             #expect(try test.identities() == [again.sample.identity])
-            try test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == [first.sample.identity])
             #expect(try test.store.check(deep: true) == [])
         }
@@ -147,8 +147,8 @@ import Testing
             try test.keep([try NearDuplicateTests.file(unit: "[lb_av]")("176.7", at: 0)])
             let again = try NearDuplicateTests.file()("80.2", at: 0)
             #expect(try test.keep([again]).outcomes == [[.duplicate]])
-            #expect(try test.store.explain(again.sample.identity)?.first?.other.uuid == sensed.sample.identity)
-            try test.store.undo(1, forget: false, description: TestStore.description(.undo))
+            #expect(try test.store.duplicates.explain(again.sample.identity)?.first?.other.uuid == sensed.sample.identity)
+            try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities().count == 1)
         }
     }
@@ -170,7 +170,7 @@ import Testing
             try test.keep([try app("37.0", at: 0), try app("37.5", at: 60)])
             #expect(try test.keep([try english("98.6", at: 0), try english("99.5", at: 60)]).account.duplicate == 2)
             for undone in order {
-                _ = try? test.store.undo(undone, forget: false, description: TestStore.description(.undo))
+                _ = try? test.store.ledger.undo(undone, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().count <= 2, "\(order), \(undone)")
                 #expect(try test.store.check() == [])
             }
@@ -193,7 +193,7 @@ import Testing
             for index in order { #expect(try test.keep([tellings[index]]).account.duplicate == 1) }
             // Each becomes live when the earlier ones are undone.
             for ingest in order.indices {
-                try test.store.undo(Int64(ingest) + 1, forget: false, description: TestStore.description(.undo))
+                try test.store.ledger.undo(Int64(ingest) + 1, forget: false, description: TestStore.description(.undo))
                 #expect(try test.samples().count == (ingest == order.count - 1 ? 0 : 1))
                 #expect(try test.store.check(deep: true) == [])
             }

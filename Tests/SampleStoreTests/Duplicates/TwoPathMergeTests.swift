@@ -17,15 +17,15 @@ import Testing
         var request = MigrationRequest(
             .shift(hours * 3_600_000_000), of: conditions, takesAmbiguous: true, now: TestStore.received)
         request.merging = .atMost(.max)
-        return try test.store.migrate(request).migration
+        return try test.store.repairs.apply(request).migration
     }
 
     private func merge(_ test: TestStore) throws -> (ingest: Int64, count: Int) {
-        try test.store.mergeRetellings(description: TestStore.description(.merge))
+        try test.store.duplicates.merge(description: TestStore.description(.merge))
     }
 
     @discardableResult private func undo(_ ingest: Int64, _ test: TestStore) throws -> Int64 {
-        try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
+        try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
     }
 
     /// The scale's clock was an hour behind. The maker's file had the right time.
@@ -40,11 +40,11 @@ import Testing
             let last = try test.store.lastChange()
             let migration = try #require(try shift(test, "ble", hours: 1))
             #expect(try test.samples().count == 6)
-            #expect(try test.store.retoldOverPaths(since: last) == 3)
+            #expect(try test.store.duplicates.retoldOverPaths(since: last) == 3)
             let problems = try test.store.check(deep: true)
             #expect(problems.count == 1 && problems.allSatisfy { $0.contains("3 samples") && $0.contains("over another path") })
             let repaired = try test.lines()
-            let found = try test.store.retellings()
+            let found = try test.store.duplicates.retellings()
             #expect(Set(found.map(\.uuid)) == Set(right.map(\.sample.identity)))
             #expect(found.allSatisfy { !$0.isLeft })
             #expect(try test.lines() == repaired, "looking changes nothing")
@@ -58,7 +58,7 @@ import Testing
             #expect(try test.keep(right).account.duplicate == 3)
             #expect(try test.samples().count == 3)
             // The repair cannot be undone while other samples were merged with its result.
-            let error = thrown(StoreError.self) { _ = try test.store.undoMigration(migration, at: TestStore.received) }
+            let error = thrown(StoreError.self) { _ = try test.store.repairs.undo(migration, at: TestStore.received) }
             #expect(error?.message.contains("ledger undo \(merged.ingest)") == true)
             let apart = try undo(merged.ingest, test)
             #expect(try test.lines() == repaired)
@@ -67,9 +67,9 @@ import Testing
             #expect(try test.store.check(deep: true) == [])
             let again = try undo(apart, test)
             #expect(try test.samples().count == 3)
-            #expect(thrown(StoreError.self) { _ = try test.store.undoMigration(migration, at: TestStore.received) } != nil)
+            #expect(thrown(StoreError.self) { _ = try test.store.repairs.undo(migration, at: TestStore.received) } != nil)
             try undo(again, test)
-            _ = try test.store.undoMigration(migration, at: TestStore.received)
+            _ = try test.store.repairs.undo(migration, at: TestStore.received)
             #expect(try test.lines() == before)
         }
     }
@@ -82,9 +82,9 @@ import Testing
             let other = try file()("80.2", at: 0)
             try test.keep([other])
             let last = try test.store.lastChange()
-            _ = try test.store.undoMigration(migration, at: TestStore.received)
+            _ = try test.store.repairs.undo(migration, at: TestStore.received)
             #expect(try test.samples().count == 2)
-            #expect(try test.store.retoldOverPaths(since: last) == 1)
+            #expect(try test.store.duplicates.retoldOverPaths(since: last) == 1)
             #expect(try merge(test).count == 1)
             #expect(try test.samples().map(\.sample.value) == [80.15])
             // Whichever of the two imports is undone, it is stored once.
@@ -104,14 +104,14 @@ import Testing
             try test.keep([try ble()("80.15", at: 24)])
             try test.keep([try file()("80.2", at: 0)])
             try test.keepExactly([try file()("80.2", at: 0, ordinal: 1)])
-            #expect(try test.store.retellings() == [])
+            #expect(try test.store.duplicates.retellings() == [])
             try test.keepExactly([try ble()("80.15", at: 40)])
             #expect(try merge(test).count == 1)
             #expect(try test.samples().map(\.sample.value) == [80.2, 80.15])
             // Streams and other devices are not compared.
             let stranger = try NearDuplicateTests.file(maker: "Other")
             try test.keepExactly([try stranger("80.2", at: 0)])
-            #expect(try test.store.retellings() == [])
+            #expect(try test.store.duplicates.retellings() == [])
         }
     }
 
@@ -161,7 +161,7 @@ import Testing
                     }
                 case 3:
                     if let migration = migrations.randomElement(using: &random) {
-                        _ = try? test.store.undoMigration(migration, at: TestStore.received)
+                        _ = try? test.store.repairs.undo(migration, at: TestStore.received)
                     }
                 case 4, 5:
                     guard let ingest = ingests.randomElement(using: &random) else { continue }
@@ -169,17 +169,17 @@ import Testing
                 case 6:
                     let uuid = try test.identities().randomElement(using: &random)
                     if let uuid {
-                        ingests.append(try test.store.delete([uuid], description: TestStore.description(.delete)).ingest)
+                        ingests.append(try test.store.samples.delete([uuid], description: TestStore.description(.delete)).ingest)
                     }
                 default:
                     let sum = try test.samples().count
                     let merged = try merge(test)
                     if merged.ingest > 0 { ingests.append(merged.ingest) }
                     #expect(try test.samples().count == sum - merged.count, comment)
-                    #expect(try test.store.retellings().allSatisfy(\.isLeft), comment)
+                    #expect(try test.store.duplicates.retellings().allSatisfy(\.isLeft), comment)
                 }
                 let problems = try test.store.check(deep: true).filter { !$0.contains("store merge") }
-                let entries = try test.store.accounts().map { "\($0.id) \($0.kind) \($0.state)" }
+                let entries = try test.store.ledger.accounts().map { "\($0.id) \($0.kind) \($0.state)" }
                 #expect(problems == [], "\(comment): \(entries)")
             }
         }

@@ -59,19 +59,19 @@ import Testing
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
                 guard let path = measurements[index].standing else { continue }
-                _ = try test.store.delete([sample(index, path).sample.identity], description: description(.delete))
+                _ = try test.store.samples.delete([sample(index, path).sample.identity], description: description(.delete))
                 measurements[index].isDeleted = true
             case 1:
                 guard measurements[index].isDeleted, let path = measurements[index].arrivals.first(where: { !$0.isGone })?.path
                 else { continue }
-                _ = try test.store.restore([sample(index, path).sample.identity], description: description(.restore))
+                _ = try test.store.samples.restore([sample(index, path).sample.identity], description: description(.restore))
                 measurements[index].isDeleted = false
             case 2:
                 guard let undone = imports.randomElement(using: &random) else { continue }
                 // A sample that was deleted and also undone has two reasons to be absent, which is another property.
                 let touched = measurements.indices.filter { measurements[$0].arrivals.contains { $0.ingest == undone } }
                 guard !touched.contains(where: { measurements[$0].isDeleted }) else { continue }
-                _ = try test.store.undo(undone, forget: false, description: description(.undo))
+                _ = try test.store.ledger.undo(undone, forget: false, description: description(.undo))
                 imports.removeAll { $0 == undone }
                 for index in touched {
                     for place in measurements[index].arrivals.indices where measurements[index].arrivals[place].ingest == undone {

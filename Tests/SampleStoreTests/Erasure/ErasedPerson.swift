@@ -21,16 +21,16 @@ struct ErasedPerson {
 
     init(_ test: TestStore) throws {
         self.test = test
-        client = try test.store.addClient(named: "page", purpose: "a test", at: RestrictionTests.now)
-        stranger = try test.store.addClient(named: "stranger", purpose: "a test", at: RestrictionTests.now)
+        client = try test.store.clients.add(named: "page", purpose: "a test", at: RestrictionTests.now)
+        stranger = try test.store.clients.add(named: "stranger", purpose: "a test", at: RestrictionTests.now)
         let watch = try SampleMaker(subject: Self.subject)
         try test.keep([try watch("61.125", at: 1)])
-        stale = try test.store.latestAnchor()
+        stale = try test.store.changes.latestAnchor()
         hers = [try watch("61.125", at: 1)]
         for id in ["heartRate", "biologicalSex"] {
             let type = try #require(ObjectType(id))
             for (subject, client) in [(Self.subject, client), (TestStore.subject, client), (TestStore.subject, stranger)] {
-                try test.store.set(
+                try test.store.clients.set(
                     Grant(subject: subject, type: type, reading: .all, mayWrite: false), of: client, at: RestrictionTests.now)
             }
         }
@@ -172,52 +172,52 @@ struct ErasedPerson {
         )
         try keep([own], [])
         try test.keep([wrong, unknown, undone])
-        _ = try test.store.assign([wrong.sample.identity], to: Self.subject, now: TestStore.later)
-        _ = try test.store.assign([unknown.sample.identity], to: Self.subject, now: TestStore.later)
-        _ = try test.store.assign([own.sample.identity], to: TestStore.subject, now: TestStore.later)
-        let taken = try test.store.assign([undone.sample.identity], to: Self.subject, now: TestStore.later)
+        _ = try test.store.people.assign([wrong.sample.identity], to: Self.subject, now: TestStore.later)
+        _ = try test.store.people.assign([unknown.sample.identity], to: Self.subject, now: TestStore.later)
+        _ = try test.store.people.assign([own.sample.identity], to: TestStore.subject, now: TestStore.later)
+        let taken = try test.store.people.assign([undone.sample.identity], to: Self.subject, now: TestStore.later)
         try test.undo(try #require(taken.migration))
     }
 
     private func addPerson() throws {
         let store = try test.store
-        try store.save(Person(subject: Self.subject, name: Self.name))
-        try store.save(Person(subject: TestStore.subject, name: "Ben"))
+        try store.people.save(Person(subject: Self.subject, name: Self.name))
+        try store.people.save(Person(subject: TestStore.subject, name: "Ben"))
         for (subject, sex) in [(Self.subject, "female"), (TestStore.subject, "male")] {
-            try store.set(
+            try store.people.set(
                 .biologicalSex, to: Characteristic(.biologicalSex, sex), of: subject, from: "2026-01-01",
                 said: RestrictionTests.now)
-            try store.save(UserAnnotatedMedication(name: "AnnasTablets"), of: subject)
+            try store.people.save(UserAnnotatedMedication(name: "AnnasTablets"), of: subject)
         }
-        try store.removeMedication("AnnasTablets", of: TestStore.subject)
-        try store.save(UserAnnotatedMedication(name: "Tablets"), of: TestStore.subject)
+        try store.people.removeMedication("AnnasTablets", of: TestStore.subject)
+        try store.people.save(UserAnnotatedMedication(name: "Tablets"), of: TestStore.subject)
     }
 
     private func addClients() throws {
         let store = try test.store
         for subject in [Self.subject, TestStore.subject] {
             try store.enterReads([ReadEntry(subject: subject, type: "heartRate", day: "2026-01-01", count: 3)], readBy: client)
-            try store.request(
+            try store.clients.request(
                 AuthorizationRequest(subject: subject, read: [ObjectType(.bodyMass)], write: []), for: client,
                 at: RestrictionTests.now)
-            _ = try store.makePageCode(for: subject, at: RestrictionTests.now)
-            let code = try store.makePageCode(for: subject, at: RestrictionTests.now)
-            _ = try store.openPage(with: code, at: RestrictionTests.now)
-            try store.set(
+            _ = try store.pageSessions.makeCode(for: subject, at: RestrictionTests.now)
+            let code = try store.pageSessions.makeCode(for: subject, at: RestrictionTests.now)
+            _ = try store.pageSessions.open(with: code, at: RestrictionTests.now)
+            try store.clients.set(
                 Grant(subject: subject, type: ObjectType(.stepCount), reading: .none, mayWrite: true), of: client,
                 at: RestrictionTests.now)
             let record = (subject == Self.subject ? hers : mine).first { $0.sample.origin.kind == .clinicalRecord }
             let type = try #require(ObjectType("conditionRecord"))
-            try store.set(
+            try store.clients.set(
                 Grant(subject: subject, type: type, reading: .objects(future: false), mayWrite: false),
                 objects: [try #require(record).sample.identity], of: client, at: RestrictionTests.now)
         }
         let saved = try SampleMaker(.stepCount, source: client.source, subject: Self.subject)("512.875", at: 100, lasting: 60)
-        _ = try store.save(
+        _ = try store.clients.save(
             [saved], by: client, ClientRequest(key: "monday", octets: [1, 2, 3]), at: RestrictionTests.now, within: 0..<Int64.max)
-        var target = Target(name: "archive", after: try store.latestAnchor(), filter: "", at: RestrictionTests.now)
+        var target = Target(name: "archive", after: try store.changes.latestAnchor(), filter: "", at: RestrictionTests.now)
         target.words = "it does not take the samples of \(Self.name)"
-        try store.save(
+        try store.targets.save(
             target,
             setAside: [
                 SetAside(seq: 1, uuid: hers[1].sample.identity, words: "WordsOnAnna", time: RestrictionTests.now),
@@ -232,28 +232,28 @@ struct ErasedPerson {
             ("bluetooth:C0:01:02:03:04:02", "scale", TestStore.subject),
             ("bluetooth:C0:01:02:03:04:03", "shared", Self.subject),
         ] {
-            try store.save(
+            try store.devices.save(
                 AdoptedDevice(
                     address: address, key: key, profiles: ["p"],
                     name: key == "shared" ? "Anna and Ben's scale" : subject == Self.subject ? "DeviceOfAnna" : "Scale",
                     subject: subject, adopted: 0))
-            try store.save(
+            try store.devices.save(
                 ClockComparison(device: key, shown: 1, received: 2, ahead: 3), description: TestStore.description(.release))
         }
-        try store.assign(
+        try store.devices.assign(
             device: "bluetooth:C0:01:02:03:04:02", to: Origin.unassigned,
             sharedBy: [
                 SharedUse(subject: Self.subject, weights: 50...60), SharedUse(subject: TestStore.subject, weights: 70...90),
             ])
-        try store.assign(
+        try store.devices.assign(
             device: "bluetooth:C0:01:02:03:04:03", to: Self.subject,
             users: [
                 ScaleUser(number: 1, subject: Self.subject, consent: 1111), ScaleUser(number: 2, subject: TestStore.subject),
             ])
-        try store.merge(device: "acme-anna-old", into: "acme-anna-1")
-        try store.set(SourceOrder(subject: Self.subject, type: .heartRate, names: ["Strap"]))
-        try store.set(SourceOrder(type: .heartRate, names: ["com.example.anna", "Strap", "watch of anna"]))
-        try store.set(SourceOrder(names: ["AnnasPhone"]))
+        try store.devices.merge(device: "acme-anna-old", into: "acme-anna-1")
+        try store.sources.set(SourceOrder(subject: Self.subject, type: .heartRate, names: ["Strap"]))
+        try store.sources.set(SourceOrder(type: .heartRate, names: ["com.example.anna", "Strap", "watch of anna"]))
+        try store.sources.set(SourceOrder(names: ["AnnasPhone"]))
     }
 
     /// What must not be found.

@@ -61,7 +61,7 @@ import Testing
             try test.execute("CREATE TABLE diary(subject TEXT, entry TEXT)")
             let before = try test.lines()
             let errors = [
-                thrown(StoreError.self) { _ = try test.store.erasable(of: ErasedPerson.subject) },
+                thrown(StoreError.self) { _ = try test.store.erasure.counts(of: ErasedPerson.subject) },
                 thrown(StoreError.self) { try erase(person) },
             ]
             for error in errors { #expect(error?.kind == .newer && error?.message.contains("'diary'") == true) }
@@ -72,7 +72,7 @@ import Testing
 
     @discardableResult
     private func erase(_ person: ErasedPerson, told: Set<String> = []) throws -> (ingest: Int64, count: Int) {
-        try person.test.store.erase(ErasedPerson.subject, told: told, at: TestStore.later)
+        try person.test.store.erasure.erase(ErasedPerson.subject, told: told, at: TestStore.later)
     }
 
     @Test func noOctetIsLeft() throws {
@@ -100,8 +100,8 @@ import Testing
                 }
             }
             #expect(try test.store.check(deep: true) == [])
-            #expect(try test.store.erasable(of: ErasedPerson.subject).isEmpty)
-            #expect(try !test.store.isErasureUnfinished)
+            #expect(try test.store.erasure.counts(of: ErasedPerson.subject).isEmpty)
+            #expect(try !test.store.erasure.isUnfinished)
         }
     }
 
@@ -132,33 +132,33 @@ import Testing
             let person = try ErasedPerson(test)
             let store = try test.store
             try erase(person)
-            #expect(try store.persons().map(\.name) == ["Ben"])
-            #expect(try store.medications(of: TestStore.subject).map(\.name) == ["Tablets"])
-            #expect(try store.characteristics(of: TestStore.subject).entries.count == 1)
-            #expect(try Set(store.grants(of: person.client).map(\.subject)) == [TestStore.subject])
-            #expect(try store.readLedger(of: person.client).map(\.subject) == [TestStore.subject])
-            #expect(try store.openRequests(of: person.client).map(\.subject) == [TestStore.subject])
-            #expect(try store.pageSessions(at: RestrictionTests.now).map(\.subject) == [TestStore.subject])
-            #expect(try store.sourceOrders() == [SourceOrder(type: .heartRate, names: ["Strap"])])
-            #expect(try store.setAside(by: "archive").map(\.uuid) == [person.mine[0].sample.identity])
-            let devices = try store.adoptedDevices()
+            #expect(try store.people.all().map(\.name) == ["Ben"])
+            #expect(try store.people.medications(of: TestStore.subject).map(\.name) == ["Tablets"])
+            #expect(try store.people.characteristics(of: TestStore.subject).entries.count == 1)
+            #expect(try Set(store.clients.grants(of: person.client).map(\.subject)) == [TestStore.subject])
+            #expect(try store.clients.readLedger(of: person.client).map(\.subject) == [TestStore.subject])
+            #expect(try store.clients.openRequests(of: person.client).map(\.subject) == [TestStore.subject])
+            #expect(try store.pageSessions.all(at: RestrictionTests.now).map(\.subject) == [TestStore.subject])
+            #expect(try store.sources.orders() == [SourceOrder(type: .heartRate, names: ["Strap"])])
+            #expect(try store.targets.setAside(by: "archive").map(\.uuid) == [person.mine[0].sample.identity])
+            let devices = try store.devices.adopted()
             #expect(
                 devices.map(\.key) == ["scale", "shared"] && devices.map(\.subject) == [Origin.unassigned, Origin.unassigned])
             #expect(devices[0].sharedBy.map(\.subject) == [TestStore.subject] && devices[1].users.map(\.number) == [2])
             // The ledger records that a person was erased, and keeps the entries of the others. Their files keep their names.
-            let accounts = try store.accounts()
+            let accounts = try store.ledger.accounts()
             #expect(accounts.last?.kind == .erase && accounts.last?.name == nil)
             #expect(accounts.contains { $0.name == "mine.csv" })
             #expect(throws: StoreError.self) {
-                try store.undo(try #require(accounts.last).id, forget: false, description: TestStore.description(.undo))
+                try store.ledger.undo(try #require(accounts.last).id, forget: false, description: TestStore.description(.undo))
             }
             // A sample that was hers by mistake can no longer be assigned to her.
-            let crossed = try store.migrations().filter { $0.state == "applied" && $0.repair.contains(TestStore.subject) }
+            let crossed = try store.repairs.all().filter { $0.state == "applied" && $0.repair.contains(TestStore.subject) }
             #expect(crossed.count == 1)
             let error = thrown(StoreError.self) { try test.undo(try #require(crossed.first).id) }
             #expect(error?.message.contains("erased") == true, "\(String(describing: error))")
             // What repaired both of them repaired the other, and can be undone.
-            let fahrenheit = try #require(try store.migrations().first { $0.repair == MigrationTests.fahrenheit.text })
+            let fahrenheit = try #require(try store.repairs.all().first { $0.repair == MigrationTests.fahrenheit.text })
             #expect(fahrenheit.repaired == 1 && fahrenheit.matched == 1)
             #expect(try test.undo(fahrenheit.id) == 1)
             // The same file again is new.
@@ -176,20 +176,24 @@ import Testing
                 try RestrictionTests.restricted(test, to: person.stranger)
             )
             // One that may read the records that come, and has seen none.
-            let future = try test.store.addClient(named: "future", purpose: "a test", at: RestrictionTests.now)
-            try test.store.set(
+            let future = try test.store.clients.add(named: "future", purpose: "a test", at: RestrictionTests.now)
+            try test.store.clients.set(
                 Grant(
                     subject: ErasedPerson.subject, type: try #require(ObjectType("conditionRecord")),
                     reading: .objects(future: true),
                     mayWrite: false), of: future, at: RestrictionTests.now)
             let waiting = try RestrictionTests.restricted(test, to: future)
-            let last = try test.store.latestAnchor()
-            for reader in [told, stranger, waiting] { #expect(try reader.knows(last) && reader.knows(person.stale)) }
+            let last = try test.store.changes.latestAnchor()
+            for reader in [told, stranger, waiting] {
+                #expect(try reader.changes.knows(last) && reader.changes.knows(person.stale))
+            }
             try erase(person)
             for anchor in [last, person.stale] {
-                #expect(try !told.knows(anchor) && stranger.knows(anchor) && waiting.knows(anchor) && !test.store.knows(anchor))
+                #expect(
+                    try !told.changes.knows(anchor) && stranger.changes.knows(anchor) && waiting.changes.knows(anchor)
+                        && !test.store.changes.knows(anchor))
             }
-            #expect(try told.knows(try told.latestAnchor()))
+            #expect(try told.changes.knows(try told.changes.latestAnchor()))
         }
     }
 
@@ -199,15 +203,15 @@ import Testing
             try TestStore.with { test in
                 let person = try ErasedPerson(test)
                 let store = try test.store
-                #expect(try store.deleteAll(of: ErasedPerson.subject, at: TestStore.later) > 10)
+                #expect(try store.erasure.deleteAll(of: ErasedPerson.subject, at: TestStore.later) > 10)
                 #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)).isEmpty)
                 #expect(throws: StoreError.self) { try erase(person, told: ["archive"]) }
-                var target = try #require(try store.target("archive"))
-                try store.changes(after: target.anchor, types: nil) { target.anchor = $1 }
-                try store.save(target)
+                var target = try #require(try store.targets.target("archive"))
+                try store.changes.read(after: target.anchor, types: nil) { target.anchor = $1 }
+                try store.targets.save(target)
                 try erase(person, told: isTold ? ["archive"] : [])
-                let after = try #require(try store.target("archive"))
-                #expect(try store.knows(after.anchor) == isTold)
+                let after = try #require(try store.targets.target("archive"))
+                #expect(try store.changes.knows(after.anchor) == isTold)
                 #expect(after.words == nil)
             }
         }
@@ -217,15 +221,15 @@ import Testing
     @Test func whatIsInterruptedIsGoneOnWith() throws {
         try TestStore.with { test in
             let person = try ErasedPerson(test)
-            _ = try test.store.eraseRows(of: ErasedPerson.subject, told: [], at: TestStore.later)
+            _ = try test.store.erasure.eraseRows(of: ErasedPerson.subject, told: [], at: TestStore.later)
             let again = try test.another()
-            #expect(try again.isErasureUnfinished)
+            #expect(try again.erasure.isUnfinished)
             #expect(try again.check().contains { $0.contains("interrupted") })
-            #expect(try again.erasable(of: ErasedPerson.subject).isEmpty)
-            try again.finishErasure()
+            #expect(try again.erasure.counts(of: ErasedPerson.subject).isEmpty)
+            try again.erasure.finish()
             let left = try Self.octets(test)
             for word in person.words { #expect(!Self.contains(left, Array(word.utf8)), "\(word)") }
-            #expect(try !test.store.isErasureUnfinished)
+            #expect(try !test.store.erasure.isUnfinished)
         }
     }
 
@@ -233,15 +237,15 @@ import Testing
         try TestStore.with { test in
             let person = try ErasedPerson(test)
             let reader = try test.another(.read)
-            let cursor = try reader.samples(matching: SampleQuery())
+            let cursor = try reader.samples.cursor(matching: SampleQuery())
             _ = try cursor.next()
             try test.store.waiting(atMost: .milliseconds(10)) {
                 let error = thrown(StoreError.self) { try erase(person) }
                 #expect(error?.kind == .busy, "\(String(describing: error))")
             }
             cursor.close()
-            #expect(try test.store.isErasureUnfinished)
-            try test.store.finishErasure()
+            #expect(try test.store.erasure.isUnfinished)
+            try test.store.erasure.finish()
             for word in person.words { #expect(try !Self.contains(Self.octets(test), Array(word.utf8)), "\(word)") }
         }
     }
@@ -260,7 +264,7 @@ import Testing
                 _ = try ingest.finish(at: TestStore.received.microseconds)
             }
             try keep(try hers("61", at: 0))
-            _ = try test.store.erase(ErasedPerson.subject, at: TestStore.later)
+            _ = try test.store.erasure.erase(ErasedPerson.subject, at: TestStore.later)
             try keep(try mine("62", at: 0))
             try keep(try hers("63", at: 0))
             #expect(try test.store.check(deep: true) == [])
@@ -277,7 +281,7 @@ import Testing
                 ReadEntry(subject: $0, type: "heartRate", day: "2026-01-02", count: 1)
             }
             try test.store.enterReads(entries, readBy: person.client)
-            #expect(try Set(test.store.readLedger(of: person.client).map(\.subject)) == [TestStore.subject])
+            #expect(try Set(test.store.clients.readLedger(of: person.client).map(\.subject)) == [TestStore.subject])
             #expect(try !Self.contains(Self.octets(test), Array(ErasedPerson.subject.utf8)))
         }
     }
@@ -285,7 +289,7 @@ import Testing
     @Test func theStoresOwnPersonIsSomebodyNew() throws {
         let test = try TestStore()
         let person = try ErasedPerson(test)
-        _ = try test.store.erase(TestStore.subject, at: TestStore.later)
+        _ = try test.store.erasure.erase(TestStore.subject, at: TestStore.later)
         let left = try Self.octets(test)
         #expect(!Self.contains(left, Array(TestStore.subject.utf8)))
         let again = try test.another(.read)
@@ -293,6 +297,6 @@ import Testing
         #expect(try again.check(deep: true) == [])
         #expect(try test.identities(SampleQuery(subject: ErasedPerson.subject)).count > 10)
         withExtendedLifetime(person) {}
-        #expect(throws: StoreError.self) { try test.store.erase(Origin.unassigned, at: TestStore.later) }
+        #expect(throws: StoreError.self) { try test.store.erasure.erase(Origin.unassigned, at: TestStore.later) }
     }
 }

@@ -54,32 +54,32 @@ import Testing
                 var request = MigrationRequest(
                     .shift(choose([1, -1]) * 3_600_000_000), of: conditions, takesAmbiguous: true, now: TestStore.received)
                 request.merging = .atMost(.max)
-                if let migration = try store.migrate(request).migration { migrations.append(migration) }
+                if let migration = try store.repairs.apply(request).migration { migrations.append(migration) }
             case 5, 6:
                 guard let uuid = try anySample() else { return }
-                let assigned = try store.assign([uuid], to: choose(RandomErasureTests.subjects), now: TestStore.received)
+                let assigned = try store.people.assign([uuid], to: choose(RandomErasureTests.subjects), now: TestStore.received)
                 if let migration = assigned.migration { migrations.append(migration) }
             case 7:
                 guard !migrations.isEmpty else { return }
-                _ = try? store.undoMigration(choose(migrations), at: TestStore.received)
+                _ = try? store.repairs.undo(choose(migrations), at: TestStore.received)
             case 8:
                 guard !ingests.isEmpty else { return }
-                let undone = try? store.undo(
+                let undone = try? store.ledger.undo(
                     choose(ingests), forget: choose([true, false]), description: TestStore.description(.undo))
                 if let undone, undone.ingest > 0 { ingests.append(undone.ingest) }
             case 9:
                 guard let uuid = try anySample() else { return }
-                ingests.append(try store.delete([uuid], description: TestStore.description(.delete)).ingest)
+                ingests.append(try store.samples.delete([uuid], description: TestStore.description(.delete)).ingest)
             case 10:
                 let held = try store.connection.integer("SELECT id FROM quarantine WHERE state = 'held' LIMIT 1")
                 guard let held else { return }
                 let judged =
                     choose([true, false])
-                    ? try? store.accept([held], description: TestStore.description(.accept))
-                    : try store.reject([held], description: TestStore.description(.reject))
+                    ? try? store.quarantine.accept([held], description: TestStore.description(.accept))
+                    : try store.quarantine.reject([held], description: TestStore.description(.reject))
                 if let judged { ingests.append(judged.ingest) }
             default:
-                let merged = try store.mergeRetellings(description: TestStore.description(.merge))
+                let merged = try store.duplicates.merge(description: TestStore.description(.merge))
                 if merged.ingest > 0 { ingests.append(merged.ingest) }
             }
         }
@@ -108,11 +108,11 @@ import Testing
                 for _ in 0..<25 { try household.step() }
                 try expectSound(test, comment)
                 let (others, cells) = (try others(test), try ErasureTests.cells(test))
-                _ = try test.store.erase(ErasedPerson.subject, at: TestStore.later)
+                _ = try test.store.erasure.erase(ErasedPerson.subject, at: TestStore.later)
                 household.erasures += 1
                 #expect(try self.others(test) == others, comment)
                 try expectSound(test, comment)
-                #expect(try test.store.erasable(of: ErasedPerson.subject).isEmpty, comment)
+                #expect(try test.store.erasure.counts(of: ErasedPerson.subject).isEmpty, comment)
                 let (after, left) = (try ErasureTests.cells(test), try ErasureTests.octets(test))
                 let schema = Array(try schema(test).utf8)
                 for cell in cells.subtracting(after)
@@ -125,7 +125,7 @@ import Testing
                 #expect(!isNamed, comment)
                 // A reader of all changes from the beginning has the current samples.
                 var replayed: Set<SampleIdentity> = []
-                try test.store.changes(after: .beginning, types: nil) { change, _ in
+                try test.store.changes.read(after: .beginning, types: nil) { change, _ in
                     switch change {
                     case .added(let stored): replayed.insert(stored.uuid)
                     case .deleted(let deletion): replayed.remove(deletion.uuid)

@@ -33,7 +33,7 @@ import Testing
     }
 
     private static func save(_ estimate: GatedSample, from inputs: [SampleIdentity], in test: TestStore) throws {
-        _ = try test.store.save(
+        _ = try test.store.samples.save(
             [estimate], as: IngestDescription(kind: .save, name: "estimates", received: 0, comparesPaths: false),
             within: 0..<1, from: [inputs])
     }
@@ -50,11 +50,11 @@ import Testing
             case .deleteImpedance: .entry(try test.delete(estimated.impedance))
             case .deleteWeights:
                 .entry(
-                    try test.store.delete(
+                    try test.store.samples.delete(
                         matching: SampleQuery(types: [.bodyMass, .heartRate]), description: TestStore.description(.delete)
                     ).ingest)
             case .undoImport:
-                .entry(try test.store.undo(1, forget: false, description: TestStore.description(.undo)).ingest)
+                .entry(try test.store.ledger.undo(1, forget: false, description: TestStore.description(.undo)).ingest)
             }
         }
 
@@ -70,7 +70,8 @@ import Testing
 
         func make(_ test: TestStore) throws {
             switch self {
-            case .entry(let entry): _ = try test.store.undo(entry, forget: false, description: TestStore.description(.undo))
+            case .entry(let entry):
+                _ = try test.store.ledger.undo(entry, forget: false, description: TestStore.description(.undo))
             case .repair(let migration): try test.undo(migration)
             }
         }
@@ -83,7 +84,7 @@ import Testing
     /// The final content of a reader of the change log.
     private static func replayed(_ test: TestStore) throws -> Set<SampleIdentity> {
         var held: Set<SampleIdentity> = []
-        try test.store.changes(after: .beginning, types: nil) { change, _ in
+        try test.store.changes.read(after: .beginning, types: nil) { change, _ in
             switch change {
             case .added(let stored): held.insert(stored.uuid)
             case .deleted(let deletion): held.remove(deletion.sample.identity)
@@ -153,7 +154,7 @@ import Testing
             }
             let all = try test.identities()
             #expect(all.count == 4)
-            _ = try test.store.erase(Self.other, at: TestStore.later)
+            _ = try test.store.erasure.erase(Self.other, at: TestStore.later)
             #expect(try test.identities() == [])
             let left = try ErasureTests.octets(test)
             for identity in all + [estimated.estimate.sample.identity] { #expect(!left.holds(identity.storedHash)) }

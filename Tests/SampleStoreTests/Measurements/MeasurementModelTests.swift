@@ -218,18 +218,20 @@ private final class MeasurementSequence {
         let accepts = pick(2) == 0
         // A reading that a user has restored in the meantime is already stored.
         guard state(of: id) == "held", !accepts || !model.live.contains(place) else {
-            #expect(throws: StoreError.self, comment) { try test.store.accept([id], description: description(.accept)) }
+            #expect(throws: StoreError.self, comment) {
+                try test.store.quarantine.accept([id], description: description(.accept))
+            }
             return
         }
         guard accepts else {
-            let entry = try test.store.reject([id], description: description(.reject)).ingest
+            let entry = try test.store.quarantine.reject([id], description: description(.reject)).ingest
             story.append("\(entry): reject \(place)")
             judged.append((id, "rejected", entry))
             return entries.append(entry)
         }
         // A reading that was accepted, deleted, and quarantined again keeps its state.
         let wasAccepted = model.reports.contains { $0.place == place }
-        let entry = try test.store.accept([id], description: description(.accept)).ingest
+        let entry = try test.store.quarantine.accept([id], description: description(.accept)).ingest
         story.append("\(entry): accept \(place)")
         judged.append((id, "accepted", entry))
         entries.append(entry)
@@ -244,7 +246,7 @@ private final class MeasurementSequence {
 
     private func delete() throws {
         guard let place = model.live.sorted().randomElement(using: &random), let uuid = uuids[place] else { return }
-        let entry = try test.store.delete([uuid], description: description(.delete)).ingest
+        let entry = try test.store.samples.delete([uuid], description: description(.delete)).ingest
         story.append("\(entry): delete \(place)")
         model.decisions.append((.deleted, place, entry))
         entries.append(entry)
@@ -258,10 +260,12 @@ private final class MeasurementSequence {
         next.decisions.append((.restored, place, .max))
         story.append("restore \(place)")
         guard next.live.contains(place) else {
-            #expect(throws: StoreError.self, comment) { try test.store.restore([uuid], description: description(.restore)) }
+            #expect(throws: StoreError.self, comment) {
+                try test.store.samples.restore([uuid], description: description(.restore))
+            }
             return
         }
-        let entry = try test.store.restore([uuid], description: description(.restore)).ingest
+        let entry = try test.store.samples.restore([uuid], description: description(.restore)).ingest
         story[story.count - 1] = "\(entry): restore \(place)"
         model.decisions.append((.restored, place, entry))
         entries.append(entry)
@@ -275,7 +279,8 @@ private final class MeasurementSequence {
         let moved = model.live.filter { place in
             looks[place]?.contains(" \(source) ") == true && !place.hasPrefix("q") && !place.contains("+\(days)")
         }
-        guard let migration = try test.migrate(request).migration, let ingest = try test.store.migration(migration)?.ingest else {
+        guard let migration = try test.migrate(request).migration, let ingest = try test.store.repairs.repair(migration)?.ingest
+        else {
             #expect(moved.isEmpty, "\(text), \(comment)")
             return
         }
@@ -284,11 +289,12 @@ private final class MeasurementSequence {
         model.applied.insert(migration)
         migrations.append((migration, ingest))
         var pairs: [SampleIdentity: SampleIdentity] = [:]
-        try test.store.forEachPair(of: migration) { pairs[$0.old] = $0.new }
+        try test.store.repairs.forEachPair(of: migration) { pairs[$0.old] = $0.new }
         #expect(pairs.count == moved.count, comment)
         for place in moved {
             let new = "\(place)+\(days)"
-            guard let old = uuids[place], let uuid = pairs[old], case .live(let stored)? = try test.store.lookup(uuid) else {
+            guard let old = uuids[place], let uuid = pairs[old], case .live(let stored)? = try test.store.samples.lookup(uuid)
+            else {
                 Issue.record("\(place) is not moved, \(comment)")
                 continue
             }
@@ -321,11 +327,11 @@ private final class MeasurementSequence {
         story.append("undo \(entry)")
         guard !model.isRefused(undoing: entry) else {
             #expect(throws: StoreError.self, comment) {
-                try test.store.undo(entry, forget: false, description: description(.undo))
+                try test.store.ledger.undo(entry, forget: false, description: description(.undo))
             }
             return false
         }
-        let undoing = try test.store.undo(entry, forget: false, description: description(.undo)).ingest
+        let undoing = try test.store.ledger.undo(entry, forget: false, description: description(.undo)).ingest
         story[story.count - 1] = "\(undoing): undo \(entry)"
         #expect(undoing > 0, comment)
         let counted = held.filter { model.ledger.isActive($0.value.ingest) }
@@ -346,7 +352,7 @@ private final class MeasurementSequence {
         #expect(samples.map { look($0.sample) }.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
         #expect(Set(samples.map(\.uuid)) == Set(live.compactMap { uuids[$0] }), comment)
         known.formUnion(live)
-        try test.store.changes(after: anchor, types: nil) { change in
+        try test.store.changes.read(after: anchor, types: nil) { change in
             anchor = change.seq
             switch change {
             case .added(let stored): follower[stored.uuid] = look(stored.sample)
@@ -356,11 +362,12 @@ private final class MeasurementSequence {
         #expect(follower.values.sorted() == live.compactMap { looks[$0] }.sorted(), comment)
         try compareSums(of: live)
         for id in held.keys {
-            #expect(try test.store.quarantined(number: id)?.state == state(of: id), comment)
+            #expect(try test.store.quarantine.sample(number: id)?.state == state(of: id), comment)
         }
         for entry in entries {
             #expect(
-                try (test.store.account(of: entry)?.state != "undone") == model.ledger.isActive(entry), "\(entry) in \(comment)")
+                try (test.store.ledger.account(of: entry)?.state != "undone") == model.ledger.isActive(entry),
+                "\(entry) in \(comment)")
         }
     }
 

@@ -11,12 +11,12 @@ import Testing
             try test.keepExactly(try (0..<1050).map { try make("\(40 + $0 % 100)", at: Double($0)) })
             var query = SampleQuery(types: [.heartRate], where: try SamplePredicate("value > 137"))
             query.order = try order.split(separator: ",").map { try #require(SampleOrder($0)) }
-            let whole = try test.store.samples(matching: query)
+            let whole = try test.store.samples.cursor(matching: query)
             var expected: [SampleIdentity] = []
             while let sample = try whole.next() { expected.append(sample.uuid) }
             whole.close()
             #expect(expected.count == 20)
-            let cursor = try test.store.samples(matching: query)
+            let cursor = try test.store.samples.cursor(matching: query)
             defer { cursor.close() }
             var (found, pauses) = ([SampleIdentity](), 0)
             var rows = 100
@@ -33,7 +33,7 @@ import Testing
             #expect(found == expected)
             #expect(pauses == 10)
             // A paused query may continue without a limit.
-            let other = try test.store.samples(matching: query)
+            let other = try test.store.samples.cursor(matching: query)
             defer { other.close() }
             rows = 10
             guard case .pause = try other.next(within: &rows) else {

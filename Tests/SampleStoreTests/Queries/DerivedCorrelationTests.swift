@@ -44,8 +44,8 @@ import Testing
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == frame.prefix(2).map(\.sample.identity))
             #expect(found[0].sample.start == frame[0].sample.start && found[0].sample.origin.device?.key == "cuff")
-            #expect(try test.store.derivedCorrelation(found[0].uuid)?.uuid == found[0].uuid)
-            #expect(try test.store.lookup(found[0].uuid) == nil)
+            #expect(try test.store.samples.derivedCorrelation(found[0].uuid)?.uuid == found[0].uuid)
+            #expect(try test.store.samples.lookup(found[0].uuid) == nil)
             // Not among the stored samples.
             #expect(try test.samples().count == 5)
             #expect(try test.samples(SampleQuery(types: [DerivedCorrelations.type])).isEmpty)
@@ -67,7 +67,7 @@ import Testing
             let before = try #require(try pressures(test).first)
             try test.delete(frame[1])
             #expect(try pressures(test).isEmpty)
-            #expect(try test.store.derivedCorrelation(before.uuid) == nil)
+            #expect(try test.store.samples.derivedCorrelation(before.uuid) == nil)
             try test.restore(frame[1])
             #expect(try pressures(test).map(\.uuid) == [before.uuid])
         }
@@ -116,7 +116,7 @@ import Testing
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == app.map(\.sample.identity))
             // It refers to the UUIDs of the cuff's frame.
-            let told = try app.map { try #require(try test.store.object(named: $0.sample.identity)) }
+            let told = try app.map { try #require(try test.store.samples.object(named: $0.sample.identity)) }
             #expect(told.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && told.map(\.sample.value) == [120, 80])
             let members = SampleQuery(.predicateForObjects(fromCorrelation: found[0].uuid))
             #expect(Set(try test.identities(members)) == Set(told.map(\.uuid)))
@@ -133,13 +133,13 @@ import Testing
             ]
             try test.keep(app, [try Self.stored(app)])
             let name = app[0].sample.identity
-            let first = try #require(try test.store.object(named: name))
+            let first = try #require(try test.store.samples.object(named: name))
             let kilopascal = Repair.unit(MigrationTests.known("kPa"))
             try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true))
-            let repaired = try #require(try test.store.object(named: name))
+            let repaired = try #require(try test.store.samples.object(named: name))
             #expect(repaired.uuid != first.uuid && repaired.sample.unit.code == "kPa")
-            _ = try test.store.delete([repaired.uuid], description: TestStore.description(.delete))
-            #expect(try test.store.object(named: name) == nil)
+            _ = try test.store.samples.delete([repaired.uuid], description: TestStore.description(.delete))
+            #expect(try test.store.samples.object(named: name) == nil)
             #expect(try pressures(test).count == 1)
         }
     }
@@ -154,7 +154,7 @@ import Testing
                 try low("85", at: 0, group: 1), try high("130", at: 0, group: 1),
             ])
             let values = try pressures(test).map { pressure in
-                try OwnedObjects.named(by: pressure.sample).map { try #require(try test.store.sample($0)).sample.value }
+                try OwnedObjects.named(by: pressure.sample).map { try #require(try test.store.samples.sample($0)).sample.value }
             }
             #expect(values == [[120, 80], [125, 85]])
         }

@@ -13,9 +13,9 @@ import Testing
     }
 
     private func found(
-        _ test: TestStore, _ uuid: SampleIdentity, _ count: Int, _ scope: SampleStore.PrefixScope = .all
+        _ test: TestStore, _ uuid: SampleIdentity, _ count: Int, _ scope: SampleStore.Samples.PrefixScope = .all
     ) throws -> [SampleIdentity] {
-        try test.store.uuids(beginningWith: prefix(uuid, count), among: scope, limit: 8).uuids
+        try test.store.samples.uuids(beginningWith: prefix(uuid, count), among: scope, limit: 8).uuids
     }
 
     @Test func anUnambiguousPrefixIsOneSample() throws {
@@ -29,8 +29,8 @@ import Testing
             // The three are within 49 days, so four digits fit all of them.
             let all = samples.map(\.sample.identity).sorted()
             #expect(try found(test, all[0], 4) == all)
-            #expect(try test.store.uuids(beginningWith: prefix(all[0], 4), among: .all, limit: 2).isCut)
-            #expect(try test.store.uuids(beginningWith: prefix(all[0], 4), among: .all, limit: 2).uuids.count == 2)
+            #expect(try test.store.samples.uuids(beginningWith: prefix(all[0], 4), among: .all, limit: 2).isCut)
+            #expect(try test.store.samples.uuids(beginningWith: prefix(all[0], 4), among: .all, limit: 2).uuids.count == 2)
         }
     }
 
@@ -77,14 +77,16 @@ import Testing
             let samples = try (0..<5000).map { try maker("6\($0 % 9)", at: Double($0)) }
             try test.keep(samples)
             let work = try test.store.connection.work {
-                let matches = try test.store.uuids(beginningWith: prefix(samples[0].sample.identity, 4), among: .all, limit: 8)
+                let matches = try test.store.samples.uuids(
+                    beginningWith: prefix(samples[0].sample.identity, 4), among: .all, limit: 8)
                 #expect(matches.isCut && matches.uuids.count == 8)
             }
             #expect(work < 5000, "\(work)")
             let local = try SampleMaker(.bodyMass).local(2)
             let others = try (0..<5000).map { try local("7\($0 % 9)", at: Double($0)) }
             try test.keep(others)
-            #expect(try test.store.uuids(beginningWith: prefix(others[0].sample.identity, 4), among: .all, limit: 8).isCut)
+            #expect(
+                try test.store.samples.uuids(beginningWith: prefix(others[0].sample.identity, 4), among: .all, limit: 8).isCut)
         }
     }
 }

@@ -230,10 +230,10 @@ import Testing
                 try test.keep([workout])
                 var deleted: [SampleIdentity] = []
                 for gated in batch + frames where Int.random(in: 0..<8, using: &maker.random) == 0 {
-                    guard try test.store.sample(gated.sample.identity) != nil else { continue }
+                    guard try test.store.samples.sample(gated.sample.identity) != nil else { continue }
                     deleted.append(gated.sample.identity)
                 }
-                if !deleted.isEmpty { try test.store.delete(deleted, description: TestStore.description(.delete)) }
+                if !deleted.isEmpty { try test.store.samples.delete(deleted, description: TestStore.description(.delete)) }
                 var becomes: [SampleIdentity: SampleIdentity] = [:]
                 let repaired = try test.migrate(
                     TestStore.request(MigrationTests.fahrenheit, .bodyTemperature, ambiguous: true) { $0.source = "a" })
@@ -267,7 +267,7 @@ import Testing
                         expected = ranked.map(\.element)
                     }
                     let wanted = expected.prefix(query.limit ?? .max).map(\.stored.uuid)
-                    let cursor = try test.store.samples(matching: query)
+                    let cursor = try test.store.samples.cursor(matching: query)
                     var found: [SampleIdentity] = []
                     while let next = try cursor.next() { found.append(next.uuid) }
                     #expect(found == Array(wanted), "seed \(seed): \(predicate) by \(query.order)")

@@ -19,15 +19,17 @@ extension TestStore {
     }
 
     @discardableResult
-    func migrate(_ request: MigrationRequest) throws -> (plan: MigrationPlan, migration: Int64?) { try store.migrate(request) }
+    func migrate(_ request: MigrationRequest) throws -> (plan: MigrationPlan, migration: Int64?) {
+        try store.repairs.apply(request)
+    }
 
     @discardableResult
-    func undo(_ migration: Int64) throws -> Int { try store.undoMigration(migration, at: Self.later).count }
+    func undo(_ migration: Int64) throws -> Int { try store.repairs.undo(migration, at: Self.later).count }
 
     /// From each old UUID to the new one.
     func pairs(of migration: Int64) throws -> [SampleIdentity: SampleIdentity] {
         var pairs: [SampleIdentity: SampleIdentity] = [:]
-        try store.forEachPair(of: migration) { pairs[$0.old] = $0.new }
+        try store.repairs.forEachPair(of: migration) { pairs[$0.old] = $0.new }
         return pairs
     }
 }
@@ -58,7 +60,7 @@ extension TestStore {
             let request = TestStore.request(Self.fahrenheit, .bodyTemperature) {
                 $0.condition = try? SamplePredicate("value > 50")
             }
-            #expect(try test.store.plan(request).repaired == 1)
+            #expect(try test.store.repairs.plan(request).repaired == 1)
             #expect(try test.migrate(request).plan.matched == 1)
         }
     }
@@ -67,7 +69,7 @@ extension TestStore {
         try TestStore.with { test in
             let (wrong, right) = try Self.thermometer()
             try test.keep(wrong + right)
-            let plan = try test.store.plan(TestStore.request(Self.fahrenheit, .bodyTemperature))
+            let plan = try test.store.repairs.plan(TestStore.request(Self.fahrenheit, .bodyTemperature))
             #expect(plan.matched == 7 && plan.repaired == 3)
             #expect(plan.left == [.plausibleAsItIs: 3, .hasTheUnit: 1])
             #expect(try test.identities() == (wrong + right).map(\.sample.identity).sorted())
@@ -83,7 +85,7 @@ extension TestStore {
                 #expect(new.value == celsius[old.sample.numeral.text])
                 #expect(new.numeral.text == old.sample.numeral.text && new.unit.code == "[degF]")
                 #expect(new.start == old.sample.start && new.received == old.sample.received)
-                guard case .deleted(_, let replacement?)? = try test.store.lookup(old.sample.identity) else {
+                guard case .deleted(_, let replacement?)? = try test.store.samples.lookup(old.sample.identity) else {
                     Issue.record("the old UUID does not lead to the new one")
                     continue
                 }
@@ -137,7 +139,7 @@ extension TestStore {
             #expect(try test.lines() == repaired)
             #expect(try test.undo(second) == 3)
             #expect(try test.lines() == before)
-            #expect(try test.store.migrations().map(\.state) == ["undone", "undone"])
+            #expect(try test.store.repairs.all().map(\.state) == ["undone", "undone"])
         }
     }
 
@@ -151,7 +153,7 @@ extension TestStore {
             for start in [anchor, anchor + 777, anchor + 2048] {
                 var last = start
                 var expected: String?
-                try test.store.changes(after: start, types: nil) { change in
+                try test.store.changes.read(after: start, types: nil) { change in
                     #expect(change.seq == last + 1)
                     last = change.seq
                     switch change {
@@ -211,13 +213,13 @@ extension TestStore {
             // There would be one reading less, so nothing is done without confirmation.
             let seq = try test.store.lastChange()
             #expect(thrown(FewerReadings.self) { try test.migrate(request) }?.plan.merged == 1)
-            #expect(try test.store.lastChange() == seq && test.store.migrations().isEmpty)
+            #expect(try test.store.lastChange() == seq && test.store.repairs.all().isEmpty)
             request.merging = .atMost(1)
             let (plan, migration) = try test.migrate(request)
             #expect(plan.merged == 1 && plan.repaired == 0)
             #expect(try test.store.check(deep: true) == [])
             #expect(try test.identities() == [right.sample.identity])
-            guard case .deleted(_, let replacement?)? = try test.store.lookup(wrong.sample.identity) else {
+            guard case .deleted(_, let replacement?)? = try test.store.samples.lookup(wrong.sample.identity) else {
                 Issue.record("the wrong one is not replaced")
                 return
             }
@@ -249,7 +251,7 @@ extension TestStore {
             let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
             let pairs = try test.pairs(of: migration)
             let deleted = try #require(pairs[wrong[0].sample.identity])
-            try test.store.delete([deleted], description: TestStore.description(.delete))
+            try test.store.samples.delete([deleted], description: TestStore.description(.delete))
             // The old one is restored neither by itself nor by undoing the repair.
             #expect(throws: StoreError.self) { try test.restore(wrong[0]) }
             #expect(try test.keep(wrong).account.stored == 0)
@@ -257,7 +259,7 @@ extension TestStore {
             #expect(Set(try test.identities()) == Set(wrong.dropFirst().map(\.sample.identity)))
             // The deletion is about the reading, which is again in its state before the repair.
             #expect(throws: StoreError.self) {
-                try test.store.restore([deleted], description: TestStore.description(.restore))
+                try test.store.samples.restore([deleted], description: TestStore.description(.restore))
             }
             try test.restore(wrong[0])
             #expect(Set(try test.identities()) == Set(wrong.map(\.sample.identity)))
@@ -281,20 +283,22 @@ extension TestStore {
             let (wrong, _) = try Self.thermometer()
             let ingest = try test.keep(wrong).account.id
             let migration = try #require(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).migration)
-            let entry = try #require(try test.store.migration(migration)?.ingest)
+            let entry = try #require(try test.store.repairs.repair(migration)?.ingest)
             let description = TestStore.description(.undo)
             for forget in [false, true] {
-                let error = thrown(StoreError.self) { try test.store.undo(ingest, forget: forget, description: description) }
+                let error = thrown(StoreError.self) {
+                    try test.store.ledger.undo(ingest, forget: forget, description: description)
+                }
                 #expect(error?.message.contains("repair undo \(migration)") == true)
             }
-            #expect(throws: StoreError.self) { try test.store.undo(entry, forget: true, description: description) }
+            #expect(throws: StoreError.self) { try test.store.ledger.undo(entry, forget: true, description: description) }
             #expect(throws: StoreError.self) { try test.restore(wrong[1]) }
             // The ledger's way to the same undoing.
-            #expect(try test.store.undo(entry, forget: false, description: description).count == 3)
-            #expect(try test.store.migration(migration)?.state == "undone")
-            let undoing = try #require(try test.store.migration(migration)?.undoneBy)
-            #expect(throws: StoreError.self) { try test.store.undo(undoing, forget: false, description: description) }
-            #expect(try test.store.undo(ingest, forget: true, description: description).count == 3)
+            #expect(try test.store.ledger.undo(entry, forget: false, description: description).count == 3)
+            #expect(try test.store.repairs.repair(migration)?.state == "undone")
+            let undoing = try #require(try test.store.repairs.repair(migration)?.undoneBy)
+            #expect(throws: StoreError.self) { try test.store.ledger.undo(undoing, forget: false, description: description) }
+            #expect(try test.store.ledger.undo(ingest, forget: true, description: description).count == 3)
             #expect(try test.keep(wrong).account.stored == 3)
         }
     }
@@ -311,9 +315,9 @@ extension TestStore {
             let ingest = try test.keep([second]).account.id
             #expect(try test.identities() == [second.sample.identity])
             #expect(throws: StoreError.self) {
-                try test.store.restore(repaired, description: TestStore.description(.restore))
+                try test.store.samples.restore(repaired, description: TestStore.description(.restore))
             }
-            try test.store.undo(ingest, forget: false, description: TestStore.description(.undo))
+            try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(try test.identities() == repaired)
         }
     }
@@ -328,7 +332,7 @@ extension TestStore {
             #expect(throws: StoreError.self) { try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)) }
             try test.execute("DROP TRIGGER fail")
             #expect(try test.lines() == before)
-            #expect(try test.store.accounts().count == 1)
+            #expect(try test.store.ledger.accounts().count == 1)
             #expect(try test.migrate(TestStore.request(Self.fahrenheit, .bodyTemperature)).plan.repaired == 3)
         }
     }

@@ -20,7 +20,7 @@ import Testing
     /// The content of a reader that has read the change log from the beginning.
     static func told(_ test: TestStore) throws -> Set<SampleIdentity> {
         var held: Set<SampleIdentity> = []
-        try test.store.changes(after: 0, types: nil) { change in
+        try test.store.changes.read(after: 0, types: nil) { change in
             switch change {
             case .added(let stored): held.insert(stored.uuid)
             case .deleted(let deletion): held.remove(deletion.uuid)
@@ -113,7 +113,7 @@ import Testing
             var maker = try SampleMaker(.heartRate)
             maker.timeOrigin = .receipt
             let ingest = try test.store.beginIngest(TestStore.description(.live))
-            let mark = try test.store.mark()
+            let mark = try test.store.clock.mark()
             for index in 0..<5 {
                 maker.received = Instant(microseconds: TestStore.received.microseconds + Int64(index) * 1_000_000)
                 _ = try ingest.store([try maker("60", at: 0)])
@@ -121,7 +121,7 @@ import Testing
             _ = try ingest.finish(at: maker.received.microseconds)
             let clock = UnsetClock(boot: "a", began: TestStore.received.microseconds, mark: mark)
             #expect(
-                try test.store.correct(1_000_000, of: clock, uptime: 60_000_000, next: nil, now: TestStore.later) == 5)
+                try test.store.clock.correct(1_000_000, of: clock, uptime: 60_000_000, next: nil, now: TestStore.later) == 5)
             #expect(
                 try test.samples().map { $0.sample.start.microseconds - TestStore.received.microseconds }
                     == (1...5).map {
@@ -167,7 +167,7 @@ import Testing
             made.duration = last.end.microseconds - last.start.microseconds
             try writer.write([made])
             try writer.finish()
-            try store.closeAccount(ingest.id, writer, at: TestStore.later)
+            try store.repairs.closeAccount(ingest.id, writer, at: TestStore.later)
             try store.connection.run(
                 """
                 INSERT INTO migration(id, ingest, repair, conditions, applied, state, matched, repaired, merged, already_right, ambiguous,
@@ -204,7 +204,7 @@ import Testing
             let readings = try NeighbourRepairTests.hourly(4)
             try test.keep(readings)
             let migration = try Self.damage(test, readings)
-            _ = try test.store.delete(try test.identities(), description: TestStore.description(.delete))
+            _ = try test.store.samples.delete(try test.identities(), description: TestStore.description(.delete))
             #expect(try test.undo(migration) == 3)
             #expect(try test.identities() == readings.dropLast().map(\.sample.identity))
         }

@@ -19,7 +19,7 @@ import Testing
         #expect(try test.store.check(deep: true) == [])
         // Told the same by the feed.
         var live: Set<SampleIdentity> = []
-        try test.store.changes(after: 0, types: nil) { change in
+        try test.store.changes.read(after: 0, types: nil) { change in
             switch change {
             case .added(let stored): live.insert(stored.uuid)
             case .deleted(let deletion): live.remove(deletion.uuid)
@@ -82,11 +82,13 @@ import Testing
             try test.keep([try rates("60", at: 0), try rates("60", at: 3600, rule: .implausible)])
             let migration = try #require(try test.migrate(TestStore.request(.shift(Self.hour), .heartRate)).migration)
             let held = try #require(try test.store.connection.integer("SELECT id FROM quarantine WHERE state = 'held'"))
-            #expect(throws: StoreError.self) { try test.store.accept([held], description: TestStore.description(.accept)) }
+            #expect(throws: StoreError.self) {
+                try test.store.quarantine.accept([held], description: TestStore.description(.accept))
+            }
             #expect(try test.store.check(deep: true) == [])
             // After the undo, it is a separate reading.
             try test.undo(migration)
-            #expect(try test.store.accept([held], description: TestStore.description(.accept)).count == 1)
+            #expect(try test.store.quarantine.accept([held], description: TestStore.description(.accept)).count == 1)
             #expect(try Self.places(test) == ["0 60.0", "3600 60.0"])
             #expect(try test.store.check(deep: true) == [])
         }
@@ -140,11 +142,11 @@ import Testing
                 $0.to = Instant(microseconds: 1_767_225_600_000_000 + 3 * Self.hour)
             }
             request.merging = .atMost(0)
-            #expect(try test.store.plan(request).merged == 1)
+            #expect(try test.store.repairs.plan(request).merged == 1)
             let before = try test.lines()
             #expect(throws: FewerReadings.self) { try test.migrate(request) }
             #expect(try test.lines() == before)
-            #expect(try test.store.migrations().isEmpty)
+            #expect(try test.store.repairs.all().isEmpty)
 
             request.merging = .never
             let apart = try test.migrate(request)

@@ -17,7 +17,7 @@ import Testing
             try test.keep([try scale("154.3", at: 0), try scale("155.1", at: 86_400), try updated("70.1", at: 172_800)])
             let pounds = MigrationTests.known("[lb_av]")
             // 154 kg is a possible weight, so the user has to confirm it.
-            let careful = try test.store.plan(TestStore.request(.unit(pounds), .bodyMass))
+            let careful = try test.store.repairs.plan(TestStore.request(.unit(pounds), .bodyMass))
             #expect(careful.repaired == 0 && careful.left == [.bothPlausible: 3])
             let (plan, _) = try test.migrate(
                 TestStore.request(.unit(pounds), .bodyMass, ambiguous: true) { $0.firmware = VersionRange("<2.0") })
@@ -134,7 +134,7 @@ import Testing
             #expect(plan.repaired == 1)
             #expect(try test.samples().map(\.sample.origin.type) == [fat])
             #expect(try test.samples().map(\.sample.numeral.text) == ["15.20"])
-            #expect(try test.store.plan(TestStore.request(.type(.heartRate), fat)).left == [.noConversion: 1])
+            #expect(try test.store.repairs.plan(TestStore.request(.type(.heartRate), fat)).left == [.noConversion: 1])
             #expect(try test.undo(try #require(migration)) == 1)
         }
     }

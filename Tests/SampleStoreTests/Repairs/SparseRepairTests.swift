@@ -20,7 +20,7 @@ import Testing
     private static func identities(_ store: SampleStore, after anchor: Int64) throws -> [Int64: String] {
         var told: [Int64: String] = [:]
         var last = anchor
-        try store.changes(after: anchor, types: nil) { change in
+        try store.changes.read(after: anchor, types: nil) { change in
             #expect(change.seq > last)
             last = change.seq
             switch change {

@@ -104,7 +104,7 @@ private final class PropertySequence {
         other = nil
         #expect(try test.store.check(deep: true) == [], comment)
         for identity in model.dead.keys {
-            guard case .deleted? = try test.store.lookup(identity) else {
+            guard case .deleted? = try test.store.samples.lookup(identity) else {
                 Issue.record("\(identity) has no tombstone, seed \(seed)")
                 continue
             }
@@ -206,7 +206,7 @@ private final class PropertySequence {
         let chosen = some(model.live.keys)
         guard !chosen.isEmpty else { return }
         let description = description(.delete)
-        guard let ingest = try change({ try $0.delete(chosen, description: description).ingest }) else { return }
+        guard let ingest = try change({ try $0.samples.delete(chosen, description: description).ingest }) else { return }
         model.delete(chosen, ingest: ingest)
         story.append("\(ingest): delete \(Self.names(chosen))")
         ingests.append(ingest)
@@ -218,10 +218,10 @@ private final class PropertySequence {
         let allowed = model.restorable(chosen)
         story.append("restore \(Self.names(chosen))")
         guard allowed.count == chosen.count else {
-            #expect(throws: StoreError.self, comment) { try writer().restore(chosen, description: description(.restore)) }
+            #expect(throws: StoreError.self, comment) { try writer().samples.restore(chosen, description: description(.restore)) }
             return
         }
-        let ingest = try writer().restore(chosen, description: description(.restore)).ingest
+        let ingest = try writer().samples.restore(chosen, description: description(.restore)).ingest
         model.restore(chosen, ingest: ingest)
         ingests.append(ingest)
     }
@@ -229,11 +229,11 @@ private final class PropertySequence {
     private func undoIngest() throws {
         guard let undone = ingests.randomElement(using: &random) else { return }
         let forget = Bool.random(using: &random)
-        if !forget, try test.store.account(of: undone)?.state == "undone" { return }
-        let isUndone = try test.store.account(of: undone)?.state == "undone"
+        if !forget, try test.store.ledger.account(of: undone)?.state == "undone" { return }
+        let isUndone = try test.store.ledger.account(of: undone)?.state == "undone"
         let refused = !isUndone && model.isRefused(undoing: undone)
         do {
-            let (ingest, count) = try writer().undo(undone, forget: forget, description: description(.undo))
+            let (ingest, count) = try writer().ledger.undo(undone, forget: forget, description: description(.undo))
             #expect(!refused, comment)
             #expect(count == model.undo(undone, forget: forget, ingest: ingest), comment)
             story.append("\(ingest): undo \(undone)\(forget ? " and forget" : "")")
@@ -262,14 +262,14 @@ private final class PropertySequence {
         let before = try samplesByIdentity()
         let merged = model.plan(repair, of: type).count(where: \.isMerged)
         if merged > 0 {
-            let refused = thrown(FewerReadings.self) { _ = try writer().migrate(request) }
+            let refused = thrown(FewerReadings.self) { _ = try writer().repairs.apply(request) }
             #expect(refused?.plan.merged == merged, comment)
             #expect(try samplesByIdentity() == before, comment)
             guard Bool.random(using: &random) else { return }
             request.merging = .atMost(merged)
         }
-        guard let (plan, migration) = try change({ try $0.migrate(request) }) else { return }
-        let ingest = try migration.flatMap { try test.store.migration($0)?.ingest } ?? 0
+        guard let (plan, migration) = try change({ try $0.repairs.apply(request) }) else { return }
+        let ingest = try migration.flatMap { try test.store.repairs.repair($0)?.ingest } ?? 0
         let count = model.migrate(repair, of: type, migration ?? 0, ingest: ingest)
         tally.repaired += plan.repaired
         tally.merged += plan.merged
@@ -280,7 +280,7 @@ private final class PropertySequence {
         try checkSum(repair, migration, plan, before, after)
         // After an immediate undo, the store is as before.
         guard Int.random(in: 0..<3, using: &random) == 0 else { return }
-        let (_, undone) = try writer().undoMigration(migration, at: request.now)
+        let (_, undone) = try writer().repairs.undo(migration, at: request.now)
         #expect(undone == plan.repaired + plan.merged && undone == model.undoMigration(migration), comment)
         #expect(try samplesByIdentity() == before, comment)
         tally.undone += undone
@@ -297,7 +297,7 @@ private final class PropertySequence {
     ) throws {
         #expect(before.count == after.count + plan.merged, "\(repair.text), seed \(seed)")
         var pairs: [RepairedPair] = []
-        try test.store.forEachPair(of: migration) { pairs.append($0) }
+        try test.store.repairs.forEachPair(of: migration) { pairs.append($0) }
         #expect(pairs.count == plan.repaired + plan.merged && pairs.count(where: \.isMerged) == plan.merged, comment)
         #expect(Set(pairs.map(\.old)).count == pairs.count && Set(pairs.map(\.new)).count == pairs.count, comment)
         let old = Set(pairs.map(\.old))
@@ -340,11 +340,11 @@ private final class PropertySequence {
     private func undoMigration() throws {
         guard let id = model.applied.sorted().randomElement(using: &random) else { return }
         guard !model.isRepairedAgain(id) else {
-            #expect(throws: StoreError.self, comment) { try writer().undoMigration(id, at: TestStore.later) }
+            #expect(throws: StoreError.self, comment) { try writer().repairs.undo(id, at: TestStore.later) }
             return
         }
         let now = Instant(microseconds: time)
-        guard let (_, count) = try change({ try $0.undoMigration(id, at: now) }) else { return }
+        guard let (_, count) = try change({ try $0.repairs.undo(id, at: now) }) else { return }
         tally.undone += count
         story.append("undo repair \(id)")
         #expect(count == model.undoMigration(id), comment)
@@ -401,7 +401,7 @@ private struct ChangeFollower {
 
     mutating func read(_ store: SampleStore) throws {
         var (anchor, held) = (anchor, held)
-        try store.changes(after: anchor, types: nil) { change in
+        try store.changes.read(after: anchor, types: nil) { change in
             anchor = change.seq
             switch change {
             case .added(let stored): held[stored.uuid] = TestStore.line(stored.sample)

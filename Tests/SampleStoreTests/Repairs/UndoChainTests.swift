@@ -9,7 +9,7 @@ import Testing
 /// imports and applied repairs.
 @Suite struct UndoChainTests {
     private static func undo(_ test: TestStore, _ ingest: Int64) throws -> Int64 {
-        try test.store.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
+        try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo)).ingest
     }
 
     /// Moves a source's samples by this many days.
@@ -17,7 +17,9 @@ import Testing
         try test.migrate(TestStore.request(.shift(days * 86_400_000_000), .bodyMass) { $0.source = source }).migration
     }
 
-    private static func state(_ test: TestStore, _ ingest: Int64) throws -> String? { try test.store.account(of: ingest)?.state }
+    private static func state(_ test: TestStore, _ ingest: Int64) throws -> String? {
+        try test.store.ledger.account(of: ingest)?.state
+    }
 
     @Test("an import taken back for the second time is undone") func states() throws {
         try TestStore.with { test in
@@ -58,7 +60,7 @@ import Testing
             try test.keep([pounds])
             _ = try Self.undo(test, 1)
             _ = try Self.undo(test, 2)
-            _ = try test.store.restore([pounds.sample.identity], description: TestStore.description(.restore))
+            _ = try test.store.samples.restore([pounds.sample.identity], description: TestStore.description(.restore))
             #expect(try test.identities() == [pounds.sample.identity])
             #expect(try test.keep([file]).outcomes == [[.stored]])
             #expect(try test.identities() == [file.sample.identity])
@@ -218,10 +220,10 @@ import Testing
                     guard let ingest = ingests.randomElement(using: &random) else { continue }
                     if let undoing = try? Self.undo(test, ingest), undoing > 0 { ingests.append(undoing) }
                 case 3:
-                    let deleted = try? test.store.delete([uuid], description: TestStore.description(.delete))
+                    let deleted = try? test.store.samples.delete([uuid], description: TestStore.description(.delete))
                     if let deleted { ingests.append(deleted.ingest) }
                 default:
-                    let restored = try? test.store.restore([uuid], description: TestStore.description(.restore))
+                    let restored = try? test.store.samples.restore([uuid], description: TestStore.description(.restore))
                     if let restored { ingests.append(restored.ingest) }
                 }
                 let live = try Set(test.identities())
@@ -232,7 +234,7 @@ import Testing
     }
 
     private static func restore(_ test: TestStore, _ samples: [GatedSample]) throws {
-        _ = try test.store.restore(samples.map(\.sample.identity), description: TestStore.description(.restore))
+        _ = try test.store.samples.restore(samples.map(\.sample.identity), description: TestStore.description(.restore))
     }
 
     @Test("an undoing is not undone while what it gave back is repaired") func repairedMeanwhile() throws {

@@ -48,12 +48,14 @@ import Testing
                         for (sample, outcome) in zip(batch, outcomes) where outcome == .stored { kept.append(sample) }
                     } else {
                         try test.keepExactly(batch)
-                        kept += batch.filter { sample in (try? test.store.sample(sample.sample.identity)) != nil }
+                        kept += batch.filter { sample in (try? test.store.samples.sample(sample.sample.identity)) != nil }
                     }
                     kept = Array(Dictionary(kept.map { ($0.sample.identity, $0) }) { one, _ in one }.values)
                         .sorted { $0.sample.identity.description < $1.sample.identity.description }
                 }
-                if step % 3 == 2, Bool.random(using: &random) { try test.store.set(SourceOrder(names: ["source\(step % 2)"])) }
+                if step % 3 == 2, Bool.random(using: &random) {
+                    try test.store.sources.set(SourceOrder(names: ["source\(step % 2)"]))
+                }
                 let update = try collection.update()
                 let fresh = try test.store.statistics(query)
                 Self.expectSame(collection.statistics, fresh, "seed \(seed) step \(step)")

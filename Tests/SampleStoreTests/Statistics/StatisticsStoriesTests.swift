@@ -77,20 +77,20 @@ import Testing
                 try Self.total(test, .stepCount, priority: ["A"]) + Self.total(test, walking, priority: ["A"])
             }
             #expect(try totals() == [1, 1, 1, 1])
-            try test.store.set(SourceOrder(names: ["B"]))
+            try test.store.sources.set(SourceOrder(names: ["B"]))
             #expect(try totals() == [2, 2, 2, 2])
-            try test.store.set(SourceOrder(subject: anna, names: ["C"]))
+            try test.store.sources.set(SourceOrder(subject: anna, names: ["C"]))
             #expect(try totals() == [2, 4, 2, 4])
-            try test.store.set(SourceOrder(type: walking, names: ["a", "c"]))
+            try test.store.sources.set(SourceOrder(type: walking, names: ["a", "c"]))
             // Hers for all types is closer than everybody's for one.
             #expect(try totals() == [2, 4, 1, 4])
-            try test.store.set(SourceOrder(subject: anna, type: walking, names: ["nobody", "B"]))
+            try test.store.sources.set(SourceOrder(subject: anna, type: walking, names: ["nobody", "B"]))
             #expect(try totals() == [2, 4, 1, 2])
-            #expect(try test.store.sourceOrders().map(\.names) == [["nobody", "B"], ["C"], ["a", "c"], ["B"]])
-            try test.store.set(SourceOrder(subject: anna, names: []))
+            #expect(try test.store.sources.orders().map(\.names) == [["nobody", "B"], ["C"], ["a", "c"], ["B"]])
+            try test.store.sources.set(SourceOrder(subject: anna, names: []))
             #expect(try totals() == [2, 2, 1, 2])
             for wrong in [[""], ["two\nlines"], [String(repeating: "x", count: 401)], [String](repeating: "x", count: 65)] {
-                #expect(throws: StoreError.self) { try test.store.set(SourceOrder(names: wrong)) }
+                #expect(throws: StoreError.self) { try test.store.sources.set(SourceOrder(names: wrong)) }
             }
             #expect(try totals() == [2, 2, 1, 2])
         }

@@ -79,7 +79,7 @@ import Testing
             query.from = Instant(seconds: 1_767_225_600 + 400 * 3600)
             query.to = Instant(seconds: 1_767_225_600 + 402 * 3600)
             let plan = StatisticsPlan(query)
-            let all = try test.store.series(matching: SampleQuery(types: [.heartRate]))
+            let all = try test.store.samples.series(matching: SampleQuery(types: [.heartRate]))
             let ranked = try test.store.ranked(all, query)
             let gathering = try StatisticsGathering(
                 store: test.store, query: query, plan: plan, series: ranked)

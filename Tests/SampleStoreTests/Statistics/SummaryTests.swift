@@ -98,7 +98,7 @@ import Testing
                 case 2 where !gone.isEmpty: try test.restore(gone.removeFirst())
                 default:
                     let from = Int.random(in: 0..<here.count - 50, using: &random)
-                    _ = try test.store.delete(
+                    _ = try test.store.samples.delete(
                         here[from..<from + 50].map(\.sample.identity), description: TestStore.description(.delete))
                     here.removeSubrange(from..<from + 50)
                 }
@@ -133,16 +133,16 @@ import Testing
             try test.store.summaries = Self.limits
             while try test.store.summarize() {}
             let first = try #require(Self.first)
-            let client = try test.store.addClient(named: "page", purpose: "Tests", at: first)
+            let client = try test.store.clients.add(named: "page", purpose: "Tests", at: first)
             for second in [0, 599, 600, 3300, 5000] as [Int64] {
                 let from = Instant(microseconds: first.microseconds + second * 1_000_000)
-                try test.store.set(
+                try test.store.clients.set(
                     Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .from(from), mayWrite: false),
                     of: client,
                     at: first)
                 try expectAlike(test, "from \(second)", client)
             }
-            try test.store.set(
+            try test.store.clients.set(
                 Grant(subject: TestStore.subject, type: ObjectType(.heartRate), reading: .none, mayWrite: false), of: client,
                 at: first)
             #expect(try told(try reader(test, knowsSummaries: true, client)).isEmpty)

@@ -96,17 +96,18 @@ final class TestStore {
 
     @discardableResult
     func delete(_ samples: GatedSample...) throws -> Int64 {
-        try store.delete(samples.map(\.sample.identity), description: Self.description(.delete)).ingest
+        try store.samples.delete(samples.map(\.sample.identity), description: Self.description(.delete)).ingest
     }
 
     @discardableResult
     func restore(_ samples: GatedSample..., received: Instant = received) throws -> Int64 {
-        try store.restore(samples.map(\.sample.identity), description: Self.description(.restore, received: received)).ingest
+        try store.samples.restore(samples.map(\.sample.identity), description: Self.description(.restore, received: received))
+            .ingest
     }
 
     /// The samples of a query, in its order.
     func samples(_ query: SampleQuery = SampleQuery()) throws -> [StoredSample] {
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var samples: [StoredSample] = []
         while let next = try cursor.next() { samples.append(next) }

@@ -40,7 +40,7 @@ enum PageCommand: Command {
         }
         let store = try context.access().openForWriting(creating: false)
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let code = try store.makePageCode(for: subject ?? store.subject, at: context.machine.now())
+        let code = try store.pageSessions.makeCode(for: subject ?? store.subject, at: context.machine.now())
         if let address = api.pageAddress {
             try context.streams.output.write("\(address)#code=\(code)\n")
         } else {
@@ -60,14 +60,14 @@ enum PageCommand: Command {
                 }
                 number = invocation.flag("--end-all") ? nil : id
             }
-            let count = try context.access().openForWriting(creating: false).endPageSessions(number)
+            let count = try context.access().openForWriting(creating: false).pageSessions.end(number)
             context.note("\(count) \(count == 1 ? "session" : "sessions") ended")
             return .success
         }
         let (store, times) = (try context.openForReading(), try context.times())
-        let names = try store.personNames()
+        let names = try store.people.names()
         var rows: [[String]] = []
-        for session in try store.pageSessions(at: context.machine.now()) {
+        for session in try store.pageSessions.all(at: context.machine.now()) {
             if context.format == .ndjson {
                 var object = JSONObject()
                 object.set("session", Int(session.id))

@@ -29,7 +29,7 @@ final class AlertProcess {
         self.context = context
         let configuration = try context.configuration()
         let store = try context.access().openForWriting(creating: false)
-        try store.forgetAlertReceivers(except: configuration.alerts.map(\.name))
+        try store.alerts.forgetReceivers(except: configuration.alerts.map(\.name))
         loop = EventLoop(clock: MachineClock(context.machine))
         let (alarm, failure) = (loop.alarm, self.failure)
         // The receivers are known before the first check, so that they get its events.

@@ -13,10 +13,10 @@ struct AlertReceiverReport {
     /// Writes the receivers in the configuration with their states.
     func write() throws {
         let (store, configured, times) = (try context.openForReading(), try context.configuration().alerts, try context.times())
-        let known = try store.alertReceivers()
+        let known = try store.alerts.receivers()
         let entries = try configured.map { receiver in
             let state = known.first { $0.name == receiver.name }
-            return (receiver, state, try state.map(store.alertEventsWaiting) ?? 0)
+            return (receiver, state, try state.map(store.alerts.eventsWaiting) ?? 0)
         }
         if context.format == .ndjson {
             for (receiver, state, waiting) in entries {
@@ -51,7 +51,7 @@ struct AlertReceiverReport {
     /// Writes a note for each receiver whose deliveries fail.
     func noteFailing() {
         guard let configured = try? context.configuration().alerts, !configured.isEmpty,
-            let receivers = try? context.openForReading().alertReceivers()
+            let receivers = try? context.openForReading().alerts.receivers()
         else { return }
         for receiver in receivers where receiver.failing != nil && configured.contains(where: { $0.name == receiver.name }) {
             context.note(

@@ -78,7 +78,7 @@ enum AlertsCommand: Command {
     private static func list(_ context: CommandContext) throws {
         let (store, times) = (try context.openForReading(), try context.times())
         let subject = try context.invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
-        let (alerts, names) = (try store.alerts(of: subject), try store.personNames())
+        let (alerts, names) = (try store.alerts.all(of: subject), try store.people.names())
         if context.format == .ndjson {
             for alert in alerts {
                 var object = JSONObject()
@@ -129,13 +129,13 @@ enum AlertsCommand: Command {
         }
         let store = try context.access().openForWriting(creating: true)
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) } ?? store.subject
-        let number = try store.addAlert(of: subject, type: type, condition, bound: bound, at: context.machine.now())
+        let number = try store.alerts.add(of: subject, type: type, condition, bound: bound, at: context.machine.now())
         try context.streams.output.write("\(number)\n")
     }
 
     private static func remove(_ context: CommandContext) throws {
         let number = try context.invocation.integer(argument: "N", in: 1...Int.max) ?? 0
-        guard try context.access().openForWriting(creating: false).removeAlert(Int64(number)) else {
+        guard try context.access().openForWriting(creating: false).alerts.remove(Int64(number)) else {
             throw StoreError(.invalid, "there is no alert \(number) (see 'vitalgate alerts list')")
         }
     }

@@ -50,7 +50,7 @@ final class HubProcess {
         configuration = try context.configuration()
         store = try Self.openStore(context)
         lock = try HubLock(store: store.path)
-        try store.closeAbandoned()
+        try store.ledger.closeAbandoned()
         let simulates = context.invocation.flag("--simulate")
         if simulates { try SimulatedSensors.adopt(in: store, at: context.machine.now()) }
         let (library, problems) = try ProfileCommand.folders(context).load(keepsVectors: false)
@@ -267,7 +267,8 @@ final class HubProcess {
         let configuration = try context.configuration()
         let inbox = context.invocation.string("--inbox") ?? configuration.hub.inbox
         var settings = HubSettings(
-            library: library, devices: try store.adoptedDevices(), aliases: try store.aliases(), zone: try context.zone(),
+            library: library, devices: try store.devices.adopted(), aliases: try store.devices.aliases(),
+            zone: try context.zone(),
             inbox: inbox.map {
                 InboxSettings(folder: absolute($0), command: importCommand(context.invocation, configuration, store))
             })
@@ -329,7 +330,7 @@ final class HubProcess {
 
     /// Whether alerts have to be checked. Without alerts and receivers, this is asked again after each commit.
     private func needsAlerts(_ configuration: Configuration) -> Bool {
-        let isNeeded = !configuration.alerts.isEmpty || (try? store.alerts().isEmpty) == false
+        let isNeeded = !configuration.alerts.isEmpty || (try? store.alerts.all().isEmpty) == false
         if isNeeded {
             if let alertBell { loop.unwatch(alertBell.descriptor) }
             alertBell = nil
@@ -337,7 +338,7 @@ final class HubProcess {
             alertBell = bell
             loop.watch(bell.descriptor) { [weak self] _ in
                 try? bell.wait()
-                guard let self, (try? store.alerts().isEmpty) == false else { return }
+                guard let self, (try? store.alerts.all().isEmpty) == false else { return }
                 runBeside((try? context.configuration()) ?? self.configuration)
             }
         }

@@ -35,7 +35,7 @@ struct DeviceAdoption {
         let subject = try invocation.string("--person").map { try StoreAccess.subject($0, in: store) }
         let bindKey = try self.bindKey()
         var device: AdoptedDevice
-        if let known = try store.adoptedDevices().first(where: { $0.address == stored }) {
+        if let known = try store.devices.adopted().first(where: { $0.address == stored }) {
             device = known
             if !ids.isEmpty { device.profiles = ids }
         } else {
@@ -67,7 +67,7 @@ struct DeviceAdoption {
             device.counter = nil
             device.adopted = context.machine.now().microseconds
         }
-        try store.save(device)
+        try store.devices.save(device)
         context.note("\(address) is adopted and read by \(device.profiles.joined(separator: ", "))")
         return .success
     }

@@ -69,7 +69,7 @@ struct DeviceAssignment {
         let device = try device(store)
         if let user = try self.user(subject) { return try assign(user, of: device, store) }
         guard let range = invocation.string("--range") else {
-            try store.assign(device: device.address, to: subject)
+            try store.devices.assign(device: device.address, to: subject)
             context.note(
                 "all future readings of \(device.name.isEmpty ? device.address : device.name) are assigned to this person")
             return .success
@@ -79,7 +79,7 @@ struct DeviceAssignment {
         }
         let use = SharedUse(subject: subject, weights: try weights(range))
         let uses = device.sharedBy.filter { $0.subject != subject } + [use]
-        try store.assign(device: device.address, to: Origin.unassigned, sharedBy: uses, users: device.users)
+        try store.devices.assign(device: device.address, to: Origin.unassigned, sharedBy: uses, users: device.users)
         if uses.contains(where: { $0.subject != subject && $0.weights.overlaps(use.weights) }) {
             context.note("warning: the range overlaps another one, and weighings in both are unassigned")
         }
@@ -89,7 +89,7 @@ struct DeviceAssignment {
     }
 
     private func assign(_ uuids: [SampleIdentity], to subject: String, _ store: SampleStore) throws -> ExitCode {
-        let (count, migration) = try store.assign(
+        let (count, migration) = try store.people.assign(
             uuids, to: subject, now: context.machine.now(), owner: ProcessIdentity.current())
         guard let migration else {
             context.note("nothing changed: the samples already belong to this person")
@@ -133,7 +133,7 @@ struct DeviceAssignment {
         let known = device.users.first { $0.number == user.number }
         if user.consent == nil { user.consent = known?.consent }
         let users = device.users.filter { $0.number != user.number } + [user]
-        try store.assign(device: device.address, to: Origin.unassigned, sharedBy: device.sharedBy, users: users)
+        try store.devices.assign(device: device.address, to: Origin.unassigned, sharedBy: device.sharedBy, users: users)
         context.note("\(Readable.count(users.count, "user number")) assigned, and readings of other users are unassigned")
         return .success
     }
@@ -143,7 +143,7 @@ struct DeviceAssignment {
         let address =
             SerialAdoption.isPath(text)
             ? DeviceAssembly.storedAddress(serial: text) : BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
-        let devices = try store.adoptedDevices()
+        let devices = try store.devices.adopted()
         let found = devices.filter { $0.address == address || $0.name == text }
         guard found.count == 1 else {
             throw StoreError(

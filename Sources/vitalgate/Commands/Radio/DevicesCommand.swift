@@ -125,7 +125,7 @@ enum DevicesCommand: Command {
     private static func list(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let zone = try context.zone()
-        let devices = try store.adoptedDevices()
+        let devices = try store.devices.adopted()
         if context.format == .ndjson {
             for device in devices {
                 var object = JSONObject()
@@ -174,12 +174,13 @@ enum DevicesCommand: Command {
 
     private static func forget(_ context: CommandContext) throws -> ExitCode {
         if let path = context.invocation.argument("ADDRESS"), SerialAdoption.isPath(path) {
-            try context.access().openForWriting(creating: false).forget(device: DeviceAssembly.storedAddress(serial: path))
+            try context.access().openForWriting(creating: false).devices.forget(
+                device: DeviceAssembly.storedAddress(serial: path))
             return .success
         }
         let address = try context.bluetoothAddress()
         if !context.invocation.flag("--bond") {
-            try context.access().openForWriting(creating: false).forget(device: DeviceAssembly.storedAddress(address))
+            try context.access().openForWriting(creating: false).devices.forget(device: DeviceAssembly.storedAddress(address))
         }
         let radio = try context.radio()
         radio.source.start()
@@ -204,14 +205,14 @@ enum DevicesCommand: Command {
 
     private static func merge(_ context: CommandContext) throws -> ExitCode {
         let store = try context.access().openForWriting(creating: false)
-        let devices = try store.adoptedDevices()
+        let devices = try store.devices.adopted()
         let key = { (name: String) -> String in
             let text = context.invocation.argument(name) ?? ""
             let address = BluetoothAddress(text).map(DeviceAssembly.storedAddress) ?? text
             return devices.first { $0.address == address }?.goesBy ?? text
         }
         let (new, old) = (key("NEW"), key("OLD"))
-        let known = try store.deviceKeys()
+        let known = try store.devices.keys()
         for (name, key) in [("NEW", new), ("OLD", old)] where !known.contains(key) {
             throw context.invocation.invalid(
                 name, value: key,
@@ -220,7 +221,7 @@ enum DevicesCommand: Command {
                     : "the address or key of a known device: \(known.prefix(20).joined(separator: ", "))"
                         + (known.count > 20 ? ", … (see 'vitalgate devices list')" : ""))
         }
-        try store.merge(device: new, into: old)
+        try store.devices.merge(device: new, into: old)
         context.note("new readings of \(new) are stored as \(old)")
         return .success
     }
@@ -230,14 +231,14 @@ enum DevicesCommand: Command {
         let stored = DeviceAssembly.storedAddress(address)
         let store = try context.access().openForWriting(creating: false)
         let assembly = DeviceAssembly(library: try ProfileCommand.library(context))
-        let description = try store.adoptedDevices().first { $0.address == stored }.flatMap(assembly.description)
+        let description = try store.devices.adopted().first { $0.address == stored }.flatMap(assembly.description)
         guard description?.isStream ?? true else {
             context.note(
                 "vitalgate: \(address) has a memory and may send readings again, which would be stored twice under another key: "
                     + "use 'vitalgate devices forget' to exclude one of the two")
             return .dataError
         }
-        let key = try store.part(device: stored)
+        let key = try store.devices.part(device: stored)
         context.note("new readings of \(address) are stored as \(key), and stored readings do not change")
         return .success
     }

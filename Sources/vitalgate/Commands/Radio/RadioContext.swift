@@ -29,7 +29,7 @@ extension CommandContext {
     func adoptedDevices() throws -> [AdoptedDevice] {
         let access = try access()
         do throws(StoreError) {
-            return try access.openForReading().adoptedDevices()
+            return try access.openForReading().devices.adopted()
         } catch {
             guard error.kind == .missing || error.kind == .invalid else { throw error }
             return []

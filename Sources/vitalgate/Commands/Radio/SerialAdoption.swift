@@ -21,7 +21,7 @@ struct SerialAdoption {
         let durable = path == plug?.node ? plug?.durablePath ?? path : path
         let stored = DeviceAssembly.storedAddress(serial: durable)
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
-        let known = try store.adoptedDevices().first { $0.address == stored }
+        let known = try store.devices.adopted().first { $0.address == stored }
         var profiles = ids
         if profiles.isEmpty, known == nil {
             guard let found = self.profiles(for: plug, at: path) else { return .dataError }
@@ -37,7 +37,7 @@ struct SerialAdoption {
             device.subject = subject
         }
         if let name = context.invocation.string("--name") { device.name = name }
-        try store.save(device)
+        try store.devices.save(device)
         if durable != path { context.note("\(path) may change its name when it is plugged in, so it is adopted as \(durable)") }
         context.note("\(durable) is adopted and read by \(device.profiles.joined(separator: ", "))")
         return .success

@@ -8,7 +8,7 @@ struct StatisticsExplanation {
     let context: CommandContext
 
     func say(_ query: StatisticsQuery) throws {
-        let sources = try store.countingSources(
+        let sources = try store.sources.counting(
             matching: SampleQuery(types: [query.type], subject: query.subject), query.priority)
         let way: String
         if query.bySource {
@@ -19,7 +19,7 @@ struct StatisticsExplanation {
             way = "the first with data counts at each time"
         }
         context.note("\(query.type.id): \(Readable.count(sources.count)) series, \(way)")
-        let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.personNames() : [:]
+        let persons = Set(sources.map(\.series.subject)).count > 1 ? try store.people.names() : [:]
         for (index, source) in sources.enumerated() {
             var line = "  \(index + 1) \(SourceRevision.displayName(ofID: source.series.source, name: source.sourceName))"
             if let device = source.deviceName ?? source.model { line += ", \(device)" }

@@ -107,19 +107,19 @@ enum ExportCommand: Command {
         let writer = try SampleFileWriter(
             path: path, form: form,
             context: try ExportContext(name: "", me: store.subject, zone: zone, now: context.machine.now),
-            types: try store.series(matching: query).map(\.type),
+            types: try store.samples.series(matching: query).map(\.type),
             characteristics: form == .appleHealth ? try characteristics(of: subject ?? store.subject, zone, store, context) : [],
             value: {
                 try BloodPressure($0, in: store).map { (text: $0.text(), unit: SampleType.bloodPressureSystolic.canonicalUnit) }
             },
-            member: { try store.sample($0) })
+            member: { try store.samples.sample($0) })
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-        let cursor = try store.samples(matching: query)
+        let cursor = try store.samples.cursor(matching: query)
         defer { cursor.close() }
         var count = 0
         while var stored = try cursor.next() {
             // The source's record identifier is kept.
-            if form == .ndjson || form == .appleHealth { stored.sample.record = try store.record(of: stored.sample) }
+            if form == .ndjson || form == .appleHealth { stored.sample.record = try store.samples.record(of: stored.sample) }
             try writer.append(stored)
             count += 1
             if count % 1000 == 0 { progress.update("\(Readable.count(count, "sample")) written") }
@@ -154,7 +154,7 @@ enum ExportCommand: Command {
         of subject: String, _ zone: TimeZoneRules, _ store: SampleStore, _ context: CommandContext
     ) throws -> [Characteristic] {
         let today = zone.date(of: context.machine.now())
-        let history = try store.characteristics(of: subject)
+        let history = try store.people.characteristics(of: subject)
         return CharacteristicType.allCases.compactMap { history.value(of: $0, on: today) }
     }
 

@@ -44,7 +44,7 @@ final class ExportProcess {
     func runOnce() throws -> ExitCode {
         HubSignals.watch(loop.alarm)
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
-        let before = try store.target(name)
+        let before = try store.targets.target(name)
         while !HubSignals.isStopAsked {
             let outcome = try target.step()
             progress.update(
@@ -62,7 +62,7 @@ final class ExportProcess {
     private func end(_ outcome: TargetRun.Outcome, _ before: Target?) throws -> ExitCode {
         let target = self.target.target
         let delivered = target.delivered - (before?.delivered ?? 0)
-        let setAside = try store.setAsideSummary(of: name).count
+        let setAside = try store.targets.setAsideSummary(of: name).count
         var words = "\(name): \(Readable.count(delivered, "change")) delivered"
         if target.leftOut > (before?.leftOut ?? 0) {
             words += ", of which it cannot store \(target.leftOut - (before?.leftOut ?? 0))"
@@ -109,7 +109,7 @@ final class ExportProcess {
             try bell.wait()
             try store.checkPlace()
             // During a pause, only a change of state by the user starts a delivery.
-            if pause != nil, try store.target(name)?.state == .waiting { return }
+            if pause != nil, try store.targets.target(name)?.state == .waiting { return }
             turn()
         }
     }
@@ -162,7 +162,7 @@ final class ExportProcess {
     /// Reports changes that were set aside: the first ones, and then each time their number has grown by half, so that the log is
     /// not flooded.
     private func tellRefusals() throws {
-        let (count, words) = try store.setAsideSummary(of: name)
+        let (count, words) = try store.targets.setAsideSummary(of: name)
         defer { setAside = count > 0 && setAside == 0 ? count : setAside }
         guard count > setAside + setAside / 2 else { return }
         setAside = count

@@ -139,11 +139,11 @@ enum TargetsCommand: Command {
         let uuids = try samples(context)
         let store = try context.access().openForWriting(creating: false)
         let count = try TargetLock(store: store.path, target: target.name).holding {
-            if var known = try store.target(target.name), known.state != .delivering {
+            if var known = try store.targets.target(target.name), known.state != .delivering {
                 (known.state, known.words) = (.delivering, nil)
-                try store.save(known)
+                try store.targets.save(known)
             }
-            return try store.retry(uuids, of: target.name)
+            return try store.targets.retry(uuids, of: target.name)
         }
         context.note("\(target.name): resumed, \(Readable.count(count, "set-aside sample")) will be sent again")
     }
@@ -152,7 +152,7 @@ enum TargetsCommand: Command {
         let target = try named(context)
         let uuids = try samples(context)
         let store = try context.access().openForWriting(creating: false)
-        let count = try store.skip(uuids, of: target.name)
+        let count = try store.targets.skip(uuids, of: target.name)
         context.note("\(target.name): \(Readable.count(count, "set-aside sample")) will not be sent")
     }
 
@@ -207,13 +207,13 @@ enum TargetsCommand: Command {
         let store = try context.access().openForWriting(creating: false)
         guard let target = try context.configuration().targets.first(where: { $0.name == name }) else {
             // A target that is no longer in the configuration can also be forgotten.
-            if try store.target(name) == nil { _ = try context.target(name) }
-            try TargetLock(store: store.path, target: name).holding { try store.forget(target: name) }
+            if try store.targets.target(name) == nil { _ = try context.target(name) }
+            try TargetLock(store: store.path, target: name).holding { try store.targets.forget(target: name) }
             return context.note("\(name) is forgotten, since it is no longer configured")
         }
         let (settings, exporter) = try context.assemble(target, store)
         try TargetLock(store: store.path, target: name).holding {
-            try store.restart(
+            try store.targets.restart(
                 target: name, isOrdered: exporter.isOrdered, filter: settings.filterText, at: context.machine.now())
         }
         context.note("\(name): everything will be sent again")

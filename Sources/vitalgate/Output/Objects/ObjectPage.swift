@@ -40,7 +40,7 @@ struct ObjectPage {
         page.row("uuid", stored.uuid.description)
         page.row("when", when(sample))
         if sample.origin.subject != store.subject {
-            page.row("person", try store.personNames()[sample.origin.subject] ?? sample.origin.subject)
+            page.row("person", try store.people.names()[sample.origin.subject] ?? sample.origin.subject)
         }
         let source = sample.origin.source
         page.row(
@@ -84,9 +84,9 @@ struct ObjectPage {
         let near = SamplePredicate.starts(
             from: Instant(microseconds: sample.start.microseconds &- day),
             before: Instant(microseconds: sample.start.microseconds &+ day))
-        let told = [sample.identity] + (try store.explain(sample.identity)?.witnesses.map(\.other.uuid) ?? [])
+        let told = [sample.identity] + (try store.duplicates.explain(sample.identity)?.witnesses.map(\.other.uuid) ?? [])
         let names = SamplePredicate.or(told.map { .comparison(.object(object), .equal, .text($0.description)) })
-        let cursor = try store.samples(matching: SampleQuery(.and([near, names]), limit: 1))
+        let cursor = try store.samples.cursor(matching: SampleQuery(.and([near, names]), limit: 1))
         defer { cursor.close() }
         return try cursor.next()
     }
@@ -127,12 +127,12 @@ struct ObjectPage {
     /// The sample with a UUID that a body refers to, or the reason why it is missing.
     func sample(of uuid: String) throws -> (text: String, sample: StoredSample?) {
         guard let identity = SampleIdentity(uuid) else { return ("no UUID", nil) }
-        switch try store.lookup(identity) {
+        switch try store.samples.lookup(identity) {
         case .live(let stored): return (stored.sample.shown ?? Self.value(of: stored.sample), stored)
-        case .deleted(_, let replacement?): return ("replaced by \(replacement)", try store.object(named: identity))
+        case .deleted(_, let replacement?): return ("replaced by \(replacement)", try store.samples.object(named: identity))
         case .deleted(_, nil): return ("deleted", nil)
         case nil:
-            guard let first = try store.object(named: identity) else { return ("not in the store", nil) }
+            guard let first = try store.samples.object(named: identity) else { return ("not in the store", nil) }
             return ("duplicate of \(first.uuid)", first)
         }
     }

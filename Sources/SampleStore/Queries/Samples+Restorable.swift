@@ -8,10 +8,10 @@ public struct RestorableSample: Sendable {
     public var deleted: Instant
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the samples of a person that somebody deleted and that can be restored, the last deletion first. Samples that a repair
     /// replaced are not among them.
-    public func restorableSamples(of subject: String, limit: Int) throws -> [RestorableSample] {
+    public func restorable(of subject: String, limit: Int) throws -> [RestorableSample] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: connection)
@@ -21,7 +21,9 @@ extension SampleStore {
             guard let stored = try table.stored(at: place, among: .tombstones, decoder),
                 try table.tombstone(at: place)?.replacedBy == nil
             else { continue }
-            if times[entry] == nil { times[entry] = try account(of: entry).map { Instant(microseconds: $0.received) } }
+            if times[entry] == nil {
+                times[entry] = try store.ledger.account(of: entry).map { Instant(microseconds: $0.received) }
+            }
             found.append(RestorableSample(stored: stored, deleted: times[entry] ?? stored.sample.start))
         }
         return found

@@ -8,7 +8,7 @@ public struct PrefixMatches: Sendable {
     public var isCut = false
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// The samples among which a UUID is searched.
     public enum PrefixScope: Sendable {
         case live, deleted, all
@@ -34,7 +34,7 @@ extension SampleStore {
     {
         var found: Set<SampleIdentity> = []
         var isCut = false
-        let all = try allSeries()
+        let all = try store.allSeries()
         for series in all {
             for rows in scope.rows where found.count <= limit {
                 isCut = try collect(prefix, among: rows, of: series.id, limit: limit, into: &found) || isCut

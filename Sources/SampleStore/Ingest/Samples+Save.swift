@@ -1,7 +1,7 @@
 import HealthModel
 import Pipeline
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Stores the samples that a client saves, in one transaction. They are added to the client's ledger entry of the
     /// day, so that a client that saves every minute creates one entry a day.
     ///
@@ -15,11 +15,11 @@ extension SampleStore {
     ) throws -> [SampleOutcome] {
         do {
             return try connection.transaction {
-                let resumed = try resumeIngest(
+                let resumed = try store.ledger.resume(
                     kind: description.kind, named: description.name, begunWithin: day, owner: description.owner,
                     replacingAcrossDevices: description.replacesAcrossDevices, comparingPaths: description.comparesPaths,
                     linkingCopies: description.linksCopies)
-                let ingest = try resumed?.ingest ?? beginIngest(description)
+                let ingest = try resumed?.ingest ?? store.beginIngest(description)
                 let outcomes = try ingest.store(batch)
                 try noteInputs(inputs, of: batch, Deletion(connection: connection, ingest: ingest.id))
                 _ = try ingest.finish(at: description.received)
@@ -27,7 +27,7 @@ extension SampleStore {
             }
         } catch {
             // The shared rows that the transaction created were rolled back too.
-            interner.forget()
+            store.interner.forget()
             throw error
         }
     }

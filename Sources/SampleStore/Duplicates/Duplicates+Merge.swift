@@ -11,7 +11,7 @@ public struct Retelling: Hashable, Sendable {
     public var isLeft: Bool
 }
 
-extension SampleStore {
+extension SampleStore.Duplicates {
     /// The samples that repeat another sample. A repetition in another unit was stored by `import --exact`. A repetition
     /// over another path was moved there by a repair, restored by an undo, or stored by `import --exact`.
     public func retellings() throws(StoreError) -> [Retelling] {
@@ -43,22 +43,22 @@ extension SampleStore {
 
     /// Turns samples that repeat an earlier one into its duplicates. Undoing the ledger entry restores them.
     @discardableResult
-    public func mergeRetellings(description: IngestDescription) throws -> (ingest: Int64, count: Int) {
-        try resumePending()
-        return try change(description) { _, deletion in
-            try refuseIfPending()
+    public func merge(description: IngestDescription) throws -> (ingest: Int64, count: Int) {
+        try store.resumePending()
+        return try store.samples.change(description) { _, deletion in
+            try store.refuseIfPending()
             var pairs: [(pair: StoredUnitDuplicates.Pair, type: SampleType)] = []
             try StoredUnitDuplicates(connection: connection).search { pair, type throws(StoreError) in
                 if !pair.isLeft { pairs.append((pair, type)) }
             }
             for (pair, type) in pairs {
-                try WitnessKeeper(connection: connection, batch: batch, ingest: pair.bringer, type: type, rule: .unit)
+                try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: type, rule: .unit)
                     .record(pair.place, asWitnessOf: pair.first, deletion)
             }
             var count = pairs.count
             try StoredPathDuplicates(connection: connection).search { pairs throws(StoreError) in
                 for pair in pairs where !pair.isLeft {
-                    try WitnessKeeper(connection: connection, batch: batch, ingest: pair.bringer, type: pair.type)
+                    try WitnessKeeper(connection: connection, batch: store.batch, ingest: pair.bringer, type: pair.type)
                         .record(pair.place, asWitnessOf: pair.first, lasting: pair.lasts, deletion)
                     count += 1
                 }

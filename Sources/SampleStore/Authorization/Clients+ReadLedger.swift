@@ -19,21 +19,21 @@ public struct ReadEntry: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// Adds these entries to the read ledger, together with those of each ``ReadJournal`` file that no running program
     /// writes to. Counts of the same day add up. Entries of a removed client or an erased person are dropped, because
     /// no grant refers to them.
     public func enterReads(_ entries: [ReadJournal.Entry] = []) throws {
-        let files = ReadJournal.ids(path).filter { ReadJournal.isLeft(path, $0) }
+        let files = ReadJournal.ids(store.path).filter { ReadJournal.isLeft(store.path, $0) }
         guard !(files.isEmpty && entries.isEmpty) else { return }
         try connection.transaction {
             for entry in entries { try add(entry) }
             for file in files where try !isEntered(file) {
-                for entry in ReadJournal.read(ReadJournal.path(path, file)) { try add(entry) }
+                for entry in ReadJournal.read(ReadJournal.path(store.path, file)) { try add(entry) }
                 try connection.settings.set(Self.entered + file, to: .integer(1))
             }
         }
-        for file in files { unlink(ReadJournal.path(path, file)) }
+        for file in files { unlink(ReadJournal.path(store.path, file)) }
         try connection.transaction {
             for file in files { try connection.settings.remove(Self.entered + file) }
         }
@@ -69,8 +69,8 @@ extension SampleStore {
             )
         }
         var added: [ReadEntry: Int] = [:]
-        for file in ReadJournal.ids(path) where try !isEntered(file) {
-            for entry in ReadJournal.read(ReadJournal.path(path, file)) where entry.client == client.id {
+        for file in ReadJournal.ids(store.path) where try !isEntered(file) {
+            for entry in ReadJournal.read(ReadJournal.path(store.path, file)) where entry.client == client.id {
                 var kind = entry.read
                 kind.count = 0
                 added[kind, default: 0] += entry.read.count

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Queries that live readers use to identify a measurement.
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the stored reading with the identity of a sample: a live or deleted sample, a witness, or a quarantined reading.
     public func taken(as sample: Sample) throws(StoreError) -> Sample? {
         guard let series = try connection.series.id(of: sample.origin) else { return nil }

@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Deletes samples and leaves tombstones, so that the same readings stay deleted if they arrive again.
     ///
     /// - Parameter withObjects: Whether to also delete the objects that they own: the samples of a correlation, the
@@ -11,26 +11,26 @@ extension SampleStore {
     public func delete(
         matching query: SampleQuery, withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
-        try withReserve { try deleteChosen(matching: query, withObjects: withObjects, description) }
+        try store.withReserve { try deleteChosen(matching: query, withObjects: withObjects, description) }
     }
 
     private func deleteChosen(
         matching query: SampleQuery, withObjects: Bool, _ description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
-        try resumePending()
+        try store.resumePending()
         let chosen = try choose(matching: query, withObjects: withObjects)
-        guard try chosen.count > stepRows else {
+        guard try chosen.count > store.stepRows else {
             return try change(description) { _, deletion in
-                try refuseIfPending()
-                return try deletion.delete(try chosen.places(limit: stepRows))
+                try store.refuseIfPending()
+                return try deletion.delete(try chosen.places(limit: store.stepRows))
             }
         }
-        return try changeInSteps(
+        return try store.changeInSteps(
             description,
             list: { pending, _ in
                 var last: SampleKey?
                 while true {
-                    let places = try chosen.places(after: last, limit: stepRows)
+                    let places = try chosen.places(after: last, limit: store.stepRows)
                     guard let end = places.last else { break }
                     last = end
                     try pending.add(going: places)
@@ -41,10 +41,10 @@ extension SampleStore {
     /// Selects the samples of a query, and their objects if requested, with a separate connection, so that writers are
     /// not blocked.
     private func choose(matching query: SampleQuery, withObjects: Bool) throws -> ChosenPlaces {
-        let reader = try SampleStore(path: path, access: .read)
+        let reader = try SampleStore(path: store.path, access: .read)
         let chosen = try ChosenPlaces(connection: connection)
         let owned = OwnedObjects(connection: reader.connection)
-        let cursor = try reader.samples(matching: query)
+        let cursor = try reader.samples.cursor(matching: query)
         defer { cursor.close() }
         try chosen.fill {
             while let (series, stored) = try cursor.nextWithSeries() {
@@ -63,7 +63,7 @@ extension SampleStore {
     public func delete(
         _ uuids: [SampleIdentity], withObjects: Bool = false, description: IngestDescription
     ) throws -> (ingest: Int64, count: Int) {
-        try withReserve { try deleteNamed(uuids, withObjects: withObjects, description) }
+        try store.withReserve { try deleteNamed(uuids, withObjects: withObjects, description) }
     }
 
     private func deleteNamed(
@@ -196,7 +196,7 @@ extension SampleStore {
     ) throws -> (ingest: Int64, count: Int) {
         do {
             return try connection.transaction {
-                let ingest = try beginIngest(description)
+                let ingest = try store.beginIngest(description)
                 let deletion = Deletion(connection: connection, ingest: ingest.id)
                 let count = try body(ingest.id, deletion)
                 try deletion.settleDerived()
@@ -209,7 +209,7 @@ extension SampleStore {
             return (0, 0)
         } catch {
             // The shared rows that the transaction created were rolled back too.
-            interner.forget()
+            store.interner.forget()
             throw error
         }
     }

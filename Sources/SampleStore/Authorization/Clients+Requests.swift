@@ -27,7 +27,7 @@ public struct AuthorizationRequest: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// Stores a client's request until the person answers it (``set(_:objects:of:at:)``). Permissions that were
     /// answered before are not asked again.
     ///
@@ -114,7 +114,7 @@ extension SampleStore {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// The clinical types that a client requires to work, or `nil` if neither a person nor the client has set them.
     public func requiredTypes(of client: Client) throws(StoreError) -> Set<ObjectType>? {
         try requiredTypeIDs(of: client).map { Set($0.compactMap { ObjectType($0) }) }

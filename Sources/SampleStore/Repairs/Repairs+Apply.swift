@@ -1,11 +1,11 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Repairs {
     /// Returns the plan of a repair without changing anything.
     public func plan(_ request: MigrationRequest) throws -> MigrationPlan {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let reader = try MigrationReader(self, request)
+        let reader = try MigrationReader(store, request)
         try reader.forEachChunk(of: { _ in }, { _ in })
         return reader.plan
     }
@@ -21,21 +21,21 @@ extension SampleStore {
     ///   - progress: Called from time to time with the number of samples replaced so far.
     /// - Returns: The results and the number of the repair, which is nil if there was nothing to do.
     /// - Throws: ``FewerReadings`` if more samples would be merged than the request allows, and ``StoreError``.
-    public func migrate(
+    public func apply(
         _ request: MigrationRequest, source: String? = nil, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (plan: MigrationPlan, migration: Int64?) {
-        try resumePending()
+        try store.resumePending()
         do {
             return try connection.transaction {
-                try refuseIfPending()
-                let reader = try MigrationReader(self, request)
+                try store.refuseIfPending()
+                let reader = try MigrationReader(store, request)
                 let migration = try connection.repairs.nextNumber()
-                let ingest = try beginIngest(
+                let ingest = try store.beginIngest(
                     IngestDescription(
                         kind: .migrate, name: Repair.words(of: request.repair.text),
                         received: request.now.microseconds, owner: owner))
-                let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
-                let rows = RepairRows(connection: connection, interner: interner)
+                let writer = try ReplacementWriter(store, ingest: ingest.id, migration: migration)
+                let rows = RepairRows(connection: connection, interner: store.interner)
                 try reader.forEachChunk(
                     of: { try replacement($0, rows, ingest: ingest.id, mayBeBack: reader.isKnownRepair) },
                     { chunk in
@@ -52,7 +52,7 @@ extension SampleStore {
                 try connection.repairs.add(
                     Migration(
                         id: migration, ingest: ingest.id, repair: request.repair.text,
-                        conditions: request.conditions.json(me: subject), source: source, applied: request.now.microseconds,
+                        conditions: request.conditions.json(me: store.subject), source: source, applied: request.now.microseconds,
                         state: "applied", matched: plan.matched, repaired: plan.repaired, merged: plan.merged,
                         alreadyRight: plan.left(.alreadyRight), ambiguous: plan.left(.ambiguous),
                         impossible: plan.left(.impossible)))

@@ -30,7 +30,7 @@ public struct ClientRequest: Hashable, Sendable {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// How long a request is remembered by its key, in microseconds: a week.
     private static let requestsKept: Int64 = 7 * 86_400_000_000
     /// The maximum number of series of a client. A series is a combination of person, type and device.
@@ -56,7 +56,7 @@ extension SampleStore {
                 try checkGranted(batch, to: client)
                 try checkSeries(of: batch)
                 if let known = try outcomes(of: request, by: client, count: batch.count) { return known }
-                let earliest = try Self.earliestPermittedDates(connection)
+                let earliest = try SampleStore.earliestPermittedDates(connection)
                 for sample in batch.lazy.map(\.sample) where earliest[sample.origin.type].map({ sample.end < $0 }) ?? false {
                     throw ClientWriteError.tooEarly(sample.origin.type)
                 }
@@ -64,7 +64,7 @@ extension SampleStore {
                     kind: .save, name: "\(client.name) (\(client.source))", received: time.microseconds, comparesPaths: false)
                 description.replacesAcrossDevices = true
                 description.linksCopies = true
-                let outcomes = try save(batch, as: description, within: day)
+                let outcomes = try store.samples.save(batch, as: description, within: day)
                 try remember(outcomes, of: request, by: client, at: time)
                 return outcomes
             }
@@ -145,9 +145,9 @@ extension SampleStore {
         let description = IngestDescription(
             kind: .delete, name: "\(client.name) (\(client.source))", received: time.microseconds)
         let table = connection.samples
-        return try change(description) { _, deletion in
+        return try store.samples.change(description) { _, deletion in
             var count = 0
-            for place in try places(of: uuid, among: .live) {
+            for place in try store.samples.places(of: uuid, among: .live) {
                 guard let sample = try table.sample(at: place, among: .live), sample.origin.source.id == client.source,
                     try mayWrite(ObjectType(sample.origin.type), of: sample.origin.subject, client)
                 else { continue }

@@ -3,7 +3,7 @@ import Pipeline
 
 /// Completion of stored readings, for example a meter's record that first arrived without its context and arrives whole in a later
 /// collection.
-extension SampleStore {
+extension SampleStore.Repairs {
     /// Completes readings with the additional metadata of equal readings in a batch. Within the batch, the first equal reading gets the
     /// metadata of the others. A stored sample is repaired: it is replaced by a sample with all of the metadata. Existing metadata is not
     /// changed. Samples that a person deleted and repairs that were undone stay as they are.
@@ -21,7 +21,7 @@ extension SampleStore {
         guard !telling.isEmpty else { return 0 }
         merge(&batch)
         var found: [Replacement] = []
-        let rows = RepairRows(connection: connection, interner: interner)
+        let rows = RepairRows(connection: connection, interner: store.interner)
         var seen: Set<SampleKey> = []
         for index in telling {
             guard let next = try completion(by: batch[index].sample, rows), seen.insert(next.old).inserted else {
@@ -31,9 +31,9 @@ extension SampleStore {
         }
         guard !found.isEmpty else { return 0 }
         let migration = try connection.repairs.nextNumber()
-        let ingest = try beginIngest(
+        let ingest = try store.beginIngest(
             IngestDescription(kind: .migrate, name: Repair.words(of: Self.completing), received: now.microseconds))
-        let writer = try ReplacementWriter(self, ingest: ingest.id, migration: migration)
+        let writer = try ReplacementWriter(store, ingest: ingest.id, migration: migration)
         for index in found.indices { found[index].bringer = ingest.id }
         try writer.write(found)
         try writer.finish()
@@ -100,7 +100,7 @@ extension SampleStore {
         replacement.duration = after.end.microseconds - after.start.microseconds
         replacement.received = after.received.microseconds &- after.start.microseconds
         replacement.group = group
-        replacement.metadata = try interner.id(of: metadata)
+        replacement.metadata = try store.interner.id(of: metadata)
         return replacement
     }
 

@@ -1,14 +1,14 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Ledger {
     /// Marks entries whose process ended without finishing them as interrupted. Their stored samples remain.
     public func closeAbandoned() throws {
         try connection.transaction {
-            for ingest in try connection.ledger.running() where !IngestLock.isHeld(ingest, of: path) {
+            for ingest in try connection.ledger.running() where !IngestLock.isHeld(ingest, of: store.path) {
                 try connection.ledger.set(state: "interrupted", of: ingest)
             }
         }
-        try resumePending()
+        try store.resumePending()
     }
 
     /// Throws an error if the entry is still running, because samples that it stores later would remain.

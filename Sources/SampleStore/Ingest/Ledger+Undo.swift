@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Ledger {
     /// Undoes a ledger entry, so that its readings and decisions no longer count. Undoing the undo makes them count
     /// again.
     ///
@@ -14,10 +14,10 @@ extension SampleStore {
         }
         try refuseIfRunning(account)
         if let result = try undoRepair(account, forget: forget, description: description) { return result }
-        try resumePending()
-        guard try rows(touchedBy: account) <= stepRows else { return try undoInSteps(undone, forget: forget, description) }
-        return try change(description) { ingest, deletion in
-            try refuseIfPending()
+        try store.resumePending()
+        guard try rows(touchedBy: account) <= store.stepRows else { return try undoInSteps(undone, forget: forget, description) }
+        return try store.samples.change(description) { ingest, deletion in
+            try store.refuseIfPending()
             if try refuseIfNotUndoable(undone, forget: forget) {
                 let settlement = Settlement(deletion)
                 let chain = try settlement.reader.states.chain(from: undone)
@@ -28,7 +28,7 @@ extension SampleStore {
                 deletion.changesMore()
             }
             if forget {
-                let count = try Forgetting(connection, of: undone, limit: stepRows).run { try $0(deletion) }
+                let count = try Forgetting(connection, of: undone, limit: store.stepRows).run { try $0(deletion) }
                 if count > 0 { deletion.changesMore() }
             }
             return deletion.deleted + deletion.restored
@@ -41,11 +41,12 @@ extension SampleStore {
     ) throws -> (ingest: Int64, count: Int) {
         func forgetSamples(_ entry: Int64) throws {
             guard forget else { return }
-            _ = try Forgetting(connection, of: undone, limit: stepRows).run { body in try step(entry) { try body($0) } }
+            _ = try Forgetting(connection, of: undone, limit: store.stepRows).run { body in try store.step(entry) { try body($0) }
+            }
         }
         // An entry that is already undone needs another one that forgets its samples.
         guard try refuseIfNotUndoable(undone, forget: forget) else {
-            return try changeInSteps(description, list: { _, _ in }, finish: forgetSamples)
+            return try store.changeInSteps(description, list: { _, _ in }, finish: forgetSamples)
         }
         /// Returns a settlement with the future state of the ledger.
         func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
@@ -53,7 +54,7 @@ extension SampleStore {
             settlement.reader.states.assume(try settlement.reader.states.chain(from: undone), undoneBy: entry)
             return settlement
         }
-        return try changeInSteps(
+        return try store.changeInSteps(
             description,
             list: { pending, entry in
                 let settlement = try settlement(entry, Deletion(connection: connection, ingest: entry), listedIn: pending)
@@ -97,7 +98,9 @@ extension SampleStore {
     }
 
     private func refuseIfRepaired(_ chain: [Int64], _ settlement: Settlement) throws(StoreError) {
-        if let first = chain.last, try !settlement.reader.states.isActive(first) { try refuseIfRepaired(broughtBy: first) }
+        if let first = chain.last, try !settlement.reader.states.isActive(first) {
+            try store.repairs.refuseIfRepaired(broughtBy: first)
+        }
     }
 
     private func settleJudgements(_ chain: [Int64], by ingest: Int64, _ settlement: Settlement) throws {
@@ -118,13 +121,13 @@ extension SampleStore {
         if account.kind == .undoMigration {
             throw StoreError(.invalid, "ledger entry \(account.id) undid a repair: run 'vitalgate repair apply' to repair again")
         }
-        guard let migration = try migration(ingest: account.id) else { return nil }
+        guard let migration = try store.repairs.repair(ingest: account.id) else { return nil }
         guard !forget else {
             throw StoreError(
                 .invalid,
                 "ledger entry \(account.id) is repair \(migration.id), and a repair cannot be forgotten: run 'vitalgate repair undo \(migration.id)'"
             )
         }
-        return try undoMigration(migration.id, at: Instant(microseconds: description.received))
+        return try store.repairs.undo(migration.id, at: Instant(microseconds: description.received))
     }
 }

@@ -1,16 +1,16 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Repairs {
     /// Returns all repairs, oldest first.
-    public func migrations() throws(StoreError) -> [Migration] { try connection.repairs.migrations("ORDER BY id") }
+    public func all() throws(StoreError) -> [Migration] { try connection.repairs.migrations("ORDER BY id") }
 
     /// Returns a repair, or `nil` if the number does not exist.
-    public func migration(_ id: Int64) throws(StoreError) -> Migration? {
+    public func repair(_ id: Int64) throws(StoreError) -> Migration? {
         try connection.repairs.migrations("WHERE id = ?", [.integer(id)]).first
     }
 
     /// Returns the repair of a ledger entry.
-    func migration(ingest: Int64) throws(StoreError) -> Migration? {
+    func repair(ingest: Int64) throws(StoreError) -> Migration? {
         try connection.repairs.migrations("WHERE ingest = ?", [.integer(ingest)]).first
     }
 
@@ -24,7 +24,7 @@ extension SampleStore {
     /// Returns the repair that made a sample, or `nil` if none did.
     public func repair(thatMade uuid: SampleIdentity) throws(StoreError) -> Migration? {
         for place in try table.places(of: uuid) {
-            if let origin = try connection.repairs.origin(of: place) { return try migration(origin.migration) }
+            if let origin = try connection.repairs.origin(of: place) { return try repair(origin.migration) }
         }
         return nil
     }

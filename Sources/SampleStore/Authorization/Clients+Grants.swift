@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// The grants of a client, sorted by person and type.
     public func grants(of client: Client) throws(StoreError) -> [Grant] {
         try connection.grants.rows(of: client.id).compactMap { row in
@@ -70,13 +70,15 @@ extension SampleStore {
             guard grant.type.isAskedByObject else {
                 throw StoreError(.invalid, "\(grant.type.id) is granted as a whole, not object by object")
             }
-            return (.min, future ? try lastChange() : nil)
+            return (.min, future ? try store.lastChange() : nil)
         }
     }
 
     /// Returns the places of objects of the grant's person and type.
     private func places(of objects: [SampleIdentity], _ grant: Grant) throws(StoreError) -> [SampleKey] {
-        let series = try series(matching: SampleQuery(subject: grant.subject)).filter { ObjectType($0.type) == grant.type }
+        let series = try store.samples.series(matching: SampleQuery(subject: grant.subject)).filter {
+            ObjectType($0.type) == grant.type
+        }
         var all: [SampleKey] = []
         for uuid in objects {
             var places: [SampleKey] = []

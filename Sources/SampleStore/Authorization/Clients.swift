@@ -1,19 +1,19 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// The maximum lengths of a client's name, purpose and policy URL, in bytes.
-    public static let longestClientText = (name: 64, purpose: 1000, policy: 1000)
+    public static let longestText = (name: 64, purpose: 1000, policy: 1000)
 
     /// Adds a client without any permissions.
     ///
     /// - Throws: ``StoreError`` of the kind `invalid` if another client has the name, or if a text is empty, too long
     ///   or contains a control character.
-    public func addClient(
+    public func add(
         named name: String, purpose: String, policy: String? = nil, expires: Instant? = nil, at now: Instant
     ) throws -> Client {
         for (text, longest) in [
-            (name, Self.longestClientText.name), (purpose, Self.longestClientText.purpose),
-            (policy ?? "-", Self.longestClientText.policy),
+            (name, Self.longestText.name), (purpose, Self.longestText.purpose),
+            (policy ?? "-", Self.longestText.policy),
         ] {
             guard !text.isEmpty, text.utf8.count <= longest,
                 text.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7F })
@@ -33,12 +33,12 @@ extension SampleStore {
     }
 
     /// All clients, sorted by name.
-    public func clients() throws(StoreError) -> [Client] { try clients("ORDER BY name", []) }
+    public func all() throws(StoreError) -> [Client] { try list("ORDER BY name", []) }
 
     /// The client with this name, if any.
-    public func client(named name: String) throws(StoreError) -> Client? { try clients("WHERE name = ?", [.text(name)]).first }
+    public func client(named name: String) throws(StoreError) -> Client? { try list("WHERE name = ?", [.text(name)]).first }
 
-    private func clients(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
+    private func list(_ condition: String, _ bindings: [Value]) throws(StoreError) -> [Client] {
         try connection.list("SELECT id, name, purpose, policy, added, expires FROM client \(condition)", bindings) { row in
             Client(
                 id: row.integer(0), name: row.text(1), purpose: row.text(2),
@@ -79,7 +79,7 @@ extension SampleStore {
             try connection.run("DELETE FROM client WHERE id = ?", .integer(client.id))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such client") }
             guard let description else { return (0, 0) }
-            return try change(description) { ingest, deletion in
+            return try store.samples.change(description) { ingest, deletion in
                 // Reject the client's samples that are still in quarantine, so that they never become live samples.
                 if try connection.quarantine.reject(heldOf: client.source, by: ingest) { deletion.changesMore() }
                 try connection.quarantine.settle(touchedBy: ingest)

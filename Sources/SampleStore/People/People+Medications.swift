@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.People {
     /// The maximum length of a name or nickname in bytes.
     public static let longestMedicationName = 500
 

@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the producer's id of a sample whose identity is based on one, or `nil` for any other.
     public func record(of sample: Sample) throws(StoreError) -> RecordIdentifier? {
         guard sample.ordinal == nil else { return nil }

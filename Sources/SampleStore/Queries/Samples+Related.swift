@@ -1,7 +1,7 @@
 import HealthModel
 
 /// Resolution of conditions that refer to a workout or a correlation.
-extension SampleStore {
+extension SampleStore.Samples {
     /// Replaces references to one workout or correlation in a condition by conditions on its samples.
     func resolved(_ predicate: SamplePredicate) throws(StoreError) -> SamplePredicate {
         switch predicate {

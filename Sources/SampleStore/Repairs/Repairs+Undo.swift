@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Repairs {
     /// Undoes a repair in one transaction. The original samples are restored, and the repaired ones become tombstones.
     ///
     /// A repaired sample that a person has deleted since stays deleted. A merged sample is restored beside the reading that replaced it.
@@ -8,25 +8,25 @@ extension SampleStore {
     /// - Throws: ``StoreError`` if the repair does not exist, is already undone, or a later repair changed its samples. The later one must
     ///   be undone first.
     @discardableResult
-    public func undoMigration(
+    public func undo(
         _ id: Int64, at now: Instant, owner: String? = nil, progress: (Int) -> Void = { _ in }
     ) throws -> (ingest: Int64, count: Int) {
-        try resumePending()
+        try store.resumePending()
         return try connection.transaction {
-            try refuseIfPending()
-            guard let migration = try migration(id) else { throw StoreError(.invalid, "there is no repair \(id)") }
+            try store.refuseIfPending()
+            guard let migration = try repair(id) else { throw StoreError(.invalid, "there is no repair \(id)") }
             guard migration.state == "applied" else { throw StoreError(.invalid, "repair \(id) is already undone") }
             try refuseIfRepairedAgain(id)
             try refuseIfMerged(id)
             try refuseIfErased(id)
             try refuseIfMadeAgain(id)
-            let ingest = try beginIngest(
+            let ingest = try store.beginIngest(
                 IngestDescription(
                     kind: .undoMigration, name: "migration \(id)", received: now.microseconds, owner: owner))
             try connection.repairs.setUndone(id, by: ingest.id, at: now)
             try connection.ledger.set(state: "undone", of: migration.ingest)
             try connection.ledger.set(undone: migration.ingest, by: ingest.id)
-            let writer = try ReplacementWriter(self, ingest: ingest.id)
+            let writer = try ReplacementWriter(store, ingest: ingest.id)
             let settlement = Settlement(Deletion(connection: connection, ingest: ingest.id))
             var last: (new: SampleKey, old: SampleKey)?
             while true {

@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// The number of a series' samples that are searched for a matching one.
     private static let depth = 10_000
 
@@ -10,7 +10,7 @@ extension SampleStore {
     ///   - types: The types, or `nil` for all.
     ///   - subject: The person, or `nil` for everybody.
     ///   - passes: The condition, checked for at most the last 10,000 samples of a series.
-    public func latestSamples(
+    public func latest(
         of types: Set<SampleType>? = nil, subject: String? = nil, where passes: (Sample) -> Bool = { _ in true }
     ) throws(StoreError) -> [StoredSample] {
         let snapshot = try Snapshot(connection)

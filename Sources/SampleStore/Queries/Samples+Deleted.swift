@@ -12,19 +12,19 @@ public struct DeletedSample: Sendable {
     public let replacedBy: String?
 }
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Returns the samples that were deleted last, the last deletion last. Samples that were pruned or erased are not among them.
     ///
     /// - Parameters:
     ///   - types: The types, or `nil` for all.
     ///   - from, to: The range of their starts, without `to`.
     ///   - limit: The maximum number of samples.
-    public func deletedSamples(
+    public func deleted(
         types: Set<SampleType>?, from: Instant?, to: Instant?, subject: String?, limit: Int
     ) throws(StoreError) -> [DeletedSample] {
         guard limit > 0 else { return [] }
         var latest: [(key: SampleKey, deletion: Int64)] = []
-        for series in try allSeries()
+        for series in try store.allSeries()
         where types?.contains(series.type) ?? true && (subject == nil || series.subject == subject) {
             let scan = try table.scan(
                 "start, hash, deleted_seq", among: .tombstones, where: SampleTable.Rows.tombstones.isRemembered, order: nil,

@@ -1,8 +1,8 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Targets {
     /// Returns all targets that ever received data, ordered by name.
-    public func targets() throws(StoreError) -> [Target] {
+    public func all() throws(StoreError) -> [Target] {
         try connection.list(
             """
             SELECT name, anchor, backlog, backlog_end, delivered, left_out, state, words, changed, filter, identity, count, shape,
@@ -13,7 +13,7 @@ extension SampleStore {
 
     /// Returns a target by name, or `nil` if it never received data.
     public func target(_ name: String) throws(StoreError) -> Target? {
-        for target in try targets() where target.name == name { return target }
+        for target in try all() where target.name == name { return target }
         return nil
     }
 
@@ -134,26 +134,22 @@ extension SampleStore {
 
     /// Returns the state of a new target. If the target does not need changes in order, it receives new changes while the existing ones are
     /// sent as a backlog.
-    public func newTarget(_ name: String, isOrdered: Bool, filter: String, at time: Instant) throws(StoreError) -> Target {
-        let last = try lastAnchor()
+    public func make(_ name: String, isOrdered: Bool, filter: String, at time: Instant) throws(StoreError) -> Target {
+        let last = try store.changes.lastAnchor()
         guard !isOrdered, last != .beginning else { return Target(name: name, filter: filter, at: time) }
         return Target(
-            name: name, after: last, backlog: .init(anchor: .beginning, end: try lastChange()), filter: filter, at: time)
+            name: name, after: last, backlog: .init(anchor: .beginning, end: try store.lastChange()), filter: filter, at: time)
     }
 
     /// Resets a target so that everything is sent again and its contents are rewritten.
     public func restart(target name: String, isOrdered: Bool, filter: String, at time: Instant) throws {
         try connection.transaction {
             try forget(target: name)
-            var target = try newTarget(name, isOrdered: isOrdered, filter: filter, at: time)
+            var target = try make(name, isOrdered: isOrdered, filter: filter, at: time)
             target.isRewriting = true
             try save(target)
         }
     }
-
-    /// Whether an anchor belongs to this store's own history, even if changes were permanently removed since. Other anchors come from a
-    /// copy, or from changes that were lost when the store was restored from a backup.
-    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool { try Epochs(connection).hasMade(anchor) }
 
     /// Returns the machine and file that were confirmed as the one that feeds this store's targets, or `nil` if none was confirmed.
     public func confirmedHolder() throws(StoreError) -> String? {
@@ -182,28 +178,34 @@ extension SampleStore {
         }
     }
 
+    /// Returns the number of changes that were not sent to a target yet, including those that its filter excludes.
+    public func changesWaiting(for target: Target) throws(StoreError) -> Int {
+        let backlog = target.backlog.map { max(0, $0.end - $0.anchor.seq) } ?? 0
+        return Int(max(0, try store.lastChange() - target.anchor.seq) + backlog)
+    }
+}
+
+extension SampleStore.Changes {
+    /// Whether an anchor belongs to this store's own history, even if changes were permanently removed since. Other anchors come from a
+    /// copy, or from changes that were lost when the store was restored from a backup.
+    public func hasMade(_ anchor: Anchor) throws(StoreError) -> Bool { try Epochs(connection).hasMade(anchor) }
+
     /// Returns the anchor of a reader that has read all changes.
     public func lastAnchor() throws(StoreError) -> Anchor {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let last = try lastChange()
+        let last = try store.lastChange()
         guard last > 0 else { return .beginning }
         var epochs = Epochs(connection)
         return try epochs.anchor(behind: last)
     }
 
-    /// Returns the number of changes that were not sent to a target yet, including those that its filter excludes.
-    public func changesWaiting(for target: Target) throws(StoreError) -> Int {
-        let backlog = target.backlog.map { max(0, $0.end - $0.anchor.seq) } ?? 0
-        return Int(max(0, try lastChange() - target.anchor.seq) + backlog)
-    }
-
     /// Returns the current state of a sample, live or deleted, or `nil` if the store never had it.
     public func change(of uuid: SampleIdentity) throws -> SampleChange? {
-        let cursor = try samples(matching: SampleQuery(.uuids([uuid])))
+        let cursor = try store.samples.cursor(matching: SampleQuery(.uuids([uuid])))
         defer { cursor.close() }
         if let stored = try cursor.next() { return .added(stored) }
-        for place in try places(of: uuid, among: .tombstones) {
+        for place in try store.samples.places(of: uuid, among: .tombstones) {
             guard let sample = try connection.samples.sample(at: place, among: .tombstones) else { continue }
             return .deleted(try deletion(of: sample, at: place))
         }

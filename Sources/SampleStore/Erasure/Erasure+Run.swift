@@ -32,14 +32,14 @@ public struct ErasureCounts: Hashable, Sendable {
     public var isEmpty: Bool { self == ErasureCounts() }
 }
 
-extension SampleStore {
+extension SampleStore.Erasure {
     private static let erasing = "erasing"
     private static let erasures = "erasures"
     /// The number of samples that are deleted in one transaction.
     private static let slice = 20_000
 
     /// Returns the counts that an erasure would remove.
-    public func erasable(of subject: String) throws(StoreError) -> ErasureCounts {
+    public func counts(of subject: String) throws(StoreError) -> ErasureCounts {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         try Erasure(connection: connection, subject: subject, name: nil).checkTables()
@@ -65,7 +65,7 @@ extension SampleStore {
         var sum = 0
         while true {
             let description = IngestDescription(kind: .delete, received: now.microseconds)
-            let count = try change(description) { _, deletion in
+            let count = try store.samples.change(description) { _, deletion in
                 try deletion.delete(
                     try table.places(ofSeries: SeriesTable.ids(ofSubject: "?"), [.text(subject)], limit: Self.slice))
             }.count
@@ -92,34 +92,34 @@ extension SampleStore {
             throw StoreError(.invalid, "\(Origin.unassigned) readings belong to no one: use 'vitalgate delete' to delete them")
         }
         let result = try eraseRows(of: subject, told: targets, at: now)
-        try finishErasure()
+        try finish()
         return result
     }
 
     /// Removes the rows in one transaction, as the first half of an erasure.
     func eraseRows(of subject: String, told targets: Set<String>, at now: Instant) throws -> (ingest: Int64, count: Int) {
-        defer { interner.forget() }
-        try resumePending()
-        let name = try persons().first { $0.subject == subject }?.name
+        defer { store.interner.forget() }
+        try store.resumePending()
+        let name = try store.people.all().first { $0.subject == subject }?.name
         return try connection.transaction {
-            try refuseIfPending()
-            for target in try self.targets() where targets.contains(target.name) {
+            try store.refuseIfPending()
+            for target in try self.store.targets.all() where targets.contains(target.name) {
                 guard try isTold(target) else {
                     throw StoreError(.invalid, "the target \(target.name) has not received all deletions yet")
                 }
             }
-            try forgetDeviceStates()
+            try store.devices.forgetDeviceStates()
             // Begin the entry before anything is removed, so that no number of an entry is reused.
-            let ingest = try beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
+            let ingest = try store.beginIngest(IngestDescription(kind: .erase, received: now.microseconds))
             let count = try Erasure(connection: connection, subject: subject, name: name).run()
-            if subject == self.subject {
+            if subject == self.store.subject {
                 try connection.settings.set("subject", to: .text(UUIDText.random()))
             }
-            for target in try self.targets() where targets.contains(target.name) {
+            for target in try self.store.targets.all() where targets.contains(target.name) {
                 var target = target
-                target.anchor = try latestAnchor()
+                target.anchor = try store.changes.latestAnchor()
                 target.backlog = nil
-                try save(target)
+                try store.targets.save(target)
             }
             try connection.settings.set(Self.erasing, to: .integer(1))
             try connection.settings.add(1, to: Self.erasures)
@@ -133,9 +133,9 @@ extension SampleStore {
     /// Whether a target has received all changes.
     private func isTold(_ target: Target) throws -> Bool {
         if let backlog = target.backlog, backlog.anchor.seq < backlog.end { return false }
-        guard try knows(target.anchor) else { return false }
+        guard try store.changes.knows(target.anchor) else { return false }
         do {
-            try changes(after: target.anchor.seq, types: nil) { _ in throw Found() }
+            try store.changes.read(after: target.anchor.seq, types: nil) { _ in throw Found() }
             return true
         } catch is Found {
             return false
@@ -143,7 +143,7 @@ extension SampleStore {
     }
 
     /// Whether an erasure removed its rows but was interrupted before it removed their bytes from the file.
-    public var isErasureUnfinished: Bool {
+    public var isUnfinished: Bool {
         get throws(StoreError) {
             try connection.settings.integer(Self.erasing) != nil
         }
@@ -154,7 +154,7 @@ extension SampleStore {
     ///
     /// - Throws: ``StoreError`` of the kind `busy` if another process still reads an older snapshot. Call it again to
     ///   continue.
-    public func finishErasure() throws(StoreError) {
+    public func finish() throws(StoreError) {
         try connection.execute("PRAGMA secure_delete = ON")
         defer { _ = try? connection.execute("PRAGMA secure_delete = OFF") }
         try connection.execute("DROP TABLE IF EXISTS temp.gone; DROP TABLE IF EXISTS temp.pruned; VACUUM")
@@ -176,8 +176,8 @@ extension SampleStore {
     /// Drops cached ids of shared rows if another process has erased a person. Called with each change.
     func forgetErased() throws(StoreError) {
         let count = try connection.settings.integer(Self.erasures) ?? 0
-        guard count != erasuresKnown else { return }
-        erasuresKnown = count
-        interner.forget()
+        guard count != store.erasuresKnown else { return }
+        store.erasuresKnown = count
+        store.interner.forget()
     }
 }

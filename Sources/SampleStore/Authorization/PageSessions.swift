@@ -12,9 +12,9 @@ public struct PageSession: Hashable, Sendable {
     public let expires: Instant
 }
 
-extension SampleStore {
+extension SampleStore.PageSessions {
     /// The lifetimes of a code and of a session, in microseconds: ten minutes and thirty days.
-    public static let pageTimes: (code: Int64, session: Int64) = (10 * 60_000_000, 30 * 86_400_000_000)
+    public static let times: (code: Int64, session: Int64) = (10 * 60_000_000, 30 * 86_400_000_000)
     /// The maximum number of concurrent sessions of a person. A further one ends the oldest.
     static let mostPageSessions = 20
 
@@ -25,7 +25,7 @@ extension SampleStore {
     /// the code's digest.
     ///
     /// - Parameter subject: The person whose page the code opens.
-    public func makePageCode(for subject: String, at now: Instant) throws -> String {
+    public func makeCode(for subject: String, at now: Instant) throws -> String {
         var random = SystemRandomNumberGenerator()
         let symbols = (0..<16).map { _ in Self.letters[Int.random(in: 0..<32, using: &random)] }
         let code = String(symbols)
@@ -33,7 +33,7 @@ extension SampleStore {
             try connection.run("DELETE FROM page_code WHERE expires <= ?", .integer(now.microseconds))
             try connection.run(
                 "INSERT INTO page_code(digest, subject, expires) VALUES(?, ?, ?)", .blob(Digest.sha256(Array(code.utf8))),
-                .text(subject), .integer(now.microseconds + Self.pageTimes.code))
+                .text(subject), .integer(now.microseconds + Self.times.code))
         }
         return stride(from: 0, to: 16, by: 4).map { String(symbols[$0..<$0 + 4]) }.joined(separator: "-")
     }
@@ -43,15 +43,15 @@ extension SampleStore {
     /// - Parameter code: The code. Dashes, spaces and case are ignored.
     /// - Returns: The session and the token that the browser sends from now on, or `nil` if the code is unknown, used
     ///   or expired.
-    public func openPage(with code: String, at now: Instant) throws -> (session: PageSession, token: String)? {
+    public func open(with code: String, at now: Instant) throws -> (session: PageSession, token: String)? {
         let digest = Self.digest(ofTyped: code)
-        let token = Self.randomToken()
+        let token = SampleStore.Clients.randomToken()
         return try connection.transaction {
             let subject = try connection.text(
                 "SELECT subject FROM page_code WHERE digest = ? AND expires > ?", .blob(digest), .integer(now.microseconds))
             guard let subject else { return nil }
             try connection.run("DELETE FROM page_code WHERE digest = ?", .blob(digest))
-            let expires = Instant(microseconds: now.microseconds + Self.pageTimes.session)
+            let expires = Instant(microseconds: now.microseconds + Self.times.session)
             try connection.run(
                 "INSERT INTO page_session(digest, subject, made, expires) VALUES(?, ?, ?, ?)",
                 .blob(Digest.sha256(Array(token.utf8))), .text(subject), .integer(now.microseconds),
@@ -68,7 +68,7 @@ extension SampleStore {
     }
 
     /// Whether a code opens the page now. This only reads, so wrong codes do not block writers.
-    public func isPageCode(_ code: String, at now: Instant) throws(StoreError) -> Bool {
+    public func isCode(_ code: String, at now: Instant) throws(StoreError) -> Bool {
         try connection.integer(
             "SELECT 1 FROM page_code WHERE digest = ? AND expires > ?", .blob(Self.digest(ofTyped: code)),
             .integer(now.microseconds)) != nil
@@ -81,7 +81,7 @@ extension SampleStore {
 
     /// The session of a browser's token, or `nil` if the token is unknown or has expired. The two cases cannot be
     /// distinguished. All digests are compared completely.
-    public func pageSession(bearing token: String, at now: Instant) throws(StoreError) -> PageSession? {
+    public func session(bearing token: String, at now: Instant) throws(StoreError) -> PageSession? {
         let digest = Digest.sha256(Array(token.utf8.prefix(256)))
         var found: PageSession?
         for (session, other) in try allPageSessions() {
@@ -89,7 +89,7 @@ extension SampleStore {
             for (one, two) in zip(other, digest) { difference |= one ^ two }
             // A clock that was set back must not extend a session.
             if difference == 0, other.count == digest.count, now < session.expires,
-                session.expires.microseconds - now.microseconds <= Self.pageTimes.session + Self.pageTimes.code
+                session.expires.microseconds - now.microseconds <= Self.times.session + Self.times.code
             {
                 found = session
             }
@@ -98,7 +98,7 @@ extension SampleStore {
     }
 
     /// The current sessions, oldest first.
-    public func pageSessions(at now: Instant) throws(StoreError) -> [PageSession] {
+    public func all(at now: Instant) throws(StoreError) -> [PageSession] {
         try allPageSessions().map(\.session).filter { now < $0.expires }
     }
 
@@ -117,7 +117,7 @@ extension SampleStore {
 
     /// Ends a session, or all of them if `id` is `nil`, and returns how many ended. Their browsers get no more data.
     @discardableResult
-    public func endPageSessions(_ id: Int64? = nil) throws -> Int {
+    public func end(_ id: Int64? = nil) throws -> Int {
         try connection.transaction {
             try connection.run("DELETE FROM page_session WHERE id = coalesce(?, id)", .optional(id))
             return connection.changes

@@ -41,7 +41,7 @@ public struct Widenings {
     }
 }
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// The widenings of a client's grants after a number. Pass 0 for all of them. This also works in a restricted
     /// store.
     public func widenings(of client: Client, after number: Int64) throws(StoreError) -> Widenings {

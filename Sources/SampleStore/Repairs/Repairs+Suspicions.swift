@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Repairs {
     /// The maximum number of readings that are checked together.
     private static let window = 65_536
     /// How far back the person's usual level is determined, in microseconds.
@@ -17,7 +17,7 @@ extension SampleStore {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         var found: [Suspicion] = []
-        for group in try groups(try series(matching: SampleQuery(types: types ?? MisunitDetector.types))) {
+        for group in try groups(try store.samples.series(matching: SampleQuery(types: types ?? MisunitDetector.types))) {
             found += try suspicions(in: group, query: SampleQuery(), window: window)
         }
         return found
@@ -32,7 +32,7 @@ extension SampleStore {
             brought[entry.series] = (entry.starts.lowerBound, entry.starts.upperBound)
         }
         var found: [Suspicion] = []
-        for group in try groups(try series(matching: SampleQuery(types: MisunitDetector.types))) {
+        for group in try groups(try store.samples.series(matching: SampleQuery(types: MisunitDetector.types))) {
             for series in group {
                 guard let (low, high) = brought[series.id], try mayBeWrong(series, low, high) else { continue }
                 found += try suspicions(
@@ -51,7 +51,7 @@ extension SampleStore {
     public func suspicions(amongLatestOf origin: Origin) throws -> [Suspicion] {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let siblings = try groups(try series(matching: SampleQuery(types: [origin.type], subject: origin.subject)))
+        let siblings = try groups(try store.samples.series(matching: SampleQuery(types: [origin.type], subject: origin.subject)))
             .filter { $0.contains { $0.isOf(origin) } }
         return try siblings.flatMap { group in
             try suspicions(in: group, query: SampleQuery(descending: true, limit: Self.latest)).filter { $0.series.isOf(origin) }
@@ -77,10 +77,10 @@ extension SampleStore {
 
     /// - Parameter query: If it is descending, its limit must not exceed the window.
     private func suspicions(
-        in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.window
+        in group: [SeriesDescription], query: SampleQuery, window: Int = SampleStore.Repairs.window
     ) throws -> [Suspicion] {
         guard var walk = SuspicionWalk(group, window: window) else { return [] }
-        try walk.look(at: query, of: self)
+        try walk.look(at: query, of: store)
         return try explained(walk.found)
     }
 
@@ -95,21 +95,21 @@ extension SampleStore {
     func update(_ known: inout KnownSuspicions, of subject: String, window: Int) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let anchor = try latestAnchor()
+        let anchor = try store.changes.latestAnchor()
         let changes = try known.anchor.flatMap { try self.changes(after: $0) }
         if changes == nil { known = KnownSuspicions() }
         var walks: [String: SuspicionWalk] = [:]
-        for group in try groups(try series(matching: SampleQuery(types: MisunitDetector.types, subject: subject))) {
+        for group in try groups(try store.samples.series(matching: SampleQuery(types: MisunitDetector.types, subject: subject))) {
             guard let first = group.first else { continue }
             let key = "\(first.type.id) \(first.id)"
             let changed = group.compactMap { changes?[$0.id] }.min()
             if let walk = known.walks[key], changed == nil || changes == nil {
                 walks[key] = walk
             } else if var walk = known.walks[key], let changed, walk.goBack(to: changed, group) {
-                try walk.look(at: SampleQuery(from: walk.mark?.start), of: self)
+                try walk.look(at: SampleQuery(from: walk.mark?.start), of: store)
                 walks[key] = walk
             } else if var walk = SuspicionWalk(group, window: window) {
-                try walk.look(at: SampleQuery(), of: self)
+                try walk.look(at: SampleQuery(), of: store)
                 walks[key] = walk
             }
         }

@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Samples {
     /// Whether the store has a reading as a sample, tombstone, witness, or quarantined reading.
     public func knows(_ sample: Sample) throws(StoreError) -> Bool {
         let (origin, uuid) = (sample.origin, sample.identity)

@@ -1,6 +1,6 @@
 import HealthModel
 
-extension SampleStore {
+extension SampleStore.Clients {
     /// Makes a token for a client: 256 random bits in hexadecimal digits. The store keeps only the token's digest, so
     /// the token can be shown only now.
     ///
@@ -68,7 +68,7 @@ extension SampleStore {
             let isValid = statement.isNull(3) && isTimely ?? true
             if difference == 0, isValid { found = statement.integer(1) }
         }
-        guard let found, let client = try clients().first(where: { $0.id == found }) else { return nil }
+        guard let found, let client = try all().first(where: { $0.id == found }) else { return nil }
         guard let expires = client.expires else { return client }
         return now < expires && now.microseconds >= client.added.microseconds - Self.slack ? client : nil
     }
