@@ -56,6 +56,7 @@ struct PageLayout {
     private var header: HTML {
         let texts = call.texts
         guard call.session != nil else { return "<header><span class=\"brand\">Vitalgate</span></header>" }
+        let badge = badge
         let links: [HTML] = Self.places.filter { !$0.isKeepers || call.isKeeper }.map { each in
             let current: HTML = each.path == place ? " aria-current=\"page\"" : ""
             return "<li><a href=\"\(each.path)\"\(current)>\(texts(each.text))\(each.path == "/page/care" ? badge : "")</a></li>"
@@ -63,7 +64,7 @@ struct PageLayout {
         return """
             <header>
             <span class="brand">Vitalgate</span>
-            <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))</button>
+            <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))\(badge)</button>
             <nav id="pages" popover aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
             <form method="post" action="/page/logout"><button class="quiet">\(texts("nav.logout"))</button></form>
             </header>

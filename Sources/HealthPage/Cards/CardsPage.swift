@@ -78,9 +78,11 @@ enum CardsPage {
         let label = call.texts("cards." + action)
         let isToggled = ["show", "hide"].contains(action) && call.text("key") == key
         let hasFocus = focus == action || (isToggled && ["show", "hide"].contains(call.text("did") ?? ""))
+        // Long words would push a card's name into a line of its own on a phone.
+        let sign = ["up": "▲", "down": "▼"][action] ?? label
         let state: HTML = (isOff ? " disabled" : "") + (hasFocus && !isOff ? " autofocus" : "")
         return
-            "<button class=\"quiet\" name=\"do\" value=\"\(action)\" aria-label=\"\(label): \(name)\"\(state)>\(label)</button> "
+            "<button class=\"quiet\" name=\"do\" value=\"\(action)\" aria-label=\"\(label): \(name)\"\(state)>\(sign)</button> "
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
