@@ -211,7 +211,7 @@ enum ClientsPage {
         let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
             let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
             return
-                "<tr><th scope=\"row\">\(entry.day)</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
+                "<tr><th scope=\"row\">\(call.times.written(entry.day))</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
         }
         return "<details><summary>\(texts("clients.read"))</summary>"
             + table(

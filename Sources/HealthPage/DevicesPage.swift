@@ -78,6 +78,15 @@ enum DevicesPage {
         }.joined(separator: ", ")
     }
 
+    /// An address with the name of its radio or port. `nil` for a simulated device, which has none.
+    private static func address(_ address: String) -> String? {
+        let parts = address.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let name = ["bluetooth": "Bluetooth", "serial": "USB"][parts[0]] else {
+            return address.hasPrefix("simulated:") ? nil : address
+        }
+        return "\(name) \(parts[1])"
+    }
+
     private static func card(
         _ device: AdoptedDevice, _ state: HubDoor.Device?, isRunning: Bool, _ names: [String: String], _ call: PageCall
     ) -> HTML {
@@ -103,7 +112,7 @@ enum DevicesPage {
             <li class="card"><h3>\(name)</h3>
             <p>\(state?.state ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>
             \(last)<p class="note">\(facts.joined(separator: " · "))</p>\(silence)\(low)
-            <p class="note">\(device.address) · \(reads(device.profiles))</p>
+            <p class="note">\([Self.address(device.address), reads(device.profiles)].compactMap(\.self).joined(separator: " · "))</p>
             <form method="post" action="/page/devices"><input type="hidden" name="do" value="assign"><input type="hidden" name="address" value="\(device.address)">
             <label>\(texts("devices.whose")) <select name="subject">\(people)</select></label> <button class="quiet" aria-label="\(texts("devices.assignOf", name))">\(texts("devices.assign"))</button></form></li>
             """

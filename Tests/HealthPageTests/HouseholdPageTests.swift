@@ -57,7 +57,7 @@ import Testing
         let report = try get("/page/report?\(Self.days)&type=heartRate").text
         #expect(report.contains("<td>63</td><td>61</td><td>66</td><td>3</td><td>1</td>"))
         #expect(report.contains("<svg") && report.contains("<polyline"))
-        #expect(report.contains("2026-09-21 14:13"))
+        #expect(report.contains("21 Sep 2026, 14:13"))
         #expect(report.contains("/page/report/readings.csv?from=2026-09-21&amp;until=2026-09-22&amp;type=heartRate"))
         #expect(try get("/page/report?from=2026-09-22&until=2026-09-22&type=heartRate").text.contains("No data in this period."))
         let theirs = try PageTests.cookie(served, as: PageTests.other)

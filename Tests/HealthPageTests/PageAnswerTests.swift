@@ -80,7 +80,7 @@ import Testing
         try served.keep([
             Self.reading("sleepAnalysis", core, from: -12, to: -5), Self.reading("sleepAnalysis", core, from: 6, to: 6.5),
         ])
-        #expect(try card("sleepAnalysis") == "7 h 0 min")
+        #expect(try card("sleepAnalysis") == "7 h")
     }
 
     @Test func aLongerNightBeforeIsNotTheLastOne() throws {
@@ -104,7 +104,7 @@ import Testing
             Self.reading("sleepAnalysis", deep, from: 3, to: 6), Self.reading("stepCount", "639", from: 7, to: 7.5),
         ])
         let news = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1424\""))
-        #expect(news.contains("\"value\":\"7 h 0 min\""), "\(news)")
+        #expect(news.contains("\"value\":\"7 h\""), "\(news)")
     }
 
     @Test func twoPressuresOfOneFrameAreOneCard() throws {

@@ -5,7 +5,7 @@ import datetime
 import pathlib
 
 from hub import ROOT, Hub, browser, eventually, width
-from readings import BERLIN, rows
+from readings import BERLIN, pressures, rows
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--vitalgate", required=True)
@@ -18,6 +18,7 @@ def main():
     with Hub(arguments.vitalgate) as hub:
         now = datetime.datetime.now(BERLIN)
         hub.run("import", hub.write("readings.csv", rows(now)), codes=(0, 65))
+        hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", "Europe/Berlin")
         driver = browser()
         try:
             width(driver, 1200, 900)

@@ -10,13 +10,13 @@ DAYS = 15
 
 
 def rows(now):
-    """Rows of CSV: steps and energy by the hour, weight and pressure each morning, pulse, glucose, and temperature."""
+    """Rows of CSV: steps and energy by the hour, weight each morning, pulse, glucose, and temperature."""
     rows = []
 
-    def add(time, kind, value, unit, minutes=0, group=""):
+    def add(time, kind, value, unit, minutes=0):
         if time + datetime.timedelta(minutes=minutes) <= now:
             end = (time + datetime.timedelta(minutes=minutes)).isoformat() if minutes else ""
-            rows.append(f"{time.isoformat()},{kind},{value},{unit},{end},{group}")
+            rows.append(f"{time.isoformat()},{kind},{value},{unit},{end}")
 
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     for day in range(DAYS):
@@ -32,9 +32,17 @@ def rows(now):
         add(at(6, 50), "restingHeartRate", 54 + day % 4, "/min")
         add(at(7, 5), "bodyMass", round(75.4 - day * 0.07 + (day * 3 % 5) / 10, 1), "kg")
         add(at(7, 10), "bodyTemperature", round(36.4 + (day * 3 % 5) / 10, 1), "Cel")
-        add(at(7, 15), "bloodPressureSystolic", 121 + day * 5 % 9, "mm[Hg]", group=f"{day}")
-        add(at(7, 15), "bloodPressureDiastolic", 77 + day * 3 % 6, "mm[Hg]", group=f"{day}")
-    return "time,type,value,unit,end,group\n" + "\n".join(rows) + "\n"
+    return "time,type,value,unit,end\n" + "\n".join(rows) + "\n"
+
+
+def pressures(now):
+    """The file of a cuff's app: a pressure each morning."""
+    found = ["Date,Time,Systolic (mmHg),Diastolic (mmHg),Pulse (bpm),Symptoms,Consumed,TruRead,Notes"]
+    for day in range(DAYS):
+        at = (now - datetime.timedelta(days=DAYS - 1 - day)).replace(hour=7, minute=15)
+        if at <= now:
+            found.append(f"{at:%b %d %Y,%H:%M},{121 + day * 5 % 9},{77 + day * 3 % 6},{58 + day % 5},-,-,-,-")
+    return "\n".join(found) + "\n"
 
 
 def lines(now):

@@ -7,7 +7,7 @@ import os
 from browsing import WIDTHS, arguments, look_for_barriers, one, picture, press
 from hub import Hub, eventually, prefer, width
 from programs import asks
-from readings import archive, lines, rows
+from readings import archive, lines, pressures, rows
 from selenium.webdriver.common.by import By
 
 PLACES = ["", "type/heartRate", "type/stepCount", "type/sleepAnalysis", "type/bloodPressure", "type/workout", "characteristics", "clients", "care",
@@ -36,6 +36,7 @@ def post(driver, place, **fields):
 def furnish(driver, hub, zone, now):
     """What a household has after two weeks, and the places of what has a page of its own."""
     hub.run("import", hub.write("readings.csv", rows(now)), codes=(0, 65))
+    hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", zone)
     hub.run("import", hub.write("lines.ndjson", lines(now)))
     hub.run("import", archive(now, hub.folder / "export.zip"), codes=(0, 65))
     yesterday = (now - datetime.timedelta(days=1)).date()

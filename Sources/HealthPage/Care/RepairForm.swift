@@ -72,7 +72,7 @@ struct RepairForm {
         switch kind {
         case .unit:
             do {
-                let unit = try Unit(written: by)
+                let unit = try PageValues.unit(typed: by)
                 try unit.checkConversion(toOneOf: [type])
                 return .unit(unit)
             } catch { throw Problem(400, "\(name): \(error)") }

@@ -46,11 +46,11 @@ enum NotesPage {
     private static func item(_ note: Annotation, _ call: PageCall, hasDay: Bool) -> HTML {
         let texts = call.texts
         let tags: [HTML] = note.tags.map { "<span class=\"tag\">\($0)</span> " }
-        let day: HTML = hasDay ? "<time datetime=\"\(note.day)\">\(note.day)</time> " : ""
+        let day: HTML = hasDay ? "<time datetime=\"\(note.day)\">\(call.times.written(note.day))</time> " : ""
         return """
-            <li>\(day)\(tags)\(note.note)
+            <li>\(day)\(tags)\(HTML.choose(!note.note.isEmpty, "<span class=\"text\">\(note.note)</span>"))
             <form class="inline" method="post" action="/page/notes">\(FormFields.hidden([("do", "remove"), ("id", "\(note.id)")]))\
-            <button class="quiet" aria-label="\(texts("notes.removeOf", note.day))">\(texts("notes.remove"))</button></form></li>
+            <button class="quiet" aria-label="\(texts("notes.removeOf", call.times.written(note.day)))">\(texts("notes.remove"))</button></form></li>
 
             """
     }

@@ -36,7 +36,7 @@ enum ReportPage {
         let body: HTML = """
             <article class="report">
             <h1>\(texts("report.of", name == "me" ? "" : name))</h1>
-            <p>\(texts("report.range", request.first, request.last)) · \(texts("report.zone", call.zone.identifier)) · \(texts("report.made", call.times.date(call.now)))</p>
+            <p>\(texts("report.range", call.times.written(request.first), call.times.written(request.last))) · \(texts("report.zone", call.zone.identifier)) · \(texts("report.made", call.times.written(call.times.date(call.now))))</p>
             <p class="screen"><button type="button" data-print hidden>\(texts("report.print"))</button> <a class="button" href="/page/report/readings.csv?\(request.query)">\(texts("report.csv"))</a></p>
             \(sections)
             </article>
