@@ -29,7 +29,7 @@ struct PageLayout {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
-            <link rel="manifest" href="\(files.address(of: "manifest.webmanifest"))">
+            <link rel="manifest" href="\(files.address(of: manifest))">
             <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
             <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
@@ -45,6 +45,12 @@ struct PageLayout {
             </html>
 
             """
+    }
+
+    /// The name of the web app's manifest in the language of the page.
+    private var manifest: String {
+        let own = "manifest.\(call.texts.language).webmanifest"
+        return call.site.settings.files.files[own] == nil ? "manifest.webmanifest" : own
     }
 
     /// The texts of the scripts as attributes: `data-connected` and others.

@@ -123,13 +123,15 @@ struct PageValues {
             return (summary.moveTime ?? summary.exerciseTime ?? summary.standHours).map { amount in
                 "\(Self.text(amount.numeral.doubleValue)) \(amount.unit.map { symbol($0) } ?? texts("rings.hours"))"
             }
-        case .stateOfMind: return (try? body?.decoded(as: StateOfMind.self))?.labels.joined(separator: ", ")
+        case .stateOfMind:
+            return (try? body?.decoded(as: StateOfMind.self))?.labels.map { texts.name(of: $0, in: .mood) }
+                .joined(separator: ", ")
         case .medicationDoseEvent:
             let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
             return [name, caseName(of: sample) ?? ""].joined(separator: " ")
         case .scoredAssessment:
             let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
-            return [Self.text(sample.value), risk.map(Self.words) ?? ""].joined(separator: " ")
+            return [Self.text(sample.value), risk.map { texts.name(of: $0, in: .risk) } ?? ""].joined(separator: " ")
         case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
         case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
         default: return nil
@@ -147,11 +149,11 @@ struct PageValues {
 
     /// The case of a category or the activity of a workout, such as `Running`.
     private func caseName(of sample: Sample) -> String? {
-        sample.origin.type.caseName(of: sample.value).map { texts["case." + $0] ?? Self.words($0) }
+        sample.origin.type.caseName(of: sample.value).map(texts.caseName)
     }
 
     /// The display name of a type.
-    func name(of type: SampleType) -> String { texts["type." + type.id] ?? type.displayName }
+    func name(of type: SampleType) -> String { texts.name(of: type) }
 }
 
 /// The page's format for times.

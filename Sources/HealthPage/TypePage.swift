@@ -17,7 +17,7 @@ enum TypePage {
         // samples.
         guard let type = try? SampleType(meant: call.variables[0]),
             try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
-        else { throw Problem(404, "Type not found.") }
+        else { throw PageProblem(404, "type") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let hasChart = ChartData.isShown(type)
         let usual = try usual(of: type, reader, call)
@@ -125,7 +125,7 @@ enum TypePage {
             let name = isUnpaired ? call.values.name(of: stored.sample.origin.type) + ": " : ""
             return """
                 <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(call.times.element(stored.sample.start, hasSeconds: hasSeconds))</a></th><td>\(name)\(said.value) \(said.unit)</td>\
-                <td>\(TypeCard.source(of: stored.sample))</td></tr>
+                <td>\(TypeCard.source(of: stored.sample, call.texts))</td></tr>
                 """
         }
         let texts = call.texts

@@ -139,7 +139,7 @@ def repairs(driver, hub):
     starts = lambda: [json.loads(line)["start"] for line in hub.run("query", "stepCount", "--format", "ndjson").splitlines()]  # noqa: E731
     before = starts()
     driver.get(hub.address + "/page/care")
-    press(driver, driver.find_element(By.LINK_TEXT, "Repair other samples"))
+    press(driver, driver.find_element(By.LINK_TEXT, "Repair other readings"))
     eventually("the form is there", lambda: driver.find_elements(By.NAME, "type"))
     Select(one(driver, "select[name=type]")).select_by_value("stepCount")
     one(driver, "input[name=repair][value=shift]").click()
@@ -184,20 +184,20 @@ def files(driver, hub):
     driver.get(hub.address + "/page/files")
     one(driver, "input[type=file]").send_keys(path)
     eventually("the file is sent", lambda: "weights.csv" in text(driver, "[data-state]"))
-    eventually("the file is read", lambda: driver.find_elements(By.XPATH, "//tr[contains(., 'weights.csv') and contains(., 'done')]"), 30)
+    eventually("the file is read", lambda: driver.find_elements(By.XPATH, "//tr[contains(., 'weights.csv') and contains(., 'Done')]"), 30)
     press(driver, one(driver, "tr:has(td) a"))
-    eventually("its account says why a row was refused", lambda: "line 3" in text(driver) and "value" in text(driver))
+    eventually("its account says why a row was refused", lambda: "Line 3" in text(driver) and "value" in text(driver))
     look_for_barriers(driver, "an account")
     driver.get(hub.address + "/page/type/bodyMass")
     assert "71.5" in text(driver)
     press(driver, one(driver, "td a, th a"))
-    eventually("a sample says why it is one", lambda: "As received" in text(driver))
+    eventually("a sample says why it is one", lambda: "Received" in text(driver))
     look_for_barriers(driver, "a sample")
 
 
 def devices(driver, hub):
     driver.get(hub.address + "/page/devices")
-    assert "Simulated strap" in text(driver) and "Battery 90%" in text(driver) and "live" in text(driver), text(driver)
+    assert "Simulated strap" in text(driver) and "Battery 90%" in text(driver) and "Connected" in text(driver), text(driver)
     press(driver, one(driver, "button[aria-label='Assign Simulated strap']"))
     eventually("a device is assigned", lambda: "Simulated strap" in text(driver))
     driver.find_element(By.XPATH, "//button[text()='Scan for nearby devices']").click()

@@ -96,7 +96,7 @@ enum CardsPage {
         let sections = try sections(layout, call)
         let lists = [sections.map { CardLayout.key(of: $0.group) }] + sections.map { $0.cards.map(\.key) }
         guard let key = call.text("key"), lists.contains(where: { $0.contains(key) }) else {
-            throw Problem(404, "Card not found.")
+            throw PageProblem(404, "card")
         }
         var changed = layout.layout
         switch action {
@@ -109,5 +109,5 @@ enum CardsPage {
         return call.see("/page/cards?key=\(key)&did=\(action)")
     }
 
-    private static let wrongAction = Problem(400, "'do' must be up, down, hide, show, or reset.")
+    private static let wrongAction = PageProblem(400, "field", "do")
 }

@@ -15,14 +15,14 @@ enum CorrectionPage {
     /// The person's own live sample of the path.
     static func sample(_ call: PageCall) throws -> Sample {
         guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.sample(uuid) else {
-            throw Problem(404, "Sample not found.")
+            throw PageProblem(404, "sample")
         }
         return stored.sample
     }
 
     private static func members(_ call: PageCall) throws -> [Sample] {
         let sample = try sample(call)
-        guard sample.origin.kind == .quantity else { throw Problem(404, "Only a number can be corrected.") }
+        guard sample.origin.kind == .quantity else { throw PageProblem(404, "notNumber") }
         return try call.reader().store.correctable(with: sample)
     }
 

@@ -17,7 +17,7 @@ enum RecordKind {
             dates + [
                 (texts("record.updated"), record.lastUpdated.map { call.times.written($0) }),
                 (texts("record.publisher"), record.sourceURL),
-                (texts("record.kind"), PageValues.words(record.resourceType)),
+                (texts("record.kind"), texts.name(of: record.resourceType, in: .resource)),
             ]
         let codes: [[HTML]] = record.codes.prefix(mostCodes).map { coding in
             [KindPage.cell(coding.display ?? ""), KindPage.cell(coding.code ?? ""), KindPage.cell(name(of: coding.system))]

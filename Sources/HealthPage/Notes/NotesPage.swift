@@ -97,9 +97,9 @@ enum NotesPage {
             try call.doing { try call.writer().annotate(subject, day: day, tags: tags, note: note) }
         case "remove":
             guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAnnotation(id, of: subject) else {
-                throw Problem(404, "Note not found.")
+                throw PageProblem(404, "note")
             }
-        default: throw Problem(400, "'do' must be add or remove.")
+        default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/notes")
     }

@@ -62,7 +62,7 @@ enum PeoplePage {
             }
             let store = try call.writer()
             let people = try store.persons()
-            guard people.count < most else { throw Problem(409, "There can be at most \(most) people.") }
+            guard people.count < most else { throw PageProblem(409, "mostPeople", "\(most)") }
             guard !people.contains(where: { $0.name == name }) else {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
@@ -73,7 +73,7 @@ enum PeoplePage {
             let store = try call.writer()
             guard let subject = call.text("person"), subject != Origin.unassigned, let name = try store.personNames()[subject]
             else {
-                throw Problem(400, "Choose a person.")
+                throw PageProblem(400, "choosePerson")
             }
             let code = try store.makePageCode(for: subject, at: call.now)
             return .page(try whole(FormFields(call: call), call, code: (name, code)))
@@ -81,13 +81,13 @@ enum PeoplePage {
             let store = try call.writer()
             guard let subject = call.text("person"), subject != Origin.unassigned, try store.personNames()[subject] != nil,
                 let (_, token) = try store.openPage(with: store.makePageCode(for: subject, at: call.now), at: call.now)
-            else { throw Problem(400, "Choose a person.") }
+            else { throw PageProblem(400, "choosePerson") }
             // This browser's own session is no longer used.
             if let session = call.session { try store.endPageSessions(session.id) }
             var response = call.see("/page/")
             response.headers.append(call.site.cookie.header(token))
             return response
-        default: throw Problem(400, "'do' must be add, invite, or switch.")
+        default: throw PageProblem(400, "field", "do")
         }
     }
 }

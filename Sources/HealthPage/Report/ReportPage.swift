@@ -10,7 +10,7 @@ enum ReportPage {
         PageRoute(method: "GET", path: "report", isSlow: true, answer: page),
         PageRoute(method: "GET", path: "report/readings.csv", isSlow: true) { call in
             let request = try ReportRequest(call)
-            guard !request.types.isEmpty else { throw Problem(400, "Choose at least one type.") }
+            guard !request.types.isEmpty else { throw PageProblem(400, "chooseTypes") }
             return try ReportTable.answer(request, call)
         },
     ]

@@ -123,7 +123,7 @@ struct ReportSection {
                 ? PageValues.text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
             rows.append(
                 """
-                <tr><th scope="row">\(call.times.dayAndTime(sample.start))</th><td>\(value)</td><td>\(TypeCard.source(of: sample))</td></tr>
+                <tr><th scope="row">\(call.times.dayAndTime(sample.start))</th><td>\(value)</td><td>\(TypeCard.source(of: sample, call.texts))</td></tr>
                 """)
         }
         let heads = ["figure.when", "figure.value", "figure.source"].map { call.texts($0) }
