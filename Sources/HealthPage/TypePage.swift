@@ -101,7 +101,7 @@ enum TypePage {
     }
 
     private static func latest(_ types: [SampleType], _ reader: Reader) throws -> [StoredSample] {
-        var query = SampleQuery(types: types)
+        var query = SampleQuery(types: Set(types))
         query.order = [SampleOrder("-start")].compactMap { $0 }
         query.limit = shownSamples
         query.derivesCorrelations = types.contains { $0.kind == .correlation }

@@ -85,10 +85,13 @@ struct SleepNight {
     /// Full hours of the night for the axis, at most five.
     private func hours(_ zone: TimeZoneRules) -> [Int64] {
         let hour: Int64 = 3_600_000_000
-        let step = [1, 2, 3, 4, 6, 12].first { (night.end - night.start) / ($0 * hour) <= 4 } ?? 24
-        let times = stride(from: night.start / hour * hour, through: night.end, by: Int(hour)).filter { time in
+        let steps: [Int64] = [1, 2, 3, 4, 6, 12]
+        let step = steps.first { (night.end - night.start) / ($0 * hour) <= 4 } ?? 24
+        // Some zones are a quarter of an hour beside the others.
+        let quarter = hour / 4
+        let times = stride(from: night.start / quarter * quarter, through: night.end, by: Int(quarter)).filter { time in
             let wall = Instant(microseconds: time).wallTime(at: zone.offset(at: Instant(microseconds: time)))
-            return time >= night.start && wall.microseconds / hour % Int64(step) == 0
+            return time >= night.start && wall.microseconds % (step * hour) == 0
         }
         return Array(times)
     }
