@@ -34,7 +34,7 @@ def post(driver, place, **fields):
 
 
 def furnish(driver, hub, zone, now):
-    """What a household has after two weeks, and the places of what has a page of its own."""
+    """What a household has after two weeks. Gives the names of further places: of each kind of object, and of what can be done with one."""
     hub.run("import", hub.write("readings.csv", rows(now)), codes=(0, 65))
     hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", zone)
     hub.run("import", hub.write("lines.ndjson", lines(now)))
@@ -60,13 +60,10 @@ def furnish(driver, hub, zone, now):
     found = [json.loads(line) for line in hub.run("query", "all", "--format", "ndjson").splitlines()]
     last = {each["type"]: each["uuid"] for each in found}
     own = [each["uuid"] for each in found if each["source"]["id"] == "vitalgate.hand"]
-    places = [f"sample/{last[kind]}" for kind in OBJECTS if kind in last]
-    if own:
-        places += [f"sample/{own[-1]}/correct", f"sample/{own[-1]}/delete"]
-    hub.run("delete", last["restingHeartRate"])
-    driver.get(hub.address + "/page/care/ingest/1")
     names = {f"sample/{last[kind]}": f"sample-{kind}" for kind in OBJECTS if kind in last}
-    return places + ["care/ingest/1"], names
+    names |= {f"sample/{own[-1]}/{action}": f"sample-{action}" for action in ["correct", "delete"]}
+    hub.run("delete", last["restingHeartRate"])
+    return names | {"care/ingest/1": "ledger-entry"}
 
 
 def see_all(driver):
@@ -76,11 +73,11 @@ def see_all(driver):
         prefer(driver)
         driver.get(hub.run("page", "open").strip())
         eventually("the page is open", lambda: driver.title.startswith("Today"))
-        more, names = furnish(driver, hub, zone, now)
+        names = furnish(driver, hub, zone, now)
         for language in LANGUAGES:
             for dark in [False, True]:
                 prefer(driver, language, "dark" if dark else "light")
-                for place in PLACES + more:
+                for place in [*PLACES, *names]:
                     name = names.get(place) or "-".join(place.split("?")[0].strip("/").split("/")[-2:]) or "today"
                     for pixels in WIDTHS:
                         see(driver, hub, place, name + ("-query" if "?" in place else ""), pixels, dark, language)
@@ -100,6 +97,8 @@ def see(driver, hub, place, name, pixels, dark, language):
         eventually("the chart is drawn", lambda: driver.find_elements(By.CSS_SELECTOR, "[data-plot] .line, [data-plot] .bars, [data-plot] .tick"))
     sticks_out = driver.execute_script("return document.documentElement.scrollWidth - innerWidth")
     assert sticks_out <= 0, f"{place} at {pixels}: {sticks_out} pixels too wide"
+    beside = driver.execute_script("return [...document.querySelectorAll('td :is(button, summary)')].filter((each) => each.getBoundingClientRect().right > innerWidth).map((each) => each.textContent)")
+    assert not beside, f"{place} at {pixels} in {language}: {beside} are out of sight"
     # Colors do not depend on the language, nor texts on the colors.
     if language == "en" and (pixels == 360 or not dark):
         look_for_barriers(driver, f"{place} at {pixels}")
