@@ -131,7 +131,8 @@ struct PageValues {
             return [name, caseName(of: sample) ?? ""].filter { !$0.isEmpty }.joined(separator: " · ")
         case .scoredAssessment:
             let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
-            return [Self.text(sample.value), risk.map { texts.name(of: $0, in: .risk) }].compactMap(\.self).joined(separator: " · ")
+            return [Self.text(sample.value), risk.map { texts.name(of: $0, in: .risk) }].compactMap(\.self).joined(
+                separator: " · ")
         case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
         case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
         default: return nil
