@@ -49,7 +49,7 @@ import Testing
         #expect(after.contains("Quarantined readings: 2."))
         // On the menu of a small screen, and on the link in it.
         #expect(after.ranges(of: "<span class=\"badge\">2 ").count == 2 && after.contains("Menu<span class=\"badge\">2 "))
-        // Another person is not told.
+        // Another person does not see it.
         #expect(try !page(PageTests.cookie(served, as: PageTests.other)).contains("class=\"badge\""))
     }
 
