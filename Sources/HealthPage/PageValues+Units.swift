@@ -23,7 +23,10 @@ extension PageValues {
 
     /// The unit of a UCUM code, or of a sign that the page shows, such as `°F`.
     static func unit(typed text: String) throws(UnitError) -> Unit {
-        try Unit(written: atoms.first { $0.value == text }?.key ?? text)
+        do { return try Unit(written: text) } catch {
+            guard let code = atoms.first(where: { $0.value == text })?.key else { throw error }
+            return try Unit(written: code)
+        }
     }
 
     /// The usual signs of UCUM's atoms with brackets or letters that are not read outside of it.
@@ -31,7 +34,8 @@ extension PageValues {
         "[degF]": "°F", "Cel": "°C", "mm[Hg]": "mmHg", "m[H2O]": "mH₂O", "[lb_av]": "lb", "[oz_av]": "oz", "[stone_av]": "st",
         "[in_i]": "in",
         "[ft_i]": "ft", "[yd_i]": "yd", "[mi_i]": "mi", "[foz_us]": "fl oz", "[cup_us]": "cup", "[diop]": "D", "[iU]": "IU",
-        "[pH]": "pH", "[Cal]": "kcal", "deg": "°", "ug": "µg", "umol": "µmol", "uL": "µL", "us": "µs", "uV": "µV",
+        "[pH]": "pH", "[ppm]": "ppm", "dB[SPL]": "dB", "dB[HL]": "dB", "[Cal]": "kcal", "deg": "°", "ug": "µg", "umol": "µmol",
+        "uL": "µL", "us": "µs", "uV": "µV",
     ]
 
     /// A code with its atoms as signs and without annotations: `10*3/uL` becomes `10³/µL`, and `{beats}/min` becomes `/min`.

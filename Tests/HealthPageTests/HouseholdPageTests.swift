@@ -96,7 +96,10 @@ import Testing
     @Test func aDayIsAnnotated() throws {
         #expect(try post("/page/notes", "do=add&day=2027-01-15&tags=flu%2C+fever%2Cflu&note=In+bed+%3Call%3E+day").status == 303)
         let page = try get("/page/notes").text
-        #expect(page.contains("<span class=\"tag\">flu</span> <span class=\"tag\">fever</span> In bed &lt;all&gt; day"))
+        #expect(
+            page.contains(
+                "<span class=\"tag\">flu</span> <span class=\"tag\">fever</span> <span class=\"text\">In bed &lt;all&gt; day</span>"
+            ))
         #expect(try get("/page/").text.contains("In bed &lt;all&gt; day"))
         let from = ServedStore.now.microseconds / 1000 - 86_400_000
         let events = try get("/page/data/events?types=heartRate&from=\(from)&to=\(from + 2 * 86_400_000)").text

@@ -54,7 +54,7 @@ import Testing
             Self.reading("stepCount", "500", from: -2, to: -1), Self.reading("stepCount", "785", from: 6, to: 6.5),
             Self.reading("stepCount", "639", from: 7, to: 7.5), Self.reading("heartRate", "61", from: 7),
         ])
-        #expect(try card("stepCount") == "1424")
+        #expect(try card("stepCount") == "1,424")
         #expect(try card("heartRate") == "61")
     }
 

@@ -92,7 +92,7 @@ import Testing
             Audiogram.Point(frequency: Amount(try Numeral($0), try Unit(ucum: "Hz")), left: try ear("15"), right: try ear("40"))
         }
         let text = try object(try keep("audiogram", 0, body: SampleBody(encoding: Audiogram(sensitivity: points))))
-        #expect(text.contains("aria-label=\"Audiogram\"") && text.contains("Left ear") && text.contains("1000 Hz"))
+        #expect(text.contains("aria-label=\"Audiogram\"") && text.contains("Left ear") && text.contains("1,000 Hz"))
     }
 
     @Test func aLaboratoryValueIsReadable() throws {

@@ -173,7 +173,8 @@ enum RepairPage {
         }
         return ClientsPage.table(
             "examples", texts("plan.examples"),
-            [texts("clients.type"), texts("care.before"), texts("figure.value"), texts("care.after"), texts("figure.value")], rows)
+            [texts("clients.type"), texts("care.before"), texts("figure.value"), texts("care.after"), texts("figure.value")], rows
+        )
     }
 
     @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
