@@ -65,12 +65,17 @@ struct PageValues {
         return text
     }
 
-    /// A camel-case name as words: `systolicOver` becomes `Systolic over`.
+    /// A camel-case name as words: `systolicOver` becomes `Systolic over`, and `asleepREM` becomes `Asleep REM`.
     static func words(_ name: String) -> String {
+        let letters = Array(name)
         var text = ""
-        for letter in name {
-            if letter.isUppercase, !text.isEmpty { text += " " }
-            text += text.isEmpty ? letter.uppercased() : letter.lowercased()
+        for (index, letter) in letters.enumerated() {
+            let followsCapital = index > 0 && letters[index - 1].isUppercase
+            if letter.isUppercase, !text.isEmpty, !followsCapital { text += " " }
+            // An abbreviation keeps its capitals.
+            let isAbbreviation =
+                letter.isUppercase && (followsCapital || index + 1 < letters.count && letters[index + 1].isUppercase)
+            text += text.isEmpty ? letter.uppercased() : isAbbreviation ? String(letter) : letter.lowercased()
         }
         return text
     }
