@@ -75,11 +75,12 @@ struct FullStore {
         let wrong = (0..<20).map { "98.\($0 % 10)" }
         try served.add(numerals: celsius + wrong, of: "bodyTemperature", from: Self.midnight - 61 * 86_400, every: 86_400)
         let strap = SourceRevision(id: "ble.heart-rate", name: "Heart Rate", version: "1")
+        // The gate quarantines it.
+        try keep("heartRate", "9000", 900, source: strap)
         for minute in 0..<12 as Range<Int64> {
             try keep("heartRate", "\(60 + minute)", minute * 60, source: strap)
             try keep("stepCount", "\(100 + minute)", minute * 60, to: minute * 60 + 59)
         }
-        try keep("heartRate", "9000", 900, source: strap)
         try keep("restingHeartRate", "55", 60)
         try keep("bloodGlucose", "90", 60)
         try keep("bodyMass", "71.5", -86_400 * 7)
@@ -124,7 +125,8 @@ struct FullStore {
             Audiogram.Point(frequency: Amount(try Numeral($0), hertz), left: ear, right: ear)
         }
         try keep("audiogram", "0", body: SampleBody(encoding: Audiogram(sensitivity: heard)))
-        try keep("stateOfMind", "0.5", body: SampleBody(encoding: StateOfMind(kind: "dailyMood", labels: ["calm", "joyful"])))
+        let mood = StateOfMind(kind: "dailyMood", labels: ["calm", "joyful"], associations: ["family", "weather"])
+        try keep("stateOfMind", "0.5", body: SampleBody(encoding: mood))
         try keep(
             "phq9", "10", body: SampleBody(encoding: ScoredAssessment(answers: [2, 2, 2, 2, 2, 0, 0, 0, 0], risk: "moderate")))
         try keep("headache", "3", 60)

@@ -54,7 +54,7 @@ import Testing
         "Person", "Status", "Name", "Code", "Codes", "System", "Signal", "Form", "Normal", "Optimal", "Route", "Start", "Import",
         "REM",
         "h",
-        "Byte {0}",
+        "Byte {0}", "Signal {0} dBm",
     ]
 
     /// Each value that the page can show has a text in each language.

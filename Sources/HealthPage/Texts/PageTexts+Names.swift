@@ -4,12 +4,14 @@ import HealthModel
 extension PageTexts {
     /// A list of values that an object can contain. English names are made from the values themselves.
     enum ValueList: String, CaseIterable {
-        case mood, risk, schedule, form, resource
+        case mood, moodKind, topic, risk, schedule, form, resource
 
         /// All values of the list.
         var values: [String] {
             switch self {
             case .mood: ObjectValues.stateOfMindLabel.cases.map(\.name)
+            case .moodKind: ObjectValues.stateOfMindKind.cases.map(\.name)
+            case .topic: ObjectValues.stateOfMindAssociation.cases.map(\.name)
             case .risk: (ObjectValues.phq9Risk.cases + ObjectValues.gad7Risk.cases).map(\.name)
             case .schedule: ObjectValues.medicationScheduleType.cases.map(\.name)
             case .form: MedicationGeneralForm.allCases.map(\.rawValue)
