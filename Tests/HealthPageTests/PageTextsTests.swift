@@ -22,8 +22,7 @@ import Testing
         let types = Set(SampleType.all.map { "type." + $0.id } + cases + values)
         #expect(types.count > 380 && types.isDisjoint(with: english.keys))
         for (name, texts) in languages {
-            let own = Set(texts.keys.filter { key in !Self.ownPrefixes.contains { key.hasPrefix($0) } })
-            let missing = own.symmetricDifference(name == "en" ? Set(english.keys) : types.union(english.keys))
+            let missing = Self.shared(texts).symmetricDifference(Self.shared(english).union(name == "en" ? [] : types))
             #expect(missing.isEmpty, "\(name): \(missing.sorted())")
             for (key, text) in texts {
                 if key.hasPrefix(PageTexts.sentencePrefix) {
@@ -33,6 +32,10 @@ import Testing
                 }
             }
         }
+    }
+
+    private static func shared(_ texts: [String: String]) -> Set<String> {
+        Set(texts.keys.filter { key in !ownPrefixes.contains { key.hasPrefix($0) } })
     }
 
     /// Keys of texts that only some languages need: sentences of the program, and names of sources and profiles.
@@ -127,6 +130,7 @@ import Testing
         #expect(german.translation(of: IngestAccount.tooOld) == "das Ende liegt vor dem frühesten Datum, das aufbewahrt wird")
         #expect(german.translation(of: "it has 3 columns and the header has 5") == "sie hat 3 Spalten, die Kopfzeile hat 5")
         for sentence in FullStore.refusals { #expect(german.translation(of: sentence) != nil, "\(sentence)") }
+        #expect(german.translation(of: "line 9, the last, " + IngestAccount.openEnd)?.hasPrefix("Zeile 9, die letzte, ") == true)
         #expect(german.sentence("it is <new>").text == "<span lang=\"en\">it is &lt;new&gt;</span>")
         let english = try PageFiles(folder: PageTests.folder).texts("en")
         #expect(english.sentence("it is <new>").text == "it is &lt;new&gt;")

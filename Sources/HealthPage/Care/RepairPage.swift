@@ -184,7 +184,7 @@ enum RepairPage {
     }
 
     /// The description of a repair. Only the owner of the hub sees names of people.
-    private static func words(of repair: String, _ call: PageCall) throws -> String {
+    static func words(of repair: String, _ call: PageCall) throws -> String {
         call.texts.repair(repair, call.values, people: call.isKeeper ? try call.hubReader().store.personNames() : [:])
     }
 

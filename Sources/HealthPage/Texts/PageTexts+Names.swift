@@ -68,6 +68,14 @@ extension PageTexts {
         return language == "en" ? "\(kind)" : "<span lang=\"en\">\(kind)</span>"
     }
 
+    /// The name of a ledger entry: that of its file or device, or the operation.
+    func entry(_ account: IngestAccount) -> String {
+        guard let name = account.name else { return self("ledger.kind." + account.kind.rawValue) }
+        // People and devices named these.
+        if [.import, .live].contains(account.kind) { return name }
+        return translation(of: name) ?? name
+    }
+
     /// A state of a ledger entry or of a device, with the key's beginning. Unknown states are shown as they are.
     func state(_ state: String, of prefix: String) -> String { self[prefix + state] ?? state }
 
