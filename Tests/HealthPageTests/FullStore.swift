@@ -18,7 +18,7 @@ struct FullStore {
 
     /// Texts that a person or a device wrote.
     static let typed: Set<String> = [
-        "watch", "other", "Tests", "Qx", "Qx-1", "Ibu 400", "qx.csv", "Lead I", "HbA1c", "Aq", "Bq", "Cq", "Dq", "me", "asker",
+        "watch", "other", "Tests", "Qx", "Qx-1", "Ibu 400", "qx.csv", "Lead I", "HbA1c", "Aq", "Bq", "Cq", "Dq", "asker",
         "Zq",
     ]
 

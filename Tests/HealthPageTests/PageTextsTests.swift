@@ -39,7 +39,7 @@ import Testing
     }
 
     /// Keys of texts that only some languages need: sentences of the program, and names of sources and profiles.
-    private static let ownPrefixes = [PageTexts.sentencePrefix, "profile.", "source."]
+    private static let ownPrefixes = [PageTexts.sentencePrefix, "profile.", "source.", "device."]
 
     /// Texts that are the same in English and in German, for example because they are names or symbols.
     @Test func germanTextsDifferFromEnglishOnes() throws {
@@ -152,6 +152,22 @@ import Testing
                 #expect(program.contains(part), "\(key): \(part)")
             }
         }
+    }
+
+    /// Values in sentences have names, too.
+    @Test func valuesInSentencesAreTranslated() throws {
+        let german = try PageFiles(folder: PageTests.folder).texts("de")
+        let note =
+            "20 readings of bodyTemperature from file.generic-csv would fit far better in [degF] than in Cel: see 'vitalgate repair suggest'"
+        #expect(
+            german.translation(of: note)?.hasPrefix(
+                "20 Messungen von Körpertemperatur aus CSV-Datei würden viel besser zu °F als zu °C") == true)
+        #expect(german.shown("1") == "1" && german.shown("value") == "value" && german.shown("line 3") == "Zeile 3")
+        #expect(
+            german.person("me") == "ich" && german.person("Ada") == "Ada"
+                && german.device("Simulated strap") == "Simulierter Brustgurt")
+        let source = german.source("simulation.ble.heart-rate", name: "Vitalgate simulation: Heart Rate")
+        #expect(source == "Vitalgate-Simulation: Herzfrequenz (Bluetooth)")
     }
 
     @Test func valuesAreFilledInOnce() {

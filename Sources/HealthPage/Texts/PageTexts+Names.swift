@@ -37,6 +37,9 @@ extension PageTexts {
 
     /// The name of a source. Names of people's own devices and of products are the same in all languages.
     func source(_ id: String, name: String = "") -> String {
+        if id.hasPrefix("simulation."), let own = self["source.simulation"] {
+            return own + " " + source(String(id.dropFirst("simulation.".count)))
+        }
         if let own = self["source." + id] { return own }
         if let prefix = ["ble.", "serial.", "file."].first(where: { id.hasPrefix($0) }) {
             let profile = String(id.dropFirst(prefix.count))
@@ -51,6 +54,20 @@ extension PageTexts {
         if let own = self["profile." + id] { return own }
         let words = (id.hasPrefix("sig-") ? id.dropFirst(4) : id[...]).split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()
+    }
+
+    /// The name of a person. The store has names for its owner and for readings without a person.
+    func person(_ name: String) -> String { ["me", "unassigned"].contains(name) ? self("people." + name) : name }
+
+    /// The name of a device. Those of simulated devices are in the page's language.
+    func device(_ name: String) -> String { self["device." + name] ?? name }
+
+    /// A value in a sentence of the program, which can be a place, a type, a unit, or a source.
+    func shown(_ value: String) -> String {
+        if let type = SampleType(value), type.isKnown { return name(of: type) }
+        if ["ble.", "serial.", "file."].contains(where: { value.hasPrefix($0) }) { return source(value) }
+        if value.contains(where: \.isLetter), let symbol = self["unit." + value], !symbol.isEmpty { return symbol }
+        return place(value)
     }
 
     /// The place of a frame, such as `line 4`.
