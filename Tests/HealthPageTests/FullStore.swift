@@ -85,7 +85,10 @@ struct FullStore {
         try keep("bloodGlucose", "90", 60)
         try keep("bodyMass", "71.5", -86_400 * 7)
         try keep("bodyMass", "71.2", 60)
+        let weight = samples["bodyMass"]
+        // A duplicate.
         try keep("bodyMass", "71.2", 61, source: SourceRevision(id: "file.withings-weight", name: "", version: nil))
+        samples["bodyMass"] = weight
         try keep("bloodPressureSystolic", "142", 60, group: 7)
         try keep("bloodPressureDiastolic", "84", 60, group: 7)
     }
