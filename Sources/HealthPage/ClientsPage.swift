@@ -42,7 +42,8 @@ enum ClientsPage {
     }
 
     private static func name(of type: ObjectType, _ call: PageCall) -> String {
-        SampleType(type.id).map { call.values.name(of: $0) } ?? PageValues.words(type.id)
+        SampleType(type.id).map { call.values.name(of: $0) } ?? call.texts["characteristic." + type.id]
+            ?? PageValues.words(type.id)
     }
 
     // MARK: What it asks for

@@ -29,7 +29,7 @@ enum DevicesPage {
         let (texts, work) = (call.texts, call.site.hubWork.now)
         let told = call.site.settings.hub?.devices()
         let store = try call.hubReader().store
-        let names = try store.personNames()
+        let names = try call.personNames()
         let adopted = try store.adoptedDevices()
         let cards: [HTML] = adopted.map { device in
             let state = told?.devices.first { $0.address == device.address }
@@ -103,7 +103,7 @@ enum DevicesPage {
             let chosen: HTML = subject == device.subject ? " selected" : ""
             return "<option value=\"\(subject)\"\(chosen)>\(name)</option>"
         }
-        let name = device.name.isEmpty ? device.address : device.name
+        let name = device.name.isEmpty ? device.address : texts.device(device.name)
         return """
             <li class="card"><h3>\(name)</h3>
             <p>\(state?.state.map { texts.state($0, of: "devices.state.") } ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>

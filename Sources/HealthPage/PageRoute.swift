@@ -100,6 +100,9 @@ struct PageCall {
         return reader
     }
 
+    /// The names of all people. Names that the store itself gives are in the page's language.
+    func personNames() throws -> [String: String] { try hubReader().store.personNames().mapValues(texts.person) }
+
     /// The store, open for writing.
     func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
 

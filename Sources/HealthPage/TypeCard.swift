@@ -69,7 +69,7 @@ struct TypeCard {
     /// The name of the measuring device, or else of the source.
     static func source(of sample: Sample, _ texts: PageTexts) -> String {
         let origin = sample.origin
-        if let name = origin.device?.name, !name.isEmpty { return name }
+        if let name = origin.device?.name, !name.isEmpty { return texts.device(name) }
         return texts.source(origin.source.id, name: origin.source.name)
     }
 

@@ -185,7 +185,7 @@ import Testing
         #expect(try delivery.step() == .upToDate)
         #expect(sender.messages.map(\.event) == [.began, .ended])
         #expect(try test.store.alertReceiver(named: "phone").failing == nil)
-        // What it asks for is waited for.
+        // The delivery waits as long as the receiver asks.
         sender.error = DeliveryError(.busy(.seconds(900)), "HTTP 503")
         try add(120, at: 30)
         #expect(try delivery.step() == .wait(.seconds(900)))

@@ -130,6 +130,14 @@ import Testing
         #expect(text.contains("<dd>Ada</dd>") && !text.contains("structuredBody"))
     }
 
+    @Test func aStateOfMindIsReadable() throws {
+        let state = StateOfMind(kind: "dailyMood", labels: ["calm", "hopeful"], associations: ["selfCare"])
+        let text = try object(try keep("stateOfMind", value: "0.5", 0, body: SampleBody(encoding: state)))
+        #expect(
+            text.contains("<dd>Daily mood</dd>") && text.contains("<dd>Calm, Hopeful</dd>") && text.contains("<dd>Self care</dd>")
+        )
+    }
+
     @Test func nightsHaveAHistory() throws {
         let values = try #require(SampleType("sleepAnalysis")?.categoryValues)
         let deep = try #require(values.value(of: "asleepDeep"))

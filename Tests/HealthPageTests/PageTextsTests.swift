@@ -22,8 +22,7 @@ import Testing
         let types = Set(SampleType.all.map { "type." + $0.id } + cases + values)
         #expect(types.count > 380 && types.isDisjoint(with: english.keys))
         for (name, texts) in languages {
-            let own = Set(texts.keys.filter { key in !Self.ownPrefixes.contains { key.hasPrefix($0) } })
-            let missing = own.symmetricDifference(name == "en" ? Set(english.keys) : types.union(english.keys))
+            let missing = Self.shared(texts).symmetricDifference(Self.shared(english).union(name == "en" ? [] : types))
             #expect(missing.isEmpty, "\(name): \(missing.sorted())")
             for (key, text) in texts {
                 if key.hasPrefix(PageTexts.sentencePrefix) {
@@ -35,8 +34,12 @@ import Testing
         }
     }
 
+    private static func shared(_ texts: [String: String]) -> Set<String> {
+        Set(texts.keys.filter { key in !ownPrefixes.contains { key.hasPrefix($0) } })
+    }
+
     /// Keys of texts that only some languages need: sentences of the program, and names of sources and profiles.
-    private static let ownPrefixes = [PageTexts.sentencePrefix, "profile.", "source."]
+    private static let ownPrefixes = [PageTexts.sentencePrefix, "profile.", "source.", "device."]
 
     /// Texts that are the same in English and in German, for example because they are names or symbols.
     @Test func germanTextsDifferFromEnglishOnes() throws {
@@ -54,7 +57,7 @@ import Testing
         "Person", "Status", "Name", "Code", "Codes", "System", "Signal", "Form", "Normal", "Optimal", "Route", "Start", "Import",
         "REM",
         "h",
-        "Byte {0}",
+        "Byte {0}", "Signal {0} dBm",
     ]
 
     /// Each value that the page can show has a text in each language.
@@ -127,6 +130,7 @@ import Testing
         #expect(german.translation(of: IngestAccount.tooOld) == "das Ende liegt vor dem frühesten Datum, das aufbewahrt wird")
         #expect(german.translation(of: "it has 3 columns and the header has 5") == "sie hat 3 Spalten, die Kopfzeile hat 5")
         for sentence in FullStore.refusals { #expect(german.translation(of: sentence) != nil, "\(sentence)") }
+        #expect(german.translation(of: "line 9, the last, " + IngestAccount.openEnd)?.hasPrefix("Zeile 9, die letzte, ") == true)
         #expect(german.sentence("it is <new>").text == "<span lang=\"en\">it is &lt;new&gt;</span>")
         let english = try PageFiles(folder: PageTests.folder).texts("en")
         #expect(english.sentence("it is <new>").text == "it is &lt;new&gt;")
@@ -148,6 +152,22 @@ import Testing
                 #expect(program.contains(part), "\(key): \(part)")
             }
         }
+    }
+
+    /// Values in sentences have names, too.
+    @Test func valuesInSentencesAreTranslated() throws {
+        let german = try PageFiles(folder: PageTests.folder).texts("de")
+        let note =
+            "20 readings of bodyTemperature from file.generic-csv would fit far better in [degF] than in Cel: see 'vitalgate repair suggest'"
+        #expect(
+            german.translation(of: note)?.hasPrefix(
+                "20 Messungen von Körpertemperatur aus CSV-Datei würden viel besser zu °F als zu °C") == true)
+        #expect(german.shown("1") == "1" && german.shown("value") == "value" && german.shown("line 3") == "Zeile 3")
+        #expect(
+            german.person("me") == "ich" && german.person("Ada") == "Ada"
+                && german.device("Simulated strap") == "Simulierter Brustgurt")
+        let source = german.source("simulation.ble.heart-rate", name: "Vitalgate simulation: Heart Rate")
+        #expect(source == "Vitalgate-Simulation: Herzfrequenz (Bluetooth)")
     }
 
     @Test func valuesAreFilledInOnce() {

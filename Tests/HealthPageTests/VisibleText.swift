@@ -9,7 +9,11 @@ struct VisibleText {
         }
         page.replace(#/<(head|script)[^>]*>.*?<\/(head|script)>/#.dotMatchesNewlines(), with: " ")
         var texts = html.matches(of: #/<title>([^<]*)<\/title>/#).map { String($0.output.1) }
-        texts += page.matches(of: #/\s(?:aria-label|placeholder|title|alt|data-[a-z]+)="([^"]*)"/#).map { String($0.output.1) }
+        texts += page.matches(of: #/\s(?:aria-label|placeholder|title|alt|data-se[a-z]+|data-refused)="([^"]*)"/#).map {
+            String($0.output.1)
+        }
+        let body = page.firstMatch(of: #/<body[^>]*>/#).map { String($0.output) } ?? ""
+        texts += body.matches(of: #/data-[a-z]+="([^"]*)"/#).map { String($0.output.1) }
         texts += page.replacing(#/<[^>]*>/#, with: "\u{1}").split(separator: "\u{1}").map(String.init)
         all = texts.map(Self.plain).filter { !$0.isEmpty }
     }

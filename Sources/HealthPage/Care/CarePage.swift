@@ -119,7 +119,8 @@ enum CarePage {
 
     private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call) }
+        let repairs = try repairs(store, call)
+        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call, repair: repairs[$0.id]) }
         guard !rows.isEmpty else { return "" }
         return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
     }
@@ -131,13 +132,20 @@ enum CarePage {
         ].map { call.texts($0) }
     }
 
-    static func row(_ account: IngestAccount, _ call: PageCall) -> HTML {
+    /// The descriptions of repairs by their ledger entry.
+    private static func repairs(_ store: SampleStore, _ call: PageCall) throws -> [Int64: String] {
+        let repairs = try store.migrations().map { ($0.ingest, try RepairPage.words(of: $0.repair, call)) }
+        return Dictionary(repairs) { first, _ in first }
+    }
+
+    /// - Parameter repair: The description of the repair that the entry records.
+    static func row(_ account: IngestAccount, _ call: PageCall, repair: String? = nil) -> HTML {
         let numbers: [HTML] = [account.stored, account.duplicate, account.quarantined, account.refused].map {
             "<td>\(PageValues.grouped(Int64($0)))</td>"
         }
         return """
             <tr><th scope="row"><a href="/page/care/ingest/\(Int(account.id))">\(Int(account.id))</a></th><td>\(call.times.element(Instant(microseconds: account.received)))</td>
-            <td>\(account.name ?? call.texts("ledger.kind." + account.kind.rawValue))</td>\(numbers)<td>\(call.texts.state(account.state, of: "ledger.state."))</td></tr>
+            <td>\(repair ?? call.texts.entry(account))</td>\(numbers)<td>\(call.texts.state(account.state, of: "ledger.state."))</td></tr>
             """
     }
 
@@ -164,7 +172,7 @@ enum CarePage {
         let notes: [HTML] = account.notes.map { "<li>\(texts.sentence($0))</li>" }
         let body: HTML = """
             <h1>\(texts("care.ingest", "\(number)"))</h1>
-            \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call)]))
+            \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call, repair: try repairs(store, call)[number])]))
             \(HTML.choose(!notes.isEmpty, "<h2>\(texts("care.assumed"))</h2><ul>\(notes)</ul>"))
             \(refused)
             \(HTML.choose(!skips.isEmpty, skipped))

@@ -94,7 +94,7 @@ enum RepairPage {
             case .subject:
                 by = select(
                     field, label,
-                    try call.hubReader().store.personNames().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
+                    try call.personNames().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
                     none: "")
             default:
                 by = """
@@ -185,8 +185,8 @@ enum RepairPage {
     }
 
     /// The description of a repair. Only the owner of the hub sees names of people.
-    private static func words(of repair: String, _ call: PageCall) throws -> String {
-        call.texts.repair(repair, call.values, people: call.isKeeper ? try call.hubReader().store.personNames() : [:])
+    static func words(of repair: String, _ call: PageCall) throws -> String {
+        call.texts.repair(repair, call.values, people: call.isKeeper ? try call.personNames() : [:])
     }
 
     // MARK: What was repaired

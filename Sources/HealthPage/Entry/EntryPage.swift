@@ -70,7 +70,7 @@ enum EntryPage {
         let title = texts("entry.of", name)
         var person: HTML = ""
         if call.isKeeper {
-            let people = try call.hubReader().store.personNames().filter { $0.key != Origin.unassigned }.sorted {
+            let people = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
                 $0.value < $1.value
             }
             if people.count > 1 {

@@ -14,6 +14,7 @@ enum KindPage {
         case .clinicalRecord: try RecordKind.html(sample, reader, call)
         case .document: DocumentKind.html(sample, call)
         case .medicationDoseEvent: MedicationKind.html(sample, call)
+        case .stateOfMind: StateOfMindKind.html(sample, call)
         default: ""
         }
     }

@@ -14,8 +14,8 @@ enum PeoplePage {
     private static let most = 100
 
     private static func whole(_ fields: FormFields, _ call: PageCall, code: (name: String, code: String)? = nil) throws -> HTML {
-        let (texts, store) = (call.texts, try call.hubReader().store)
-        let names = try store.personNames().filter { $0.key != Origin.unassigned }.sorted {
+        let texts = call.texts
+        let names = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
             ($0.value, $0.key) < ($1.value, $1.key)
         }
         let rows: [HTML] = names.map { subject, name in
@@ -76,7 +76,7 @@ enum PeoplePage {
                 throw PageProblem(400, "choosePerson")
             }
             let code = try store.makePageCode(for: subject, at: call.now)
-            return .page(try whole(FormFields(call: call), call, code: (name, code)))
+            return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
         case "switch":
             let store = try call.writer()
             guard let subject = call.text("person"), subject != Origin.unassigned, try store.personNames()[subject] != nil,

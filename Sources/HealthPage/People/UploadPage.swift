@@ -18,7 +18,7 @@ enum UploadPage {
         let subject = try call.person().subject
         var person: HTML = ""
         if call.isKeeper {
-            let people = try call.hubReader().store.personNames().filter { $0.key != Origin.unassigned }
+            let people = try call.personNames().filter { $0.key != Origin.unassigned }
                 .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
             person = FormFields(call: call).select(
                 "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) }, chosen: subject)

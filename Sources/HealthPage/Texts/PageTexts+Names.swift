@@ -4,12 +4,14 @@ import HealthModel
 extension PageTexts {
     /// A list of values that an object can contain. English names are made from the values themselves.
     enum ValueList: String, CaseIterable {
-        case mood, risk, schedule, form, resource
+        case mood, moodKind, topic, risk, schedule, form, resource
 
         /// All values of the list.
         var values: [String] {
             switch self {
             case .mood: ObjectValues.stateOfMindLabel.cases.map(\.name)
+            case .moodKind: ObjectValues.stateOfMindKind.cases.map(\.name)
+            case .topic: ObjectValues.stateOfMindAssociation.cases.map(\.name)
             case .risk: (ObjectValues.phq9Risk.cases + ObjectValues.gad7Risk.cases).map(\.name)
             case .schedule: ObjectValues.medicationScheduleType.cases.map(\.name)
             case .form: MedicationGeneralForm.allCases.map(\.rawValue)
@@ -35,6 +37,9 @@ extension PageTexts {
 
     /// The name of a source. Names of people's own devices and of products are the same in all languages.
     func source(_ id: String, name: String = "") -> String {
+        if id.hasPrefix("simulation."), let own = self["source.simulation"] {
+            return own + " " + source(String(id.dropFirst("simulation.".count)))
+        }
         if let own = self["source." + id] { return own }
         if let prefix = ["ble.", "serial.", "file."].first(where: { id.hasPrefix($0) }) {
             let profile = String(id.dropFirst(prefix.count))
@@ -51,6 +56,20 @@ extension PageTexts {
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
+    /// The name of a person. The store has names for its owner and for readings without a person.
+    func person(_ name: String) -> String { ["me", "unassigned"].contains(name) ? self("people." + name) : name }
+
+    /// The name of a device. Those of simulated devices are in the page's language.
+    func device(_ name: String) -> String { self["device." + name] ?? name }
+
+    /// A value in a sentence of the program, which can be a place, a type, a unit, or a source.
+    func shown(_ value: String) -> String {
+        if let type = SampleType(value), type.isKnown { return name(of: type) }
+        if ["ble.", "serial.", "file."].contains(where: { value.hasPrefix($0) }) { return source(value) }
+        if value.contains(where: \.isLetter), let symbol = self["unit." + value], !symbol.isEmpty { return symbol }
+        return place(value)
+    }
+
     /// The place of a frame, such as `line 4`.
     ///
     /// - Parameter text: The kind and the number, as in `Place`.
@@ -64,6 +83,14 @@ extension PageTexts {
     func skip(_ kind: String) -> HTML {
         if let name = self["skip." + kind] { return "\(name)" }
         return language == "en" ? "\(kind)" : "<span lang=\"en\">\(kind)</span>"
+    }
+
+    /// The name of a ledger entry: that of its file or device, or the operation.
+    func entry(_ account: IngestAccount) -> String {
+        guard let name = account.name else { return self("ledger.kind." + account.kind.rawValue) }
+        // People and devices named these.
+        if [.import, .live].contains(account.kind) { return name }
+        return translation(of: name) ?? name
     }
 
     /// A state of a ledger entry or of a device, with the key's beginning. Unknown states are shown as they are.

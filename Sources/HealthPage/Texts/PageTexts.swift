@@ -41,7 +41,7 @@ struct PageTexts: Sendable {
     /// A sentence of the program in this language, or `nil` if it has no translation.
     func translation(of sentence: String) -> String? {
         for (pattern, text) in sentences {
-            if let values = pattern.values(of: sentence) { return Self.filled(text, values) }
+            if let values = pattern.values(of: sentence) { return Self.filled(text, values.map(shown)) }
         }
         return nil
     }
