@@ -194,7 +194,9 @@
                 const from = Math.max(this.left, this.x(event.from));
                 const until = Math.min(this.left + this.width, Math.max(this.x(event.to), from + 2));
                 if (until <= Math.max(this.left, from)) continue;
-                const band = element("rect", { class: "event " + event.kind, x: from, y: top, width: until - from, height: inner });
+                // A note is of a whole day, so it is a mark above the days and covers nothing.
+                const place = event.kind === "annotation" ? { y: top - 8, height: 5 } : { y: top, height: inner };
+                const band = element("rect", { class: "event " + event.kind, x: from, width: until - from, ...place });
                 band.append(element("title", {}, event.name));
                 svg.append(band);
             }
@@ -300,7 +302,7 @@
         explain() {
             const entries = this.told.series.map((series, index) => [`lane${index % colors}`, series.name + (series.unit && series.unit.toLowerCase() !== series.name.toLowerCase() ? ", " + series.unit : "")]);
             if (this.told.series.some((series) => series.previous)) entries.push(["previous", words.previous]);
-            const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication };
+            const kinds = { workout: words.workouts, sleepAnalysis: words.sleep, medicationDoseEvent: words.medication, annotation: words.notes };
             for (const [kind, name] of Object.entries(kinds)) if (this.told.events.some((event) => event.kind === kind)) entries.push(["event " + kind, name]);
             this.legend.replaceChildren(...entries.map(([kind, name]) => {
                 const entry = document.createElement("span");

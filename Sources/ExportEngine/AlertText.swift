@@ -11,12 +11,15 @@ public struct AlertText {
     private let store: SampleStore
     /// Returns the unit that the user wants for a type.
     private let unit: (SampleType) -> Unit?
+    private let words: AlertWords
 
     /// Creates texts for the alerts of a store.
     ///
-    /// - Parameter unit: Returns the unit that the user wants for a type. The default is the type's own.
-    public init(_ store: SampleStore, unit: @escaping (SampleType) -> Unit? = { _ in nil }) {
-        (self.store, self.unit) = (store, unit)
+    /// - Parameters:
+    ///   - words: The words of the user's language.
+    ///   - unit: Returns the unit that the user wants for a type. The default is the type's own.
+    public init(_ store: SampleStore, words: AlertWords = .english, unit: @escaping (SampleType) -> Unit? = { _ in nil }) {
+        (self.store, self.words, self.unit) = (store, words, unit)
     }
 
     /// The beginning of the ids. Two stores that send to one receiver have different ones.
@@ -43,7 +46,7 @@ public struct AlertText {
         object.set("event", AlertMessage.Event.test.rawValue)
         object.set("id", id)
         object.set("time", now.description)
-        object.set("text", "This is a test of Vitalgate's alerts. Nothing has happened.")
+        object.set("text", words.text(.test))
         return AlertMessage(id: id, event: .test, json: object.closed)
     }
 
@@ -80,11 +83,16 @@ public struct AlertText {
     /// A value in the unit that the user wants, or hours.
     private func amount(_ value: Double, of alert: Alert) throws -> (value: Double, unit: String) {
         guard alert.condition != .missing else { return (value, "h") }
-        let canonical = alert.type.canonicalUnit
-        guard let unit = unit(alert.type), unit.code != canonical.code else { return (value, canonical.code) }
-        let converted = try canonical.conversion(to: unit, molarMass: alert.type.molarMass)(value)
+        let (converted, unit) = try converted(value, of: alert.type)
+        return (converted, unit.code)
+    }
+
+    private func converted(_ value: Double, of type: SampleType) throws -> (value: Double, unit: Unit) {
+        let canonical = type.canonicalUnit
+        guard let unit = unit(type), unit.code != canonical.code else { return (value, canonical) }
+        let converted = try canonical.conversion(to: unit, molarMass: type.molarMass)(value)
         // A conversion there and back may change the last digits.
-        return ((converted * 10_000).rounded() / 10_000, unit.code)
+        return ((converted * 10_000).rounded() / 10_000, unit)
     }
 
     // MARK: Words
@@ -96,30 +104,29 @@ public struct AlertText {
     }
 
     private func limit(_ alert: Alert) throws -> String {
-        let (value, unit) = try amount(alert.bound, of: alert)
-        let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
-        guard alert.condition != .missing else { return number == "1" ? "1 hour" : "\(number) hours" }
-        return unit == "1" ? number : "\(number) \(unit)"
+        guard alert.condition != .missing else { return words.hours(alert.bound) }
+        let (value, unit) = try converted(alert.bound, of: alert.type)
+        return words.amount(value, unit)
     }
 
     /// The condition in words, such as `Blood Glucose below 70 mg/dL`.
     private func title(_ alert: Alert) throws -> String {
-        let (prefix, name, limit) = (try prefix(alert), alert.type.displayName, try limit(alert))
-        return switch alert.condition {
-        case .above: "\(prefix)\(name) above \(limit)"
-        case .below: "\(prefix)\(name) below \(limit)"
-        case .missing: "\(prefix)\(name) missing for \(limit)"
-        }
+        let phrase: AlertWords.Phrase =
+            switch alert.condition {
+            case .above: .aboveTitle
+            case .below: .belowTitle
+            case .missing: .missingTitle
+            }
+        return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
     }
 
     private func sentence(_ alert: Alert, isMet: Bool) throws -> String {
-        let (prefix, name, limit) = (try prefix(alert), alert.type.displayName, try limit(alert))
-        let verb = isMet ? "is" : "is no longer"
-        return switch alert.condition {
-        case .above: "\(prefix)\(name) \(verb) above \(limit)"
-        case .below: "\(prefix)\(name) \(verb) below \(limit)"
-        case .missing:
-            isMet ? "\(prefix)\(name): no reading for \(limit)" : "\(prefix)\(name): there are readings again"
-        }
+        let phrase: AlertWords.Phrase =
+            switch alert.condition {
+            case .above: isMet ? .aboveBegan : .aboveEnded
+            case .below: isMet ? .belowBegan : .belowEnded
+            case .missing: isMet ? .missingBegan : .missingEnded
+            }
+        return try prefix(alert) + words.text(phrase, words.name(of: alert.type), limit(alert))
     }
 }

@@ -42,7 +42,8 @@ enum ClientsPage {
     }
 
     private static func name(of type: ObjectType, _ call: PageCall) -> String {
-        SampleType(type.id).map { call.values.name(of: $0) } ?? PageValues.words(type.id)
+        SampleType(type.id).map { call.values.name(of: $0) } ?? call.texts["characteristic." + type.id]
+            ?? PageValues.words(type.id)
     }
 
     // MARK: What it asks for
@@ -213,7 +214,7 @@ enum ClientsPage {
         let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
             let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
             return
-                "<tr><th scope=\"row\">\(entry.day)</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
+                "<tr><th scope=\"row\">\(call.times.written(entry.day))</th><td>\(name)</td><td>\(PageValues.grouped(Int64(entry.count)))</td></tr>"
         }
         return "<details><summary>\(texts("clients.read"))</summary>"
             + table(
@@ -227,8 +228,8 @@ enum ClientsPage {
     @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.writer()
         let subject = try call.person().subject
-        guard let client = try store.clients.all().first(where: { "\($0.id)" == call.variables[0] }) else {
-            throw Problem(404, "Program not found.")
+        guard let client = try store.clients().first(where: { "\($0.id)" == call.variables[0] }) else {
+            throw PageProblem(404, "client")
         }
         let known = try store.clients.grants(of: client).filter { $0.subject == subject }
         func change(
@@ -242,7 +243,7 @@ enum ClientsPage {
         switch call.text("do") {
         case "withdraw":
             guard let type = call.text("type").flatMap({ ObjectType($0) }) else {
-                throw Problem(400, "'type' must be a known type.")
+                throw PageProblem(400, "field", "type")
             }
             if known.contains(where: { $0.type == type }) {
                 try change(type, [.read, .write]) { ($0.reading, $0.mayWrite) = (.none, false) }
@@ -251,7 +252,7 @@ enum ClientsPage {
             // This only changes what the client may already read. Further access has to be requested first.
             guard let type = call.text("type").flatMap({ ObjectType($0) }),
                 let grant = known.first(where: { $0.type == type && $0.reading != .none })
-            else { throw Problem(400, "The program may not read this type.") }
+            else { throw PageProblem(400, "notReadable") }
             let (reading, objects) = try reading(type, grant.reading, client, call)
             try change(type, [.read], objects: objects) { $0.reading = reading }
         case "answer":
@@ -261,7 +262,7 @@ enum ClientsPage {
             for asked in call.list("asked") {
                 let parts = asked.split(separator: ".", maxSplits: 1).map(String.init)
                 guard parts.count == 2, let access = Grant.Access(rawValue: parts[0]), let type = ObjectType(parts[1]) else {
-                    throw Problem(400, "'asked' contains an unknown type.")
+                    throw PageProblem(400, "field", "asked")
                 }
                 // Only open requests are answered, since the page may be out of date.
                 guard requests.contains(where: { (access == .read ? $0.read : $0.write).contains(type) }) else { continue }
@@ -277,7 +278,7 @@ enum ClientsPage {
                 let (reading, objects) = try reading(type, .none, client, call)
                 try change(type, [.read], objects: objects) { $0.reading = reading }
             }
-        default: throw Problem(400, "'do' must be answer, read, or withdraw.")
+        default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/clients")
     }
@@ -291,7 +292,7 @@ enum ClientsPage {
             // If the day did not change, the exact start time is kept.
             if day == Self.day(before, call) { return (before, []) }
             guard day.utf8.count == 10, let start = Instant(written: day, now: call.now, zone: call.zone) else {
-                throw Problem(400, "'from.\(type.id)' must be a date such as 2026-11-20.")
+                throw PageProblem(400, "date")
             }
             return (.from(start), [])
         }

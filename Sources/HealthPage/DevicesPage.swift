@@ -29,8 +29,8 @@ enum DevicesPage {
         let (texts, work) = (call.texts, call.site.hubWork.now)
         let told = call.site.settings.hub?.devices()
         let store = try call.hubReader().store
-        let names = try store.people.names()
-        let adopted = try store.devices.adopted()
+        let names = try call.personNames()
+        let adopted = try store.adoptedDevices()
         let cards: [HTML] = adopted.map { device in
             let state = told?.devices.first { $0.address == device.address }
             return card(device, state, isRunning: told?.isRunning ?? false, names, call)
@@ -70,12 +70,17 @@ enum DevicesPage {
     }
 
     /// The names of profiles as words: `sig-heart-rate` becomes `Heart rate`.
-    private static func reads(_ profiles: [String]) -> String {
-        profiles.map { profile in
-            let words = (profile.hasPrefix("sig-") ? profile.dropFirst(4) : profile[...]).split(separator: "-").joined(
-                separator: " ")
-            return words.prefix(1).uppercased() + words.dropFirst()
-        }.joined(separator: ", ")
+    private static func reads(_ profiles: [String], _ texts: PageTexts) -> String {
+        profiles.map(texts.profile).joined(separator: ", ")
+    }
+
+    /// An address with the name of its radio or port. `nil` for a simulated device, which has none.
+    private static func address(_ address: String) -> String? {
+        let parts = address.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2, let name = ["bluetooth": "Bluetooth", "serial": "USB"][parts[0]] else {
+            return address.hasPrefix("simulated:") ? nil : address
+        }
+        return "\(name) \(parts[1])"
     }
 
     private static func card(
@@ -98,12 +103,12 @@ enum DevicesPage {
             let chosen: HTML = subject == device.subject ? " selected" : ""
             return "<option value=\"\(subject)\"\(chosen)>\(name)</option>"
         }
-        let name = device.name.isEmpty ? device.address : device.name
+        let name = device.name.isEmpty ? device.address : texts.device(device.name)
         return """
             <li class="card"><h3>\(name)</h3>
-            <p>\(state?.state ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>
+            <p>\(state?.state.map { texts.state($0, of: "devices.state.") } ?? texts(isRunning ? "devices.unknown" : "devices.unasked"))</p>
             \(last)<p class="note">\(facts.joined(separator: " · "))</p>\(silence)\(low)
-            <p class="note">\(device.address) · \(reads(device.profiles))</p>
+            <p class="note">\([Self.address(device.address), reads(device.profiles, texts)].compactMap(\.self).joined(separator: " · "))</p>
             <form method="post" action="/page/devices"><input type="hidden" name="do" value="assign"><input type="hidden" name="address" value="\(device.address)">
             <label>\(texts("devices.whose")) <select name="subject">\(people)</select></label> <button class="quiet" aria-label="\(texts("devices.assignOf", name))">\(texts("devices.assign"))</button></form></li>
             """
@@ -130,7 +135,7 @@ enum DevicesPage {
                 actions = adopt + pair
             }
             return """
-                <tr><th scope="row">\(name)</th><td>\(line.address)</td><td>\(line.strength.map { "\($0) dBm" } ?? "")</td><td>\(reads(line.profiles))</td><td>\(actions)</td></tr>
+                <tr><th scope="row">\(name)</th><td>\(line.address)</td><td>\(line.strength.map { "\($0) dBm" } ?? "")</td><td>\(reads(line.profiles, texts))</td><td>\(actions)</td></tr>
                 """
         }
         guard !rows.isEmpty else { return lines.isEmpty ? "" : "<p>\(texts("devices.nobody"))</p>" }
@@ -149,13 +154,13 @@ enum DevicesPage {
     // MARK: What is done
 
     @Sendable private static func act(_ call: PageCall) throws -> HTTPResponse {
-        guard let hub = call.site.settings.hub else { throw Problem(503, "The hub is not available.") }
+        guard let hub = call.site.settings.hub else { throw PageProblem(503, "noHub") }
         let action = call.text("do") ?? ""
         if action == "assign" {
             let store = try call.writer()
             guard let address = call.text("address"), let subject = call.text("subject"), try store.people.names()[subject] != nil
             else {
-                throw Problem(400, "Choose an adopted device and a person.")
+                throw PageProblem(400, "chooseDevice")
             }
             try call.doing { try store.devices.assign(device: address, to: subject) }
             hub.reload()
@@ -169,7 +174,7 @@ enum DevicesPage {
             let lines = outcome.output.split(separator: "\n").prefix(200)
             return (outcome, lines.compactMap { try? JSONDecoder().decode(NearbyLine.self, from: Data($0.utf8)) })
         }
-        guard isBegun else { throw Problem(409, "Another scan or pairing is running. Try again when it has ended.") }
+        guard isBegun else { throw PageProblem(409, "busyRadio") }
         return call.see("/page/devices")
     }
 
@@ -179,7 +184,7 @@ enum DevicesPage {
         let address = call.text("address") ?? ""
         let parts = address.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 6, parts.allSatisfy({ $0.count == 2 && $0.allSatisfy(\.isHexDigit) }) else {
-            throw Problem(400, "'address' must be a Bluetooth address.")
+            throw PageProblem(400, "field", "address")
         }
         switch action {
         case "pair": return ["devices", "pair", address, "--seconds", "\(seconds)"]
@@ -189,7 +194,7 @@ enum DevicesPage {
             }
             let name = call.text("name").map { ["--name=\($0.prefix(100))"] } ?? []
             return ["devices", "adopt", address] + profiles.prefix(8).flatMap { ["--profile", $0] } + name
-        default: throw Problem(400, "'do' must be scan, adopt, pair, or assign.")
+        default: throw PageProblem(400, "field", "do")
         }
     }
 }

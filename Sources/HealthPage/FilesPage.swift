@@ -51,15 +51,15 @@ enum FilesPage {
     /// - Parameter finish: Called with the complete draft, the inbox, and the file's name.
     static func receive(_ call: PageCall, _ finish: (String, String, String) throws -> Void) throws -> HTTPResponse {
         guard let hub = call.site.settings.hub, let inbox = hub.inbox else {
-            throw Problem(503, "The hub has no inbox for files.")
+            throw PageProblem(503, "noInbox")
         }
         guard let given = call.text("name"), isName(given), UUIDText.isValid(call.variables[0]),
             let offset = call.text("at").flatMap({ Int($0) }), offset >= 0
-        else { throw Problem(400, "'name' must be a file name, and 'at' the offset of the piece.") }
-        guard offset <= longest - call.request.body.count else { throw Problem(413, "A file can have at most 8 GiB.") }
+        else { throw PageProblem(400, "field", "name") }
+        guard offset <= longest - call.request.body.count else { throw PageProblem(413, "fileSize") }
         // The hub ignores files that look unfinished, so it would never read this one.
         guard let name = hub.readName(given), isName(name) else {
-            throw Problem(422, "The hub does not import files with this name.")
+            throw PageProblem(422, "fileName")
         }
         if offset == 0 { removeDrafts(of: inbox, at: call.now) }
         // A draft is hidden until it is complete.
@@ -96,20 +96,20 @@ enum FilesPage {
     /// Writes a piece and returns the offset of the next piece.
     private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {
         let descriptor = open(draft, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (offset == 0 ? O_TRUNC : 0), 0o600)
-        guard descriptor >= 0 else { throw Problem(503, "The hub cannot write to its inbox.") }
+        guard descriptor >= 0 else { throw PageProblem(503, "inbox") }
         defer { close(descriptor) }
         // A repeated piece overwrites itself. A piece beyond the end is rejected.
-        guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw Problem(409, "A piece of the file is missing.") }
+        guard lseek(descriptor, 0, SEEK_END) >= off_t(offset) else { throw PageProblem(409, "piece") }
         var written = 0
         while written < octets.count {
             let count = octets[written...].withUnsafeBytes {
                 pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset + written))
             }
-            guard count > 0 else { throw Problem(507, "The disk of the inbox is full.") }
+            guard count > 0 else { throw PageProblem(507, "disk") }
             written += count
         }
         guard !isLast || (ftruncate(descriptor, off_t(offset + written)) == 0 && fsync(descriptor) == 0) else {
-            throw Problem(507, "The disk of the inbox is full.")
+            throw PageProblem(507, "disk")
         }
         return offset + written
     }
@@ -127,7 +127,7 @@ enum FilesPage {
             }
             guard errno == EEXIST else { break }
         }
-        throw Problem(503, "The hub cannot write to its inbox.")
+        throw PageProblem(503, "inbox")
     }
 
     private static func isName(_ name: String) -> Bool {

@@ -29,7 +29,7 @@ struct PageLayout {
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
             <link rel="icon" href="\(files.address(of: "icon.svg"))" type="image/svg+xml">
-            <link rel="manifest" href="\(files.address(of: "manifest.webmanifest"))">
+            <link rel="manifest" href="\(files.address(of: manifest))">
             <link rel="apple-touch-icon" href="\(files.address(of: "icon-192.png"))">
             <link rel="stylesheet" href="\(files.address(of: "page.css"))">
             <link rel="stylesheet" href="\(files.address(of: "entry.css"))">
@@ -47,6 +47,12 @@ struct PageLayout {
             """
     }
 
+    /// The name of the web app's manifest in the language of the page.
+    private var manifest: String {
+        let own = "manifest.\(call.texts.language).webmanifest"
+        return call.site.settings.files.files[own] == nil ? "manifest.webmanifest" : own
+    }
+
     /// The texts of the scripts as attributes: `data-connected` and others.
     private var words: HTML {
         let words: [HTML] = call.texts.beginning(with: "script.").map { " data-\($0.key.dropFirst(7))=\"\($0.text)\"" }
@@ -56,6 +62,7 @@ struct PageLayout {
     private var header: HTML {
         let texts = call.texts
         guard call.session != nil else { return "<header><span class=\"brand\">Vitalgate</span></header>" }
+        let badge = badge
         let links: [HTML] = Self.places.filter { !$0.isKeepers || call.isKeeper }.map { each in
             let current: HTML = each.path == place ? " aria-current=\"page\"" : ""
             return "<li><a href=\"\(each.path)\"\(current)>\(texts(each.text))\(each.path == "/page/care" ? badge : "")</a></li>"
@@ -63,7 +70,7 @@ struct PageLayout {
         return """
             <header>
             <span class="brand">Vitalgate</span>
-            <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))</button>
+            <button type="button" class="quiet menu" popovertarget="pages">\(texts("nav.menu"))\(badge)</button>
             <nav id="pages" popover aria-label="\(texts("nav.label"))"><ul>\(links)</ul></nav>
             <form method="post" action="/page/logout"><button class="quiet">\(texts("nav.logout"))</button></form>
             </header>

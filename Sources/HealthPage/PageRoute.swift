@@ -64,6 +64,9 @@ struct PageCall {
 
     var core: ServiceCore { site.core }
 
+    /// Whether a script asks for data, and not a browser for a page.
+    var isForData: Bool { request.head.path.contains("data") }
+
     /// The value of a query or form field.
     func text(_ name: String) -> String? {
         let item = request.head.query.first { $0.name == name } ?? form.first { $0.name == name }
@@ -75,9 +78,9 @@ struct PageCall {
 
     /// The session of the person.
     ///
-    /// - Throws: ``Problem`` 401 if there is no session.
+    /// - Throws: ``PageProblem`` 401 if there is no session.
     func person() throws -> PageSession {
-        guard let session else { throw Problem(401, "You are not logged in.") }
+        guard let session else { throw PageProblem(401, "notLoggedIn") }
         return session
     }
 
@@ -97,17 +100,20 @@ struct PageCall {
         return reader
     }
 
+    /// The names of all people. Names that the store itself gives are in the page's language.
+    func personNames() throws -> [String: String] { try hubReader().store.personNames().mapValues(texts.person) }
+
     /// The store, open for writing.
     func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
 
-    /// Runs a change. If the store refuses it, throws a ``Problem`` with the store's message for the user.
+    /// Runs a change. If the store refuses it, throws a ``PageProblem`` with the store's reason.
     func doing(_ body: () throws -> Void) throws {
         do {
             try body()
         } catch let error as StoreError where error.kind == .invalid {
-            throw Problem(409, error.description)
+            throw PageProblem(409, sentence: error.description)
         } catch let fewer as FewerReadings {
-            throw Problem(409, fewer.description)
+            throw PageProblem(409, "fewer", "\(fewer.plan.merged)", "\(fewer.plan.matched)")
         }
     }
 

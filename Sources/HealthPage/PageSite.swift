@@ -59,7 +59,7 @@ package final class PageSite: Site {
         PageRoute(
             method: "GET", path: "static/*", right: .none,
             answer: { call in
-                guard let file = call.site.settings.files.files[call.variables[0]] else { throw Problem(404, "File not found.") }
+                guard let file = call.site.settings.files.files[call.variables[0]] else { throw PageProblem(404, "file") }
                 var response = HTTPResponse(type: file.type, file.octets)
                 // The address contains the file's version.
                 response.headers += [("Cache-Control", "public, max-age=31536000, immutable"), ("Vary", "Accept-Encoding")]
@@ -147,23 +147,25 @@ package final class PageSite: Site {
             return Self.isFromElsewhere(request.head) ? LoginPage.again(call) : LoginPage.answer(call, status: 401)
         case (.person, _): break
         case (.keeper, _):
-            guard call.isKeeper else { return try failed(Problem(403, "Only the owner of the hub can do this."), call) }
+            guard call.isKeeper else { return try failed(PageProblem(403, "owner"), call) }
         }
         return try withExtendedLifetime(call) {
             do {
                 return try PageLocale.language.withValue(call.texts.language) { try route.answer(call) }
-            } catch let problem as Problem {
+            } catch let problem as PageProblem {
                 return try failed(problem, call)
+            } catch let problem as Problem where !call.isForData {
+                return try failed(PageProblem(problem.status, sentence: problem.detail), call)
             }
         }
     }
 
     /// An error page. Requests for data get the error as API clients do.
-    private func failed(_ problem: Problem, _ call: PageCall) throws -> HTTPResponse {
-        if call.request.head.path.contains("data") { throw problem }
+    private func failed(_ problem: PageProblem, _ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
+        if call.isForData { throw problem.problem(texts) }
         let body: HTML = """
-            <h1>\(texts("problem.title"))</h1><p class="problem">\(problem.detail)</p><p><a href="/page/">\(texts("problem.back"))</a></p>
+            <h1>\(texts("problem.title"))</h1><p class="problem">\(problem.html(texts))</p><p><a href="/page/">\(texts("problem.back"))</a></p>
             """
         return .page(PageLayout(call: call, title: texts("problem.title")).whole(body), status: problem.status)
     }

@@ -17,9 +17,6 @@ struct PageValues {
         try type.canonicalUnit.conversion(to: unit, molarMass: type.molarMass)
     }
 
-    /// The display symbol of a unit.
-    func symbol(_ unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
-
     /// A number with as many digits as are significant.
     static func text(_ value: Double) -> String { text(value, places: places(of: value)) }
 
@@ -60,7 +57,6 @@ struct PageValues {
     /// A number with thousands separators, such as `4,744`.
     static func grouped(_ number: Int64) -> String {
         let digits = Array("\(number)")
-        guard digits.count > 4 else { return String(digits) }
         var text = ""
         for (index, digit) in digits.enumerated() {
             if index > 0, (digits.count - index) % 3 == 0 { text += PageLocale.group }
@@ -69,12 +65,17 @@ struct PageValues {
         return text
     }
 
-    /// A camel-case name as words: `systolicOver` becomes `Systolic over`.
+    /// A camel-case name as words: `systolicOver` becomes `Systolic over`, and `asleepREM` becomes `Asleep REM`.
     static func words(_ name: String) -> String {
+        let letters = Array(name)
         var text = ""
-        for letter in name {
-            if letter.isUppercase, !text.isEmpty { text += " " }
-            text += text.isEmpty ? letter.uppercased() : letter.lowercased()
+        for (index, letter) in letters.enumerated() {
+            let followsCapital = index > 0 && letters[index - 1].isUppercase
+            if letter.isUppercase, !text.isEmpty, !followsCapital { text += " " }
+            // An abbreviation keeps its capitals.
+            let isAbbreviation =
+                letter.isUppercase && (followsCapital || index + 1 < letters.count && letters[index + 1].isUppercase)
+            text += text.isEmpty ? letter.uppercased() : isAbbreviation ? String(letter) : letter.lowercased()
         }
         return text
     }
@@ -127,33 +128,38 @@ struct PageValues {
             return (summary.moveTime ?? summary.exerciseTime ?? summary.standHours).map { amount in
                 "\(Self.text(amount.numeral.doubleValue)) \(amount.unit.map { symbol($0) } ?? texts("rings.hours"))"
             }
-        case .stateOfMind: return (try? body?.decoded(as: StateOfMind.self))?.labels.joined(separator: ", ")
+        case .stateOfMind:
+            return (try? body?.decoded(as: StateOfMind.self))?.labels.map { texts.name(of: $0, in: .mood) }
+                .joined(separator: ", ")
         case .medicationDoseEvent:
             let name = (try? body?.decoded(as: MedicationDoseEvent.self))?.medication ?? ""
-            return [name, caseName(of: sample) ?? ""].joined(separator: " ")
+            return [name, caseName(of: sample) ?? ""].filter { !$0.isEmpty }.joined(separator: " · ")
         case .scoredAssessment:
             let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
-            return [Self.text(sample.value), risk.map(Self.words) ?? ""].joined(separator: " ")
+            return [Self.text(sample.value), risk.map { texts.name(of: $0, in: .risk) }].compactMap(\.self).joined(
+                separator: " · ")
         case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
         case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
         default: return nil
         }
     }
 
-    /// A duration, such as `1 h 5 min`.
+    /// A duration, such as `1 h 5 min`, `1 h`, or `5 min`.
     func duration(from start: Instant, to end: Instant) -> String {
         let minutes = (end.microseconds - start.microseconds) / 60_000_000
         guard minutes > 0 else { return "" }
-        return minutes < 60 ? texts("time.minutes", "\(minutes)") : texts("time.hours", "\(minutes / 60)", "\(minutes % 60)")
+        let (hours, rest) = (minutes / 60, minutes % 60)
+        if hours == 0 { return texts("time.minutes", "\(rest)") }
+        return rest == 0 ? texts("time.wholeHours", Self.grouped(hours)) : texts("time.hours", Self.grouped(hours), "\(rest)")
     }
 
     /// The case of a category or the activity of a workout, such as `Running`.
     private func caseName(of sample: Sample) -> String? {
-        sample.origin.type.caseName(of: sample.value).map { texts["case." + $0] ?? Self.words($0) }
+        sample.origin.type.caseName(of: sample.value).map(texts.caseName)
     }
 
     /// The display name of a type.
-    func name(of type: SampleType) -> String { texts["type." + type.id] ?? type.displayName }
+    func name(of type: SampleType) -> String { texts.name(of: type) }
 }
 
 /// The page's format for times.
@@ -162,21 +168,21 @@ struct PageTimes {
     let now: Instant
     let texts: PageTexts
 
-    private func parts(_ instant: Instant) -> (date: Substring, time: Substring) {
+    private func parts(_ instant: Instant, hasSeconds: Bool = false) -> (date: Substring, time: Substring) {
         // The text is like 2026-11-20T06:31:00.000000.
         let text = instant.wallTime(at: zone.offset(at: instant)).description
-        return (text.prefix(10), text.dropFirst(11).prefix(5))
+        return (text.prefix(10), text.dropFirst(11).prefix(hasSeconds ? 8 : 5))
     }
 
-    /// A date, such as `2026-11-20`.
+    /// A date as browsers and addresses have it, such as `2026-11-20`. For texts, use ``day(_:)`` or ``written(_:)``.
     func date(_ instant: Instant) -> String { String(parts(instant).date) }
 
     /// A time of day, such as `06:31`.
     func clock(_ instant: Instant) -> String { String(parts(instant).time) }
 
     /// A time in a short form: `06:31`, `yesterday, 06:31`, `20 Nov, 06:31`, `20 Nov 2024, 06:31`.
-    func text(_ instant: Instant) -> String {
-        let (date, time) = parts(instant)
+    func text(_ instant: Instant, hasSeconds: Bool = false) -> String {
+        let (date, time) = parts(instant, hasSeconds: hasSeconds)
         let today = parts(now).date
         if date == today { return String(time) }
         if date == parts(Instant(microseconds: now.microseconds - 86_400_000_000)).date {
@@ -187,12 +193,23 @@ struct PageTimes {
 
     /// A day such as `20 Nov`, with the year if it is not the current one.
     func day(_ instant: Instant) -> String {
-        let date = parts(instant).date.split(separator: "-").map(String.init)
-        guard date.count == 3, let month = Int(date[1]), let day = Int(date[2]) else { return String(parts(instant).date) }
-        let text = texts("time.day", "\(day)", texts("month.\(month)"))
-        return date[0] == parts(now).date.prefix(4) ? text : text + " " + date[0]
+        let text = written(date(instant))
+        return date(instant).prefix(4) == parts(now).date.prefix(4) ? String(text.dropLast(5)) : text
+    }
+
+    /// A date that a record contains, in words with its year: `20 Nov 2024` of `2024-11-20`, `Nov 2024` of `2024-11`. A text with a time
+    /// is an instant. Any other text is returned as it is.
+    func written(_ date: String) -> String {
+        if date.utf8.count > 10 { return Instant(iso8601: date, zone: zone).map { text($0) } ?? date }
+        let parts = date.split(separator: "-", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { UInt16($0) }
+        guard numbers.count == parts.count, parts.count > 1, parts.count < 4, (1...12).contains(numbers[1]) else { return date }
+        let month = texts("month.\(numbers[1])")
+        return (parts.count == 2 ? month : texts("time.day", "\(numbers[2])", month)) + " " + parts[0]
     }
 
     /// A time element with a machine-readable value.
-    func element(_ instant: Instant) -> HTML { "<time datetime=\"\(instant.description)\">\(text(instant))</time>" }
+    func element(_ instant: Instant, hasSeconds: Bool = false) -> HTML {
+        "<time datetime=\"\(instant.description)\">\(text(instant, hasSeconds: hasSeconds))</time>"
+    }
 }

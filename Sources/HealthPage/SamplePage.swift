@@ -9,9 +9,9 @@ enum SamplePage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.reader().store
-        guard let uuid = SampleIdentity(call.variables[0]) else { throw Problem(404, "Sample not found.") }
-        guard let explanation = try store.duplicates.explain(uuid) else {
-            guard let derived = try store.samples.derivedCorrelation(uuid) else { throw Problem(404, "Sample not found.") }
+        guard let uuid = SampleIdentity(call.variables[0]) else { throw PageProblem(404, "sample") }
+        guard let explanation = try store.explain(uuid) else {
+            guard let derived = try store.derivedCorrelation(uuid) else { throw PageProblem(404, "sample") }
             return try pressure(derived.sample, store, call)
         }
         let texts = call.texts
@@ -23,8 +23,8 @@ enum SamplePage {
                 let other = relation.other.sample
                 let told = try call.values.shown(other, in: store)
                 return """
-                    <li><a href="/page/sample/\(other.identity.description)">\(told.value) \(told.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other)) \
-                    <span class="note">\(texts("sample.rule", relation.rule.rawValue))</span></li>
+                    <li><a href="/page/sample/\(other.identity.description)">\(told.value) \(told.unit)</a>, \(call.times.element(other.start)), \(TypeCard.source(of: other, texts)) \
+                    <span class="note">\(texts("sample.rule." + relation.rule.rawValue))</span></li>
                     """
             }
             return "<h2>\(texts(key))</h2><ul>\(lines)</ul>"
@@ -35,7 +35,7 @@ enum SamplePage {
         let body: HTML = """
             <h1>\(name): \(said.value) \(said.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(sample.start))</dd>
-            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: sample))</dd>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: sample, texts))</dd>
             <dt>\(texts("sample.received"))</dt><dd>\(HTML.choose(sample.origin.kind == .quantity, "\(sample.numeral.text) \(call.values.symbol(sample.unit)), "))\(call.times.element(sample.received))</dd></dl>
             \(try PressureKind.category(of: sample, in: store, call))
             \(try KindPage.object(sample, call.reader(), call))
@@ -69,7 +69,7 @@ enum SamplePage {
         let body: HTML = """
             <h1>\(name): \(said.value) \(said.unit)</h1>
             <dl><dt>\(texts("figure.when"))</dt><dd>\(call.times.element(pressure.start))</dd>
-            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: pressure))</dd></dl>
+            <dt>\(texts("figure.source"))</dt><dd>\(TypeCard.sources(of: pressure, texts))</dd></dl>
             \(try PressureKind.category(of: pressure, in: store, call))
             <ul>\(members)</ul>
             """

@@ -47,7 +47,7 @@ struct TypeCard {
             <li class="card" data-type="\(type.id)">
             <h3><a href="/page/type/\(type.id)">\(call.values.name(of: type))</a></h3>
             <p class="value"><span data-value>\(value.value)</span> <span class="unit" data-unit>\(value.unit)</span></p>
-            <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest))</span></p>
+            <p class="from">\(HTML.choose(isTotal, "\(call.texts("card.until")) "))<span data-time>\(call.times.element(latest.start))</span> · <span data-source>\(Self.source(of: latest, call.texts))</span></p>
             \(HTML.choose(!facts.isEmpty, "<ul class=\"facts\">\(facts)</ul>"))\(GoalsPage.cardNote(of: type, call))\(doubt(call))\(drawing)\(night?.html(call) ?? "")
             </li>
 
@@ -67,15 +67,16 @@ struct TypeCard {
     }
 
     /// The name of the measuring device, or else of the source.
-    static func source(of sample: Sample) -> String {
+    static func source(of sample: Sample, _ texts: PageTexts) -> String {
         let origin = sample.origin
-        if let name = origin.device?.name, !name.isEmpty { return name }
-        return origin.source.displayName
+        if let name = origin.device?.name, !name.isEmpty { return texts.device(name) }
+        return texts.source(origin.source.id, name: origin.source.name)
     }
 
     /// The names of the measuring device and of the source.
-    static func sources(of sample: Sample) -> String {
-        let (device, source) = (source(of: sample), sample.origin.source.displayName)
+    static func sources(of sample: Sample, _ texts: PageTexts) -> String {
+        let origin = sample.origin
+        let (device, source) = (source(of: sample, texts), texts.source(origin.source.id, name: origin.source.name))
         return device == source ? source : "\(device), \(source)"
     }
 
@@ -138,7 +139,7 @@ struct TypeCard {
         object.set("unit", value.unit)
         object.set("start", sample.start.description)
         object.set("when", call.times.text(sample.start))
-        object.set("source", source(of: sample))
+        object.set("source", source(of: sample, call.texts))
         return object
     }
 }

@@ -16,8 +16,8 @@ enum TypePage {
         // A type outside the catalogue may be known from another person's data only, so the page hides it unless this person has
         // samples.
         guard let type = try? SampleType(meant: call.variables[0]),
-            try type.isKnown || !reader.store.samples.latest(of: [type]).isEmpty
-        else { throw Problem(404, "Type not found.") }
+            try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
+        else { throw PageProblem(404, "type") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let hasChart = ChartData.isShown(type)
         let usual = try usual(of: type, reader, call)
@@ -100,21 +100,33 @@ enum TypePage {
         }
     }
 
-    private static func samples(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        var query = SampleQuery(types: [type])
+    private static func latest(_ types: [SampleType], _ reader: Reader) throws -> [StoredSample] {
+        var query = SampleQuery(types: Set(types))
         query.order = [SampleOrder("-start")].compactMap { $0 }
         query.limit = shownSamples
-        query.derivesCorrelations = type.kind == .correlation
-        var rows: [HTML] = []
-        let cursor = try reader.store.samples.cursor(matching: query)
+        query.derivesCorrelations = types.contains { $0.kind == .correlation }
+        let cursor = try reader.store.samples(matching: query)
         defer { cursor.close() }
-        while let stored = try cursor.next() {
+        var all: [StoredSample] = []
+        while let stored = try cursor.next() { all.append(stored) }
+        return all
+    }
+
+    private static func samples(of type: SampleType, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        var all = try latest([type], reader)
+        // Some sources report both pressures without saying that they are of one measurement.
+        let isUnpaired = all.isEmpty && type.id == BloodPressure.type
+        if isUnpaired { all = try latest(EntryForm.pressures, reader) }
+        // Readings of one minute differ by their seconds.
+        let minutes = Set(all.map { $0.sample.start.microseconds / 60_000_000 })
+        let hasSeconds = minutes.count < all.count
+        let rows: [HTML] = try all.map { stored in
             let said = try call.values.shown(stored.sample, in: reader.store)
-            rows.append(
+            let name = isUnpaired ? call.values.name(of: stored.sample.origin.type) + ": " : ""
+            return """
+                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(call.times.element(stored.sample.start, hasSeconds: hasSeconds))</a></th><td>\(name)\(said.value) \(said.unit)</td>\
+                <td>\(TypeCard.source(of: stored.sample, call.texts))</td></tr>
                 """
-                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(call.times.element(stored.sample.start))</a></th><td>\(said.value) \(said.unit)</td>\
-                <td>\(TypeCard.source(of: stored.sample))</td></tr>
-                """)
         }
         let texts = call.texts
         guard !rows.isEmpty else { return "<p>\(texts("type.nothing"))</p>" }

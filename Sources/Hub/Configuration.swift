@@ -29,6 +29,8 @@ public struct Configuration: Sendable {
     /// The units to display, by type.
     private let units: [SampleType: HealthModel.Unit]
     private let regionalUnits: RegionalUnits?
+    /// The language of `locale`, such as `de` for `de-AT`, or `nil` if it has none.
+    public let language: String?
     /// How long samples are kept, by type.
     public var retention: RetentionConfiguration
     /// Whether the hub removes samples every day according to ``retention``.
@@ -51,6 +53,11 @@ public struct Configuration: Sendable {
     public var targets: [TargetConfiguration]
     /// The receivers of alerts, by name.
     public var alerts: [AlertReceiverConfiguration]
+
+    private static func language(_ locale: String) -> String? {
+        let parts = locale.split(whereSeparator: { "-_".contains($0) })
+        return parts.count > 1 ? parts.first?.lowercased() : nil
+    }
 
     /// The keys of the file's outermost object.
     static let knownKeys = [
@@ -136,6 +143,7 @@ public struct Configuration: Sendable {
         guard file.locale == nil || regionalUnits != nil else {
             throw ConfigurationError("\(found ?? ""): locale: must include a region, such as en-US or de-AT")
         }
+        language = file.locale.flatMap(Self.language)
         retention = file.retention ?? RetentionConfiguration()
         guard [nil, "daily", "never"].contains(file.prune) else {
             throw ConfigurationError("\(found ?? ""): prune: must be \"daily\" or \"never\"")

@@ -38,7 +38,7 @@ struct ConfigurationFile {
             throw ConfigurationError("\(folder): \(String(cString: strerror(errno)))")
         }
         guard Array(try Self.text(of: path).utf8) == self.bytes else {
-            throw ConfigurationError("\(path) was changed by another program meanwhile: run the command again")
+            throw ConfigurationError("\(path) was changed by another program in the meantime: run the command again")
         }
         try Self.replace(path, with: String(decoding: bytes, as: UTF8.self))
     }

@@ -123,9 +123,39 @@ import Testing
         let glucose = try #require(SampleType("bloodGlucose"))
         let unit = try Unit(ucum: glucose.canonicalUnit.code == "mg/dL" ? "mmol/L" : "mg/dL")
         let bound = try unit.conversion(to: glucose.canonicalUnit, molarMass: glucose.molarMass)(4.5)
-        try test.store.alerts.add(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
-        let states = try test.store.alerts.all().map(AlertText(test.store) { $0 == glucose ? unit : nil }.state)
+        try test.store.addAlert(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
+        let states = try test.store.alerts().map(AlertText(test.store, unit: { $0 == glucose ? unit : nil }).state)
         #expect(states.last?.title == "Blood Glucose below 4.5 \(unit.code)")
+    }
+
+    /// The words of another language are in messages, and the fields for programs are the same.
+    @Test func messagesAreInTheUsersLanguage() throws {
+        let words = AlertWords(
+            phrases: [.belowTitle: "{0} unter {1}", .belowBegan: "{0} ist unter {1}", .hours: "{0} Stunden"], decimal: ",",
+            names: { $0.id == "bodyMass" ? "Gewicht" : $0.displayName }, symbols: { _ in "Kilo" })
+        let mass = try #require(SampleType("bodyMass"))
+        try test.store.addAlert(of: test.store.subject, type: mass, .below, bound: 70.5, at: Instant(seconds: Self.start))
+        let alert = try #require(try test.store.alerts().last)
+        let state = try AlertText(test.store, words: words).state(alert)
+        #expect(state.title == "Gewicht unter 70,5 Kilo")
+        let fields = String(decoding: state.json, as: UTF8.self)
+        #expect(fields.contains("\"limit\":70.5") && fields.contains("\"unit\":\"kg\"") && fields.contains("bodyMass"))
+        #expect(words.hours(1.5) == "1,5 Stunden" && words.text(.hour) == "1 hour")
+        #expect(words.text(.belowBegan, "{1}", "x") == "{1} ist unter x")
+    }
+
+    /// The page's files have each phrase in each language.
+    @Test func phrasesAreInThePagesTexts() throws {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        for language in ["en", "de"] {
+            let file = URL(filePath: "\(root)/WebPage/texts/\(language).json")
+            let texts = try JSONDecoder().decode([String: String].self, from: try Data(contentsOf: file))
+            for phrase in AlertWords.Phrase.allCases {
+                let text = try #require(texts["alerts.message." + phrase.rawValue], "\(language): \(phrase)")
+                #expect(language != "en" || text == phrase.english)
+                for place in ["{0}", "{1}"] { #expect(text.contains(place) == phrase.english.contains(place), "\(text)") }
+            }
+        }
     }
 
     @Test func aTestIsMarked() throws {
@@ -154,8 +184,8 @@ import Testing
         sender.error = nil
         #expect(try delivery.step() == .upToDate)
         #expect(sender.messages.map(\.event) == [.began, .ended])
-        #expect(try test.store.alerts.receiver(named: "phone").failing == nil)
-        // What it asks for is waited for.
+        #expect(try test.store.alertReceiver(named: "phone").failing == nil)
+        // The delivery waits as long as the receiver asks.
         sender.error = DeliveryError(.busy(.seconds(900)), "HTTP 503")
         try add(120, at: 30)
         #expect(try delivery.step() == .wait(.seconds(900)))

@@ -46,7 +46,7 @@ import Testing
         let answer = try change("do=up&key=restingHeartRate")
         #expect(answer.status == 303 && answer.headers["location"] == "/page/cards?key=restingHeartRate&did=up")
         #expect(try shown()[3...4] == ["restingHeartRate", "heartRate"])
-        // The first card stays where it is.
+        // The first card stays in its place.
         #expect(try change("do=up&key=restingHeartRate").status == 303)
         #expect(try shown()[3...4] == ["restingHeartRate", "heartRate"])
         #expect(try change("do=down&key=group.activity").status == 303)

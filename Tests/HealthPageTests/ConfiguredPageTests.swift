@@ -8,7 +8,7 @@ import Testing
 
 @testable import HealthPage
 
-/// What the page shows only if the owner configures it: categories of blood pressure, and a map below routes.
+/// Parts of the page that the owner configures: categories of blood pressure, and a map below routes.
 @Suite struct ConfiguredPageTests {
     private static let midnight: Int64 = 1_800_000_000 - 8 * 3600
     private static let plainPolicy =

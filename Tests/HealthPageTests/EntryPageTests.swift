@@ -82,7 +82,7 @@ import Testing
             let answer = try post("/page/add", "type=bodyMass&" + fields.map { "\($0.key)=\($0.value)" }.joined(separator: "&"))
             #expect(answer.status == 422 && answer.text.contains("id=\"\(field)-error\""), "\(field)=\(value)")
             #expect(answer.text.contains("aria-describedby=\"\(field)-error\""), "\(field)=\(value)")
-            // What was typed is still there.
+            // The typed text is still there.
             #expect(field == "at" || answer.text.contains("value=\"2026-11-20T07:30\""))
         }
         #expect(try samples().isEmpty)

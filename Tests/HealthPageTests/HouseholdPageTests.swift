@@ -57,7 +57,7 @@ import Testing
         let report = try get("/page/report?\(Self.days)&type=heartRate").text
         #expect(report.contains("<td>63</td><td>61</td><td>66</td><td>3</td><td>1</td>"))
         #expect(report.contains("<svg") && report.contains("<polyline"))
-        #expect(report.contains("2026-09-21 14:13"))
+        #expect(report.contains("21 Sep 2026, 14:13"))
         #expect(report.contains("/page/report/readings.csv?from=2026-09-21&amp;until=2026-09-22&amp;type=heartRate"))
         #expect(try get("/page/report?from=2026-09-22&until=2026-09-22&type=heartRate").text.contains("No data in this period."))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
@@ -96,7 +96,10 @@ import Testing
     @Test func aDayIsAnnotated() throws {
         #expect(try post("/page/notes", "do=add&day=2027-01-15&tags=flu%2C+fever%2Cflu&note=In+bed+%3Call%3E+day").status == 303)
         let page = try get("/page/notes").text
-        #expect(page.contains("<span class=\"tag\">flu</span> <span class=\"tag\">fever</span> In bed &lt;all&gt; day"))
+        #expect(
+            page.contains(
+                "<span class=\"tag\">flu</span> <span class=\"tag\">fever</span> <span class=\"text\">In bed &lt;all&gt; day</span>"
+            ))
         #expect(try get("/page/").text.contains("In bed &lt;all&gt; day"))
         let from = ServedStore.now.microseconds / 1000 - 86_400_000
         let events = try get("/page/data/events?types=heartRate&from=\(from)&to=\(from + 2 * 86_400_000)").text

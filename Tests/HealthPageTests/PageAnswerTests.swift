@@ -54,7 +54,7 @@ import Testing
             Self.reading("stepCount", "500", from: -2, to: -1), Self.reading("stepCount", "785", from: 6, to: 6.5),
             Self.reading("stepCount", "639", from: 7, to: 7.5), Self.reading("heartRate", "61", from: 7),
         ])
-        #expect(try card("stepCount") == "1424")
+        #expect(try card("stepCount") == "1,424")
         #expect(try card("heartRate") == "61")
     }
 
@@ -80,7 +80,7 @@ import Testing
         try served.keep([
             Self.reading("sleepAnalysis", core, from: -12, to: -5), Self.reading("sleepAnalysis", core, from: 6, to: 6.5),
         ])
-        #expect(try card("sleepAnalysis") == "7 h 0 min")
+        #expect(try card("sleepAnalysis") == "7 h")
     }
 
     @Test func aLongerNightBeforeIsNotTheLastOne() throws {
@@ -104,7 +104,7 @@ import Testing
             Self.reading("sleepAnalysis", deep, from: 3, to: 6), Self.reading("stepCount", "639", from: 7, to: 7.5),
         ])
         let news = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1424\""))
-        #expect(news.contains("\"value\":\"7 h 0 min\""), "\(news)")
+        #expect(news.contains("\"value\":\"7 h\""), "\(news)")
     }
 
     @Test func twoPressuresOfOneFrameAreOneCard() throws {

@@ -87,14 +87,14 @@ import Testing
             return ChartTicks(frame, zone: berlin, texts: texts).all
         }
         let autumn: Int64 = 1_792_879_200
-        let night = try ticks(autumn, autumn + 5 * 3600, "600").map(\.text)
+        let night = try ticks(autumn, autumn + 5 * 3600, "480").map(\.text)
         #expect(night == ["25 Oct", "01:00", "02:00", "02:00", "03:00", "04:00"])
         let days = try ticks(autumn - 86_400, autumn + 3 * 86_400, "500")
         #expect(days.map(\.text).prefix(4) == ["24 Oct", "25 Oct", "26 Oct", "27 Oct"])
         #expect(days[2].at - days[1].at == 25 * 3_600_000)
         // The morning of 28 March 2027 has no 02:00.
         let spring: Int64 = 1_806_188_400
-        #expect(try ticks(spring, spring + 4 * 3600, "600").map(\.text) == ["28 Mar", "01:00", "03:00", "04:00", "05:00"])
+        #expect(try ticks(spring, spring + 4 * 3600, "480").map(\.text) == ["28 Mar", "01:00", "03:00", "04:00", "05:00"])
         #expect(try ticks(autumn, autumn + 700 * 86_400, "300").map(\.text).contains("2027"))
     }
 

@@ -92,7 +92,7 @@ import Testing
             Audiogram.Point(frequency: Amount(try Numeral($0), try Unit(ucum: "Hz")), left: try ear("15"), right: try ear("40"))
         }
         let text = try object(try keep("audiogram", 0, body: SampleBody(encoding: Audiogram(sensitivity: points))))
-        #expect(text.contains("aria-label=\"Audiogram\"") && text.contains("Left ear") && text.contains("1000 Hz"))
+        #expect(text.contains("aria-label=\"Audiogram\"") && text.contains("Left ear") && text.contains("1,000 Hz"))
     }
 
     @Test func aLaboratoryValueIsReadable() throws {
@@ -130,6 +130,14 @@ import Testing
         #expect(text.contains("<dd>Ada</dd>") && !text.contains("structuredBody"))
     }
 
+    @Test func aStateOfMindIsReadable() throws {
+        let state = StateOfMind(kind: "dailyMood", labels: ["calm", "hopeful"], associations: ["selfCare"])
+        let text = try object(try keep("stateOfMind", value: "0.5", 0, body: SampleBody(encoding: state)))
+        #expect(
+            text.contains("<dd>Daily mood</dd>") && text.contains("<dd>Calm, Hopeful</dd>") && text.contains("<dd>Self care</dd>")
+        )
+    }
+
     @Test func nightsHaveAHistory() throws {
         let values = try #require(SampleType("sleepAnalysis")?.categoryValues)
         let deep = try #require(values.value(of: "asleepDeep"))
@@ -138,7 +146,38 @@ import Testing
         }
         let text = try get("/page/type/sleepAnalysis")
         #expect(text.contains("Nights (3)") && text.components("class=\"level3\"") >= 4)
-        #expect(text.contains("<td>8 h 0 min</td>") && text.contains("00:00–06:00"))
+        #expect(text.contains("<td>8 h</td>") && text.contains("00:00–06:00"))
+        // A bar for each day is at the place of its day, and each week has one label.
+        for label in ["15 Jan", "8 Jan", "1 Jan", "25 Dec 2026", "18 Dec 2026"] {
+            #expect(text.components(">\(label)</text>") == 1, "\(label)")
+        }
+        #expect(text.contains("class=\"level3\" x=\"340.8\"") && text.contains("class=\"level3\" x=\"330.6\""))
+    }
+
+    @Test func aNightHasHoursAndALegend() throws {
+        let values = try #require(SampleType("sleepAnalysis")?.categoryValues)
+        for (stage, from, to) in [("asleepCore", -1, 3), ("asleepREM", 3, 4), ("awake", 4, 5), ("asleepDeep", 5, 6)]
+            as [(String, Int64, Int64)]
+        {
+            try keep("sleepAnalysis", value: "\(try #require(values.value(of: stage)))", from * 3600, to: to * 3600)
+        }
+        let text = try get("/page/type/sleepAnalysis")
+        let parts = text.split(separator: "<svg class=\"night\"")
+        let strip = try #require(parts.last?.split(separator: "</svg>").first)
+        for hour in ["00:00", "02:00", "04:00", "06:00"] { #expect(strip.contains(">\(hour)</text>"), "\(hour)") }
+        #expect(strip.contains("x=\"14.29%\"") && !strip.contains(">01:00<") && !strip.contains("preserveAspectRatio"))
+        for (level, name) in ["Awake 1 h", "REM 1 h", "Core 4 h", "Deep 1 h"].enumerated() {
+            #expect(text.contains("<span class=\"key fill\(level)\">\(name)</span>"), "\(name)")
+        }
+    }
+
+    @Test func pressuresWithoutPairAreListed() throws {
+        try keep("bloodPressureSystolic", value: "124", 60)
+        try keep("bloodPressureDiastolic", value: "79", 120)
+        let text = try get("/page/type/bloodPressure")
+        #expect(
+            text.contains("<td>Systolic Blood Pressure: 124 mmHg</td>")
+                && text.contains("<td>Diastolic Blood Pressure: 79 mmHg</td>"))
     }
 
     @Test func aPressureIsOneChart() throws {
@@ -157,7 +196,7 @@ import Testing
         let born = try #require(Characteristic(.dateOfBirth, "1990-01-16"))
         try served.store.people.set(.dateOfBirth, to: born, of: ServedStore.person, from: "1990-01-16", said: ServedStore.now)
         let text = try get("/page/characteristics")
-        #expect(text.contains("1990-01-16 (36 years)") && text.contains("Ibuprofen 400 mg") && text.contains("Tablet"))
+        #expect(text.contains("16 Jan 1990 (36 years)") && text.contains("Ibuprofen 400 mg") && text.contains("Tablet"))
         let other = try #require(
             try served.client().get("/page/characteristics", try PageTests.cookie(served, as: PageTests.other)))
         #expect(!other.text.contains("1990") && !other.text.contains("Ibuprofen"))

@@ -85,7 +85,7 @@ import Testing
         let asked =
             "type=\(one.type)&source=strap&from=2026-09-01&to=2026-10-01&repair=\(one.repair)&by.\(one.repair)=\(one.by)&ambiguous=yes"
         let page = try get("/page/care/plan?" + asked).text
-        #expect(page.contains("Samples selected: 3.") && page.contains("class=\"compare"), "\(page)")
+        #expect(page.contains("Readings selected: 3.") && page.contains("class=\"compare"), "\(page)")
         #expect(page.contains("<caption id=\"examples\">"))
         // Nothing is done yet.
         #expect(try served.store.repairs.all().isEmpty && starts() == before)
@@ -116,7 +116,7 @@ import Testing
         try served.store.people.save(Person(subject: PageTests.other, name: "Anna"))
         let theirs = try PageTests.cookie(served, as: PageTests.other)
         let shift = "type=heartRate&repair=shift&by.shift=%2B1h"
-        #expect(try get("/page/care/plan?" + shift, theirs).text.contains("Samples selected: 0."))
+        #expect(try get("/page/care/plan?" + shift, theirs).text.contains("Readings selected: 0."))
         #expect(try post("/page/care/repair", shift, theirs).status == 303)
         #expect(try served.store.repairs.all().isEmpty)
         let away = "type=heartRate&repair=subject&by.subject="

@@ -205,9 +205,9 @@ import Testing
     @Test func numbersHaveTheDigitsThatSaySomething() {
         #expect(
             [72, 36.6, 4744.4, 12_345, 0.123, -3.5, 99.96, 0, 7.001].map(PageValues.text) == [
-                "72", "36.6", "4744", "12,345", "0.123", "−3.5", "100", "0", "7",
+                "72", "36.6", "4,744", "12,345", "0.123", "−3.5", "100", "0", "7",
             ])
-        #expect(PageValues.words("asleepCore") == "Asleep core")
+        #expect(PageValues.words("asleepCore") == "Asleep core" && PageValues.words("asleepREM") == "Asleep REM")
     }
 
     /// Each text that the page uses is in the file of texts, and each of those is used.

@@ -31,9 +31,9 @@ def eventually(what, condition, seconds=20):
 
 
 class Hub:
-    """A hub with two simulated sensors, an inbox and a page, in a folder that goes with it. `page` is the configuration's key of this name."""
+    """A hub with two simulated sensors, an inbox and a page, in a folder that goes with it. `page` and `zone` are the configuration's keys `page` and `timeZone`."""
 
-    def __init__(self, program, page="{}"):
+    def __init__(self, program, page="{}", zone="Europe/Berlin"):
         self.program = str(pathlib.Path(program).resolve())
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="vitalgate-page-"))
         (self.folder / "inbox").mkdir()
@@ -43,7 +43,7 @@ class Hub:
         self.address = f"http://127.0.0.1:{self.port}"
         targets = f'targets: {{ archive: {{ kind: "files", folder: "{self.folder}/archive" }} }}'
         (self.folder / "config.json5").write_text(
-            f'{{ api: {{ listen: "127.0.0.1:{self.port}" }}, timeZone: "Europe/Berlin", page: {page}, {targets} }}')
+            f'{{ api: {{ listen: "127.0.0.1:{self.port}" }}, timeZone: "{zone}", page: {page}, {targets} }}')
         with open(self.folder / "hub.log", "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
                 self.words("run", "--simulate", "--inbox", str(self.folder / "inbox")), stderr=log, start_new_session=True)
@@ -80,7 +80,7 @@ class Hub:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def browser(dark=False):
+def browser():
     """Debian's Chromium, without a screen."""
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium") or ""
@@ -91,14 +91,19 @@ def browser(dark=False):
         options.add_argument("--no-sandbox")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
-    if dark:
-        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
     return driver
 
 
 def width(driver, pixels, height=900):
     driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": pixels, "height": height, "deviceScaleFactor": 1, "mobile": pixels < 600})
+
+
+def prefer(driver, language="en", scheme="light"):
+    """The language and the color scheme that the browser asks for."""
+    driver.execute_cdp_cmd("Network.enable", {})
+    driver.execute_cdp_cmd("Network.setExtraHTTPHeaders", {"headers": {"Accept-Language": language}})
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
 
 
 def session(driver):

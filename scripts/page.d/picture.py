@@ -2,10 +2,10 @@
 
 import argparse
 import datetime
-import math
 import pathlib
 
 from hub import ROOT, Hub, browser, eventually, width
+from readings import BERLIN, pressures, rows
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--vitalgate", required=True)
@@ -14,38 +14,11 @@ IMAGE = ROOT / "docs/images/today.png"
 MOST_OCTETS = 150_000
 
 
-def readings(now):
-    """Rows of CSV: steps and energy by the hour, weight and pressure each morning, glucose, temperature, and nights."""
-    rows = []
-
-    def add(time, kind, value, unit, minutes=0, group=""):
-        if time + datetime.timedelta(minutes=minutes) <= now:
-            end = (time + datetime.timedelta(minutes=minutes)).isoformat() if minutes else ""
-            rows.append(f"{time.isoformat()},{kind},{value},{unit},{end},{group}")
-
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    for day in range(15):
-        start = midnight - datetime.timedelta(days=14 - day)
-        at = lambda hour, minute=0, start=start: start + datetime.timedelta(hours=hour, minutes=minute)  # noqa: E731
-        for hour in range(7, 22):
-            add(at(hour), "stepCount", 300 + (day * 37 + hour * 91) % 700, "1", 50)
-            add(at(hour), "activeEnergyBurned", 18 + (day * 7 + hour * 5) % 30, "kcal", 50)
-            add(at(hour), "distanceWalkingRunning", 220 + (day * 31 + hour * 67) % 500, "m", 50)
-        for quarter in range(0, 96):
-            add(at(0, 15 * quarter), "heartRate", round(58 + 14 * math.sin(quarter / 15) ** 2 + (day * 7 + quarter * 13) % 9), "/min")
-            add(at(0, 15 * quarter), "bloodGlucose", round(104 + 26 * math.sin(quarter / 9 + day) + (quarter * 5) % 7), "mg/dL")
-        add(at(6, 50), "restingHeartRate", 54 + day % 4, "/min")
-        add(at(7, 5), "bodyMass", round(75.4 - day * 0.07 + (day * 3 % 5) / 10, 1), "kg")
-        add(at(7, 10), "bodyTemperature", round(36.4 + (day * 3 % 5) / 10, 1), "Cel")
-        add(at(7, 15), "bloodPressureSystolic", 121 + day * 5 % 9, "mm[Hg]", group=f"{day}")
-        add(at(7, 15), "bloodPressureDiastolic", 77 + day * 3 % 6, "mm[Hg]", group=f"{day}")
-    return "time,type,value,unit,end,group\n" + "\n".join(rows) + "\n"
-
-
 def main():
     with Hub(arguments.vitalgate) as hub:
-        now = datetime.datetime.now(datetime.timezone.utc).astimezone(datetime.timezone(datetime.timedelta(hours=1)))
-        hub.run("import", hub.write("readings.csv", readings(now)), codes=(0, 65))
+        now = datetime.datetime.now(BERLIN)
+        hub.run("import", hub.write("readings.csv", rows(now)), codes=(0, 65))
+        hub.run("import", hub.write("pressures.csv", pressures(now)), "--time-zone", "Europe/Berlin")
         driver = browser()
         try:
             width(driver, 1200, 900)

@@ -1,5 +1,5 @@
 /// The operation of a ledger entry. The raw value is stored and shown.
-public enum IngestKind: String, Hashable, Sendable {
+public enum IngestKind: String, Hashable, Sendable, CaseIterable {
     /// Readings from a file.
     case `import`
     /// Readings of one day that the hub received.

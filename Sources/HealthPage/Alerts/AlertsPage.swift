@@ -82,10 +82,10 @@ enum AlertsPage {
         case "add":
             var fields = FormFields(call: call)
             guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
-                throw Problem(400, "Choose a type.")
+                throw PageProblem(400, "chooseType")
             }
             guard let condition = call.text("condition").flatMap(Alert.Condition.init(rawValue:)) else {
-                throw Problem(400, "'condition' must be above, below, or missing.")
+                throw PageProblem(400, "field", "condition")
             }
             var bound = fields.typed("bound").flatMap(EntryForm.numeral)?.doubleValue
             if condition == .missing {
@@ -99,10 +99,10 @@ enum AlertsPage {
             }
             try call.doing { try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, at: call.now) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().alerts.remove(id, of: subject) else {
-                throw Problem(404, "Alert not found.")
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAlert(id, of: subject) else {
+                throw PageProblem(404, "alert")
             }
-        default: throw Problem(400, "'do' must be add or remove.")
+        default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/alerts")
     }

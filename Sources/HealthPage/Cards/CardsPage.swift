@@ -78,9 +78,11 @@ enum CardsPage {
         let label = call.texts("cards." + action)
         let isToggled = ["show", "hide"].contains(action) && call.text("key") == key
         let hasFocus = focus == action || (isToggled && ["show", "hide"].contains(call.text("did") ?? ""))
+        // Long words would push a card's name into a line of its own on a phone.
+        let sign = ["up": "▲", "down": "▼"][action] ?? label
         let state: HTML = (isOff ? " disabled" : "") + (hasFocus && !isOff ? " autofocus" : "")
         return
-            "<button class=\"quiet\" name=\"do\" value=\"\(action)\" aria-label=\"\(label): \(name)\"\(state)>\(label)</button> "
+            "<button class=\"quiet\" name=\"do\" value=\"\(action)\" aria-label=\"\(label): \(name)\"\(state)>\(sign)</button> "
     }
 
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
@@ -94,7 +96,7 @@ enum CardsPage {
         let sections = try sections(layout, call)
         let lists = [sections.map { CardLayout.key(of: $0.group) }] + sections.map { $0.cards.map(\.key) }
         guard let key = call.text("key"), lists.contains(where: { $0.contains(key) }) else {
-            throw Problem(404, "Card not found.")
+            throw PageProblem(404, "card")
         }
         var changed = layout.layout
         switch action {
@@ -107,5 +109,5 @@ enum CardsPage {
         return call.see("/page/cards?key=\(key)&did=\(action)")
     }
 
-    private static let wrongAction = Problem(400, "'do' must be up, down, hide, show, or reset.")
+    private static let wrongAction = PageProblem(400, "field", "do")
 }

@@ -49,8 +49,8 @@ enum CarePage {
             let number = Int(entry.id)
             return """
                 <li class="card"><h3>\(call.values.name(of: sample.origin.type)): \(said.value) \(said.unit)</h3>
-                <p>\(texts["rule." + entry.rule] ?? GateRule(entry.rule).explanation)</p>
-                <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample)) · \(entry.place)</p>
+                <p>\(rule(entry.rule, texts))</p>
+                <p class="from">\(call.times.element(sample.start)) · \(TypeCard.source(of: sample, texts)) · \(texts.place(entry.place))</p>
                 \(try drawing(of: sample, own, call))
                 <form method="post" action="/page/care/held/\(number)"><button name="do" value="accept" aria-label="\(texts("care.acceptNumber", "\(number)"))">\(texts("care.accept"))</button>
                 <button class="bad" name="do" value="reject" aria-label="\(texts("care.rejectNumber", "\(number)"))">\(texts("care.reject"))</button></form></li>
@@ -59,6 +59,11 @@ enum CarePage {
         let more = all.count - items.count
         return
             "<ul class=\"cards wide\">\(items)</ul>\(HTML.choose(more > 0, "<p class=\"note\">\(texts("care.more", "\(more)"))</p>"))"
+    }
+
+    private static func rule(_ name: String, _ texts: PageTexts) -> HTML {
+        if let text = texts["rule." + name] { return "\(text)" }
+        return texts.sentence(GateRule(name).explanation)
     }
 
     /// A drawing of the reading among its neighbours in time.
@@ -97,9 +102,9 @@ enum CarePage {
         let subject = try call.person().subject
         guard let number = Int64(call.variables[0]), let entry = try store.quarantine.sample(number: number),
             entry.stored.sample.origin.subject == subject, entry.state == "held"
-        else { throw Problem(404, "Quarantined reading not found.") }
+        else { throw PageProblem(404, "quarantined") }
         guard let verdict = call.text("do"), ["accept", "reject"].contains(verdict) else {
-            throw Problem(400, "'do' must be accept or reject.")
+            throw PageProblem(400, "field", "do")
         }
         let description = IngestDescription(kind: verdict == "accept" ? .accept : .reject, received: call.now.microseconds)
         try call.doing {
@@ -115,7 +120,8 @@ enum CarePage {
 
     private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let rows = try store.ledger.accounts(limit: mostIngests).reversed().map { row($0, call) }
+        let repairs = try repairs(store, call)
+        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call, repair: repairs[$0.id]) }
         guard !rows.isEmpty else { return "" }
         return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
     }
@@ -127,25 +133,32 @@ enum CarePage {
         ].map { call.texts($0) }
     }
 
-    static func row(_ account: IngestAccount, _ call: PageCall) -> HTML {
+    /// The descriptions of repairs by their ledger entry.
+    private static func repairs(_ store: SampleStore, _ call: PageCall) throws -> [Int64: String] {
+        let repairs = try store.migrations().map { ($0.ingest, try RepairPage.words(of: $0.repair, call)) }
+        return Dictionary(repairs) { first, _ in first }
+    }
+
+    /// - Parameter repair: The description of the repair that the entry records.
+    static func row(_ account: IngestAccount, _ call: PageCall, repair: String? = nil) -> HTML {
         let numbers: [HTML] = [account.stored, account.duplicate, account.quarantined, account.refused].map {
             "<td>\(PageValues.grouped(Int64($0)))</td>"
         }
         return """
             <tr><th scope="row"><a href="/page/care/ingest/\(Int(account.id))">\(Int(account.id))</a></th><td>\(call.times.element(Instant(microseconds: account.received)))</td>
-            <td>\(account.name ?? account.kind.rawValue)</td>\(numbers)<td>\(account.state)</td></tr>
+            <td>\(repair ?? call.texts.entry(account))</td>\(numbers)<td>\(call.texts.state(account.state, of: "ledger.state."))</td></tr>
             """
     }
 
     /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.hubReader().store
-        guard let number = Int64(call.variables[0]), let account = try store.ledger.account(of: number) else {
-            throw Problem(404, "Ledger entry not found.")
+        guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {
+            throw PageProblem(404, "ledger")
         }
         let texts = call.texts
-        let refusals: [HTML] = try store.ledger.refusals(of: number).prefix(1000).map { entry in
-            "<tr><th scope=\"row\">\(entry.placeKind) \(Int(entry.place))</th><td>\(entry.reason)</td><td>\(entry.count)</td></tr>"
+        let refusals: [HTML] = try store.refusals(of: number).prefix(1000).map { entry in
+            "<tr><th scope=\"row\">\(texts.place("\(entry.placeKind) \(entry.place)"))</th><td>\(texts.sentence(entry.reason))</td><td>\(entry.count)</td></tr>"
         }
         let heads = ["care.place", "care.why", "care.rows"].map { texts($0) }
         let refused: HTML =
@@ -153,14 +166,14 @@ enum CarePage {
             ? "<p>\(texts("care.noneRefused"))</p>"
             : "<h2>\(texts("care.refusals"))</h2>\(ClientsPage.table("refusals", texts("care.settle"), heads, refusals))"
         let skips: [HTML] = account.skipped.sorted { $0.key < $1.key }.map { kind, count in
-            "<tr><th scope=\"row\">\(kind)</th><td>\(PageValues.grouped(Int64(count)))</td></tr>"
+            "<tr><th scope=\"row\">\(texts.skip(kind))</th><td>\(PageValues.grouped(Int64(count)))</td></tr>"
         }
         let skipped = ClientsPage.table(
             "skipped", texts("care.skipped"), ["care.skippedName", "care.skippedCount"].map { texts($0) }, skips)
-        let notes: [HTML] = account.notes.map { "<li>\($0)</li>" }
+        let notes: [HTML] = account.notes.map { "<li>\(texts.sentence($0))</li>" }
         let body: HTML = """
             <h1>\(texts("care.ingest", "\(number)"))</h1>
-            \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call)]))
+            \(ClientsPage.table("account", texts("care.came"), columns(call), [row(account, call, repair: try repairs(store, call)[number])]))
             \(HTML.choose(!notes.isEmpty, "<h2>\(texts("care.assumed"))</h2><ul>\(notes)</ul>"))
             \(refused)
             \(HTML.choose(!skips.isEmpty, skipped))

@@ -32,25 +32,25 @@ struct RepairForm {
 
     init(_ call: PageCall) throws {
         guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }) else {
-            throw Problem(400, "Choose a type.")
+            throw PageProblem(400, "chooseType")
         }
         guard let kind = call.text("repair").flatMap(Kind.init(rawValue:)) else {
-            throw Problem(400, "'repair' must be one of \(Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
+            throw PageProblem(400, "field", "repair")
         }
         guard let by = call.text(Self.field(kind)) else {
-            throw Problem(400, "Enter a value for the chosen repair.")
+            throw PageProblem(400, "repairValue")
         }
         source = call.text("source")
-        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw Problem(400, "'source' must be the ID of a source.") }
+        guard source?.utf8.count ?? 0 <= Self.longestSource else { throw PageProblem(400, "field", "source") }
         (self.type, self.kind, repair) = (type, kind, try Self.repair(kind, by, of: type, call))
         range = (try Self.instant("from", call), try Self.instant("to", call))
         if let from = range.from, let to = range.to, from >= to {
-            throw Problem(400, "The end must be later than the start.")
+            throw PageProblem(400, "order")
         }
         do {
             condition = try call.text("where").map { try SamplePredicate($0) }
             try condition?.check(for: [type])
-        } catch { throw Problem(400, "where: \(error)") }
+        } catch { throw PageProblem(400, "field", "where") }
         takesAmbiguous = call.text("ambiguous") != nil
         merged = max(call.text("merged").flatMap { Int($0) } ?? 0, 0)
         fields = (Self.names + [Self.field(kind)]).compactMap { name in call.text(name).map { (name, $0) } }
@@ -62,44 +62,43 @@ struct RepairForm {
     private static func instant(_ name: String, _ call: PageCall) throws -> Instant? {
         guard let text = call.text(name) else { return nil }
         guard let instant = Instant(written: text, now: call.now, zone: call.zone) else {
-            throw Problem(400, "'\(name)' must be a date or an ISO 8601 time.")
+            throw PageProblem(400, "date")
         }
         return instant
     }
 
     private static func repair(_ kind: Kind, _ by: String, of type: SampleType, _ call: PageCall) throws -> Repair {
-        let name = field(kind)
         switch kind {
         case .unit:
             do {
-                let unit = try Unit(written: by)
+                let unit = try PageValues.unit(typed: by)
                 try unit.checkConversion(toOneOf: [type])
                 return .unit(unit)
-            } catch { throw Problem(400, "\(name): \(error)") }
+            } catch { throw PageProblem(400, "unit") }
         case .scale:
-            guard let factor = try? Numeral(by), factor.doubleValue != 0, factor.doubleValue != 1 else {
-                throw Problem(400, "Enter a number other than 0 and 1.")
+            guard let factor = EntryForm.numeral(by), factor.doubleValue != 0, factor.doubleValue != 1 else {
+                throw PageProblem(400, "factor")
             }
             return .scale(factor)
         case .shift:
             guard let offset = Repair.duration(by) else {
-                throw Problem(400, "Enter a duration such as +1h, -5h30min, or +90s.")
+                throw PageProblem(400, "duration")
             }
             return .shift(offset)
         case .zone:
             guard let zone = call.core.settings.zones(by) else {
-                throw Problem(400, "Enter a time zone such as Europe/Berlin or +01:00.")
+                throw PageProblem(400, "zone")
             }
             return .zone(zone)
         case .type:
             guard let other = try? SampleType(meant: by), other.kind == .quantity else {
-                throw Problem(400, "Choose a quantity type.")
+                throw PageProblem(400, "chooseQuantity")
             }
             return .type(other)
         case .subject:
             // Only the keeper may assign a person's data to another person because only the keeper knows both.
-            guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
-            guard try call.hubReader().store.people.names()[by] != nil else { throw Problem(400, "Choose a person.") }
+            guard call.isKeeper else { throw PageProblem(403, "owner") }
+            guard try call.hubReader().store.personNames()[by] != nil else { throw PageProblem(400, "choosePerson") }
             return .subject(by)
         }
     }

@@ -40,7 +40,7 @@ enum RepairPage {
                 <li class="card"><h3>\(call.values.name(of: series.type))</h3>
                 <p>\(texts("care.fits", "\(stretch.count)", call.values.symbol(stretch.taken), call.values.symbol(stretch.fits)))</p>
                 \(HTML.choose(suspicion.explanations.contains(.anotherPerson), "<p>\(texts("care.person"))</p>"))
-                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(SourceRevision.displayName(ofID: series.source))</p>
+                <p class="from">\(call.times.element(stretch.from)) – \(call.times.element(stretch.to)) · \(texts.source(series.source))</p>
                 \(RepairDrawing(plan: plan, call: call).html(movesTimes: false))
                 <p>\(texts("care.plan", "\(plan.repaired)", "\(plan.merged)"))</p>
                 \(RepairForm.html(fields, call))</li>
@@ -64,8 +64,8 @@ enum RepairPage {
         if call.text("repair") != nil {
             do {
                 found = try plan(own, call)
-            } catch let problem as Problem {
-                found = "<p class=\"problem\" role=\"alert\">\(problem.detail)</p>"
+            } catch let problem as PageProblem {
+                found = "<p class=\"problem\" role=\"alert\">\(problem.html(texts))</p>"
             }
         }
         let body: HTML = """
@@ -81,7 +81,7 @@ enum RepairPage {
         let texts = call.texts
         let series = try own.samples.series(matching: SampleQuery())
         let types = Set(series.map(\.type)).map { ($0.id, call.values.name(of: $0)) }.sorted { $0.1 < $1.1 }
-        let sources = Set(series.map(\.source)).sorted().map { ($0, SourceRevision.displayName(ofID: $0)) }
+        let sources = Set(series.map(\.source)).sorted().map { ($0, texts.source($0)) }
         let quantities = SampleType.all.filter { $0.kind == .quantity }.map { ($0.id, call.values.name(of: $0)) }
             .sorted { $0.1 < $1.1 }
         let chosen = call.text("repair").flatMap(RepairForm.Kind.init(rawValue:)) ?? .unit
@@ -95,7 +95,7 @@ enum RepairPage {
             case .subject:
                 by = select(
                     field, label,
-                    try call.hubReader().store.people.names().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
+                    try call.personNames().sorted { $0.value < $1.value }.map { ($0.key, $0.value) }, call,
                     none: "")
             default:
                 by = """
@@ -151,7 +151,7 @@ enum RepairPage {
         let repair: HTML =
             plan.repaired + plan.merged == 0 ? "<p>\(texts("plan.nothing"))</p>" : form.html(merging: plan.merged, call)
         return """
-            <section class="card" aria-labelledby="plan"><h2 id="plan">\(texts("plan.would")) \(Repair.words(of: form.repair.text))</h2>
+            <section class="card" aria-labelledby="plan"><h2 id="plan">\(texts("plan.would")) \(try words(of: form.repair.text, call))</h2>
             <p>\(texts("plan.matched", counts[0]))</p>
             <p>\(texts("care.plan", counts[1], counts[2]))</p>
             \(HTML.choose(!left.isEmpty, "<ul>\(left)</ul>"))
@@ -174,7 +174,8 @@ enum RepairPage {
         }
         return ClientsPage.table(
             "examples", texts("plan.examples"),
-            [texts("care.what"), texts("care.before"), texts("figure.value"), texts("care.after"), texts("figure.value")], rows)
+            [texts("clients.type"), texts("care.before"), texts("figure.value"), texts("care.after"), texts("figure.value")], rows
+        )
     }
 
     @Sendable private static func repair(_ call: PageCall) throws -> HTTPResponse {
@@ -182,6 +183,11 @@ enum RepairPage {
         let store = try call.writer()
         try call.doing { _ = try store.repairs.apply(request) }
         return call.see("/page/care?done=repaired")
+    }
+
+    /// The description of a repair. Only the owner of the hub sees names of people.
+    static func words(of repair: String, _ call: PageCall) throws -> String {
+        call.texts.repair(repair, call.values, people: call.isKeeper ? try call.personNames() : [:])
     }
 
     // MARK: What was repaired
@@ -196,7 +202,7 @@ enum RepairPage {
                 <form method="post" action="/page/care/undo/\(Int(migration.id))"><button class="bad" aria-label="\(texts("care.undoNumber", "\(migration.id)"))">\(texts("care.undo"))</button></form>
                 """
             return """
-                <tr><th scope="row">\(Int(migration.id))</th><td>\(Repair.words(of: migration.repair))</td><td>\(PageValues.grouped(Int64(migration.repaired + migration.merged)))</td>
+                <tr><th scope="row">\(Int(migration.id))</th><td>\(try words(of: migration.repair, call))</td><td>\(PageValues.grouped(Int64(migration.repaired + migration.merged)))</td>
                 <td>\(call.times.element(Instant(microseconds: migration.applied)))</td><td>\(undo)</td></tr>
                 """
         }
@@ -208,7 +214,7 @@ enum RepairPage {
     }
 
     @Sendable private static func undo(_ call: PageCall) throws -> HTTPResponse {
-        guard let number = Int64(call.variables[0]) else { throw Problem(404, "Repair not found.") }
+        guard let number = Int64(call.variables[0]) else { throw PageProblem(404, "repair") }
         let store = try call.writer()
         try call.doing { try store.repairs.undo(number, at: call.now) }
         return call.see("/page/care?done=undone")

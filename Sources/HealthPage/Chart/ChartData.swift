@@ -21,7 +21,7 @@ enum ChartData {
     private static func frame(_ call: PageCall, _ types: [SampleType], _ reader: Reader) throws -> ChartFrame {
         let window = try ChartWindow(call, usual: .week) { try types.first.flatMap { try first(of: $0, reader, call) } }
         guard let frame = window.frame(width: call.text("width").flatMap { Int($0) } ?? 360) else {
-            throw Problem(400, "'from' and 'to' must be milliseconds since 1970, at most a century apart.")
+            throw PageProblem(400, "interval")
         }
         return frame
     }
@@ -39,7 +39,7 @@ enum ChartData {
         let names = (call.text("types") ?? "").split(separator: ",").map(String.init)
         let types = names.compactMap { try? SampleType(meant: $0) }.filter(isShown)
         guard !types.isEmpty, types.count == names.count, types.count <= mostTypes else {
-            throw Problem(400, "'types' must be one to \(mostTypes) quantity types.")
+            throw PageProblem(400, "chartTypes", "\(mostTypes)")
         }
         return types
     }
@@ -149,7 +149,7 @@ private struct Lines {
         let charts = try sources.map { (source: $0, chart: try chart(frame, source: $0)) }.filter { !$0.chart.points.isEmpty }
         guard !charts.isEmpty else { return [try all()] }
         return try charts.map { source, chart in
-            try object(chart, name: "\(call.values.name(of: type)), \(SourceRevision.displayName(ofID: source))", nil)
+            try object(chart, name: "\(call.values.name(of: type)), \(call.texts.source(source))", nil)
         }
     }
 

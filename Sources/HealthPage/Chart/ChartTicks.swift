@@ -14,7 +14,7 @@ struct ChartTicks {
 
     /// The ticks, with times in milliseconds since 1970.
     var all: [(at: Int64, text: String)] {
-        let most = max(2, Int64(frame.width) / 90)
+        let most = max(2, Int64(frame.width) / 70)
         let minutes: [Int64] = [1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720]
         if let step = minutes.first(where: { frame.span / ($0 * 60_000) <= most }) { return clock(every: step * 60_000_000) }
         let stretches: [(Int64, CalendarInterval?)] = [

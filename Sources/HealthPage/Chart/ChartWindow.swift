@@ -37,14 +37,14 @@ struct ChartWindow {
     /// - Parameters:
     ///   - first: The time of the first sample, for all of them.
     ///   - usual: The range without one in the address.
-    /// - Throws: ``Problem`` 400 if the times are not valid.
+    /// - Throws: ``PageProblem`` 400 if the times are not valid.
     init(_ call: PageCall, usual: Range, first: () throws -> Instant?) throws {
         let days = CalendarIntervals(.day, zone: call.zone)
         let today = days.index(of: call.now)
         if call.text("from") != nil || call.text("to") != nil {
             guard let from = call.text("from").flatMap({ Int64($0) }), let to = call.text("to").flatMap({ Int64($0) }),
                 ChartFrame(from: from, to: to, width: 360) != nil
-            else { throw Problem(400, "'from' and 'to' must be milliseconds since 1970, at most a century apart.") }
+            else { throw PageProblem(400, "interval") }
             (range, back) = (nil, 0)
             (start, end) = (Instant(microseconds: from * 1000), Instant(microseconds: to * 1000))
             return

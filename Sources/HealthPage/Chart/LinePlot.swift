@@ -18,10 +18,12 @@ struct LinePlot {
     var band: (low: Double?, high: Double?)?
     /// Whether the y axis points down.
     var isReversed = false
+    /// The units of the axes, which are written at their ends.
+    var units = (x: "", y: "")
     /// Writes a level of the y axis.
     var text: (Double) -> String = { PageValues.text($0) }
 
-    private static let (width, height, left, right, top, bottom) = (360.0, 170.0, 44.0, 10.0, 10.0, 24.0)
+    private static let (width, height, left, right, top, bottom) = (360.0, 180.0, 44.0, 10.0, 20.0, 24.0)
 
     /// The levels 1, 2, or 5 times a power of ten that divide a range into at least three parts where possible.
     static func levels(_ low: Double, _ high: Double) -> [Double] {
@@ -85,9 +87,13 @@ struct LinePlot {
                 }
             return "<g class=\"color\(line.color)\">\(path)\(dots)</g>"
         }
+        let names: HTML = """
+            <text x="\(Coordinate.tenths(Self.left - 4))" y="11" text-anchor="end">\(units.y)</text>\
+            <text x="\(Coordinate.tenths(Self.left - 4))" y="\(Coordinate.tenths(Self.height - 6))" text-anchor="end">\(units.x)</text>
+            """
         return """
             <svg class="drawing" viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" role="img" aria-label="\(label)">\
-            \(area)\(levels)\(marks)\(drawn)</svg>
+            \(area)\(levels)\(marks)\(names)\(drawn)</svg>
             """
     }
 }

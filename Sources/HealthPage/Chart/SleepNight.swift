@@ -11,7 +11,7 @@ struct SleepNight {
     /// The total time asleep in microseconds. If only time in bed is known, the time in bed.
     let length: Int64
 
-    private static let (width, row) = (300, 12)
+    private static let row = 12
 
     /// Reads the person's last night. Returns `nil` if no sleep was recorded.
     init?(_ reader: Reader, _ call: PageCall) throws {
@@ -43,26 +43,57 @@ struct SleepNight {
         (0..<4).map { level in stages.filter { $0.level == level }.reduce(0) { $0 + $1.stretch.length } }
     }
 
-    /// The drawing, with a text alternative.
+    /// The keys of the levels' names, from the top row.
+    private static let names = ["sleep.awake", "sleep.rem", "sleep.core", "sleep.deep"]
+
+    /// The drawing with an axis of hours, and a legend with the duration of each stage. Horizontal places are percentages, so that the
+    /// drawing is as wide as its page without stretching its texts.
     func html(_ call: PageCall) -> HTML {
         let (values, texts) = (call.values, call.texts)
-        let names = ["sleep.awake", "sleep.rem", "sleep.core", "sleep.deep"].map { texts($0) }
-        let said = zip(names, lengths).filter { $0.1 >= 60_000_000 }.map { "\($0.0) \(Self.text($0.1, values))" }
         let (start, end) = (night.start, night.end)
-        let whole = max(1, end - start)
+        let whole = Double(max(1, end - start))
+        func share(_ time: Int64) -> Double { Double(time - start) / whole * 100 }
         let bars: [HTML] = stages.map { stage in
-            let x = Int((stage.stretch.start - start) * Int64(Self.width) / whole)
-            let width = max(1, Int(stage.stretch.length * Int64(Self.width) / whole))
-            return
-                "<rect class=\"level\(stage.level)\" x=\"\(x)\" y=\"\(stage.level * Self.row)\" width=\"\(width)\" height=\"\(Self.row - 2)\"/>"
+            let width = max(0.3, Double(stage.stretch.length) / whole * 100)
+            return """
+                <rect class="level\(stage.level)" x="\(Coordinate.hundredths(share(stage.stretch.start)))%" y="\(stage.level * Self.row)" \
+                width="\(Coordinate.hundredths(width))%" height="\(Self.row - 2)"/>
+                """
         }
+        let marks: [HTML] = hours(call.zone).map { time in
+            let place = share(time)
+            let anchor = place < 8 ? "start" : place > 92 ? "end" : "middle"
+            let x = Coordinate.hundredths(place)
+            return """
+                <line class="grid" x1="\(x)%" x2="\(x)%" y1="0" y2="\(4 * Self.row)"/>\
+                <text x="\(x)%" y="\(4 * Self.row + 16)" text-anchor="\(anchor)">\(call.times.clock(Instant(microseconds: time)))</text>
+                """
+        }
+        let shown = lengths.enumerated().filter { $0.element >= 60_000_000 }.map { level, length in
+            (level: level, text: "\(texts(Self.names[level])) \(Self.text(length, values))")
+        }
+        let keys: [HTML] = shown.map { "<span class=\"key fill\($0.level)\">\($0.text)</span> " }
         let ends = [start, end].map { call.times.text(Instant(microseconds: $0)) }
-        let label = texts("sleep.label", ends[0], ends[1]) + ": " + said.joined(separator: ", ")
+        let label = texts("sleep.label", ends[0], ends[1]) + ": " + shown.map(\.text).joined(separator: ", ")
         return """
-            <svg class="night" viewBox="0 0 \(Self.width) \(4 * Self.row)" preserveAspectRatio="none" role="img" aria-label="\(label)">\(bars)</svg>
             <p class="note">\(ends[0]) – \(ends[1])</p>
-            <p class="note">\(said.joined(separator: " · "))</p>
+            <svg class="night" role="img" aria-label="\(label)">\(marks)\(bars)</svg>
+            <p class="legend">\(keys)</p>
             """
+    }
+
+    /// Full hours of the night for the axis, at most five.
+    private func hours(_ zone: TimeZoneRules) -> [Int64] {
+        let hour: Int64 = 3_600_000_000
+        let steps: [Int64] = [1, 2, 3, 4, 6, 12]
+        let step = steps.first { (night.end - night.start) / ($0 * hour) <= 4 } ?? 24
+        // Some zones are a quarter of an hour beside the others.
+        let quarter = hour / 4
+        let times = stride(from: night.start / quarter * quarter, through: night.end, by: Int(quarter)).filter { time in
+            let wall = Instant(microseconds: time).wallTime(at: zone.offset(at: Instant(microseconds: time)))
+            return time >= night.start && wall.microseconds % (step * hour) == 0
+        }
+        return Array(times)
     }
 
     static func text(_ microseconds: Int64, _ values: PageValues) -> String {

@@ -14,16 +14,16 @@ enum CorrectionPage {
 
     /// The person's own live sample of the path.
     static func sample(_ call: PageCall) throws -> Sample {
-        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.samples.sample(uuid) else {
-            throw Problem(404, "Sample not found.")
+        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.sample(uuid) else {
+            throw PageProblem(404, "sample")
         }
         return stored.sample
     }
 
     private static func members(_ call: PageCall) throws -> [Sample] {
         let sample = try sample(call)
-        guard sample.origin.kind == .quantity else { throw Problem(404, "Only a number can be corrected.") }
-        return try call.reader().store.samples.correctable(with: sample)
+        guard sample.origin.kind == .quantity else { throw PageProblem(404, "notNumber") }
+        return try call.reader().store.correctable(with: sample)
     }
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {

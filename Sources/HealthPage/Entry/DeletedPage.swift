@@ -44,7 +44,7 @@ enum DeletedPage {
         let id = call.variables[0]
         let body: HTML = """
             <h1>\(texts("deleted.sure"))</h1>
-            <p>\(call.values.name(of: sample.origin.type)): \(shown.value) \(shown.unit), \(call.times.element(sample.start)), \(TypeCard.source(of: sample))</p>
+            <p>\(call.values.name(of: sample.origin.type)): \(shown.value) \(shown.unit), \(call.times.element(sample.start)), \(TypeCard.source(of: sample, texts))</p>
             <p>\(texts("deleted.how"))</p>
             <form class="inline" method="post" action="/page/sample/\(id)/delete"><button class="bad">\(texts("deleted.delete"))</button></form>
             <p><a href="/page/sample/\(id)">\(texts("entry.cancel"))</a></p>
@@ -67,7 +67,7 @@ enum DeletedPage {
         guard let uuid = SampleIdentity(call.variables[0]),
             case .deleted(let stored, _)? = try call.hubReader().store.samples.lookup(uuid),
             stored.sample.origin.subject == (try call.person().subject)
-        else { throw Problem(404, "Sample not found.") }
+        else { throw PageProblem(404, "sample") }
         try call.doing {
             try call.writer().samples.restore(
                 [uuid], withObjects: true, description: IngestDescription(kind: .restore, received: call.now.microseconds))

@@ -22,7 +22,7 @@ enum EntryPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         guard let id = call.text("type") else { return .page(try choice(call)) }
         guard let type = try? SampleType(meant: id), let form = EntryForm(of: type, call) else {
-            throw Problem(404, "Type not found.")
+            throw PageProblem(404, "type")
         }
         return .page(try whole(form, type, call))
     }
@@ -70,7 +70,7 @@ enum EntryPage {
         let title = texts("entry.of", name)
         var person: HTML = ""
         if call.isKeeper {
-            let people = try call.hubReader().store.people.names().filter { $0.key != Origin.unassigned }.sorted {
+            let people = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
                 $0.value < $1.value
             }
             if people.count > 1 {
@@ -91,7 +91,7 @@ enum EntryPage {
 
     @Sendable private static func save(_ call: PageCall) throws -> HTTPResponse {
         guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), var form = EntryForm(of: type, call) else {
-            throw Problem(400, "Choose a type.")
+            throw PageProblem(400, "chooseType")
         }
         let subject = try subject(call)
         guard let entry = form.entry(of: subject) else { return .page(try whole(form, type, call), status: 422) }
@@ -109,9 +109,9 @@ enum EntryPage {
     private static func subject(_ call: PageCall) throws -> String {
         let own = try call.person().subject
         guard let named = call.text("person"), named != own else { return own }
-        guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
-        guard named != Origin.unassigned, try call.hubReader().store.people.names()[named] != nil else {
-            throw Problem(400, "Choose a person.")
+        guard call.isKeeper else { throw PageProblem(403, "owner") }
+        guard named != Origin.unassigned, try call.hubReader().store.personNames()[named] != nil else {
+            throw PageProblem(400, "choosePerson")
         }
         return named
     }

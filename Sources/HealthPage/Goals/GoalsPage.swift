@@ -92,7 +92,7 @@ enum GoalsPage {
     @Sendable private static func change(_ call: PageCall) throws -> HTTPResponse {
         let subject = try call.person().subject
         guard let type = call.text("type").flatMap({ try? SampleType(meant: $0) }), type.kind == .quantity else {
-            throw Problem(400, "Choose a type.")
+            throw PageProblem(400, "chooseType")
         }
         switch call.text("do") {
         case "set":
@@ -104,12 +104,12 @@ enum GoalsPage {
                 return .page(try whole(fields, call), status: 422)
             }
             guard let span = call.text("span").flatMap(Goal.Span.init(rawValue:)) else {
-                throw Problem(400, "'span' must be day or week.")
+                throw PageProblem(400, "field", "span")
             }
             try call.doing { try call.writer().people.save(Goal(type: type, span: span, value: value), of: subject) }
         case "remove":
-            guard try call.writer().people.removeGoal(type, of: subject) else { throw Problem(404, "Goal not found.") }
-        default: throw Problem(400, "'do' must be set or remove.")
+            guard try call.writer().removeGoal(type, of: subject) else { throw PageProblem(404, "goal") }
+        default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/goals")
     }

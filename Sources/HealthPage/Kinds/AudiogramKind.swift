@@ -25,6 +25,8 @@ enum AudiogramKind {
             label: texts("audiogram.label"), lines: [line({ $0.left }, 0), line({ $0.right }, 1)],
             ticks: points.map { (place($0.frequency), frequency($0.frequency)) })
         plot.isReversed = true
+        let decibel = points.lazy.compactMap { ($0.point.left ?? $0.point.right)?.sensitivity.unit }.first
+        plot.units = ("Hz", decibel.map { call.values.symbol($0) } ?? "")
         let rows: [[HTML]] = points.map { each in
             [
                 KindPage.cell("\(PageValues.text(each.frequency, places: 0)) Hz"), KindPage.cell(level(each.point.left, call)),

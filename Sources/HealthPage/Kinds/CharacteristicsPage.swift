@@ -31,8 +31,8 @@ enum CharacteristicsPage {
     /// A date of birth with the age in years.
     private static func born(_ date: String, _ today: String, _ call: PageCall) -> String {
         let (birth, now) = (date.split(separator: "-").compactMap { Int($0) }, today.split(separator: "-").compactMap { Int($0) })
-        guard birth.count == 3, now.count == 3, date <= today else { return date }
+        guard birth.count == 3, now.count == 3, date <= today else { return call.times.written(date) }
         let hadBirthday = (now[1], now[2]) >= (birth[1], birth[2])
-        return call.texts("characteristic.age", date, "\(now[0] - birth[0] - (hadBirthday ? 0 : 1))")
+        return call.texts("characteristic.age", call.times.written(date), "\(now[0] - birth[0] - (hadBirthday ? 0 : 1))")
     }
 }

@@ -14,6 +14,7 @@ enum KindPage {
         case .clinicalRecord: try RecordKind.html(sample, reader, call)
         case .document: DocumentKind.html(sample, call)
         case .medicationDoseEvent: MedicationKind.html(sample, call)
+        case .stateOfMind: StateOfMindKind.html(sample, call)
         default: ""
         }
     }
@@ -27,16 +28,17 @@ enum KindPage {
         }
     }
 
-    /// A table that scrolls by itself.
+    /// A table that scrolls by itself. A column without content is omitted.
     ///
-    /// - Parameter rows: Cells by row. The first cell is the heading of its row.
+    /// - Parameter rows: Cells by row, as many as there are heads. The first cell is the heading of its row.
     static func table(_ id: String, _ caption: String, _ heads: [String], _ rows: [[HTML]]) -> HTML {
         guard !rows.isEmpty else { return "" }
+        let shown = heads.indices.dropFirst().filter { column in rows.contains { !["", "–"].contains($0[column].text) } }
         let lines: [HTML] = rows.map { row in
-            let cells: [HTML] = row.dropFirst().map { "<td>\($0)</td>" }
-            return "<tr><th scope=\"row\">\(row.first ?? "")</th>\(cells)</tr>"
+            let cells: [HTML] = shown.map { "<td>\(row[$0])</td>" }
+            return "<tr><th scope=\"row\">\(row[0])</th>\(cells)</tr>"
         }
-        let titles: [HTML] = heads.map { "<th scope=\"col\">\($0)</th>" }
+        let titles: [HTML] = ([0] + shown).map { "<th scope=\"col\">\(heads[$0])</th>" }
         return """
             <div class="scroll" role="region" tabindex="0" aria-labelledby="\(id)"><table><caption id="\(id)">\(caption)</caption>
             <thead><tr>\(titles)</tr></thead><tbody>\(lines)</tbody></table></div>

@@ -15,7 +15,7 @@ enum MedicationKind {
         return KindPage.facts([
             (texts("medication.name"), dose.medication), (texts("medication.dose"), amount(dose.dose, dose, call)),
             (texts("medication.planned"), amount(dose.scheduledDose, dose, call)), (texts("medication.scheduled"), scheduled),
-            (texts("medication.schedule"), dose.scheduleType.map(PageValues.words)),
+            (texts("medication.schedule"), dose.scheduleType.map { texts.name(of: $0, in: .schedule) }),
         ])
     }
 
@@ -31,12 +31,12 @@ enum MedicationKind {
         let rows: [[HTML]] = all.map { each in
             let known = each.medication
             let name = known?.nickname.map { "\(each.name) (\($0))" } ?? each.name
-            let counts = each.counts.sorted { $0.key < $1.key }.map { "\(PageValues.words($0.key)): \($0.value)" }
+            let counts = each.counts.sorted { $0.key < $1.key }.map { "\(texts.caseName($0.key)): \($0.value)" }
             let use = known.map {
                 $0.isArchived ? "medication.archived" : $0.hasSchedule ? "medication.regular" : "medication.asNeeded"
             }
             return [
-                KindPage.cell(name), KindPage.cell(known.map { PageValues.words($0.generalForm.rawValue) } ?? ""),
+                KindPage.cell(name), KindPage.cell(known.map { texts.name(of: $0.generalForm.rawValue, in: .form) } ?? ""),
                 KindPage.cell(use.map { texts($0) } ?? ""), KindPage.cell(counts.joined(separator: ", ")),
                 each.doses.first.map { call.times.element($0.start) } ?? "–",
             ]

@@ -54,8 +54,10 @@ enum NightsKind {
         let top = max(most * 1.05, 3)
         let (left, width, bottom, height) = (44.0, 306.0, 150.0, 140.0)
         let slot = width / Double(days)
+        let calendar = CalendarIntervals(.day, zone: call.zone)
         // The last day is at the right edge.
-        let begin = call.now.microseconds - Int64(days) * 86_400_000_000
+        let begin = calendar.index(of: call.now) - days + 1
+        func x(_ day: Int) -> Double { left + Double(day - begin) * slot }
         func y(_ hours: Double) -> Double { bottom - hours / top * height }
         let levels: [HTML] = LinePlot.levels(0, top).map { level in
             """
@@ -64,7 +66,7 @@ enum NightsKind {
             """
         }
         let bars: [HTML] = all.map { date, lengths in
-            let x = left + max(0, Double(date.microseconds - begin) / 86_400e6) * slot
+            let x = x(calendar.index(of: date))
             var under = 0.0
             let parts: [HTML] = [3, 2, 1, 0].compactMap { level in
                 let hours = Double(lengths[level] ?? 0) / hour
@@ -77,6 +79,13 @@ enum NightsKind {
             }
             return "\(parts)"
         }
+        // A label for each week, from the last day back, below its bar.
+        let marks: [HTML] = stride(from: days - 1, through: 0, by: -7).map { day in
+            let text = call.times.day(calendar.start(of: begin + day))
+            let anchor = day == days - 1 ? "end" : "middle"
+            let place = day == days - 1 ? left + width : x(begin + day) + slot / 2
+            return "<text x=\"\(Coordinate.tenths(place))\" y=\"166\" text-anchor=\"\(anchor)\">\(text)</text>"
+        }
         let last = all.last?.date ?? first
         let label = texts("night.label", "\(nights.count)", call.times.day(first), call.times.day(last))
         let keys: [HTML] = [("sleep.deep", 3), ("sleep.core", 2), ("sleep.rem", 1), ("sleep.awake", 0)].map { key, level in
@@ -84,9 +93,7 @@ enum NightsKind {
         }
         return """
             <p class="legend">\(keys)</p>
-            <svg class="drawing" viewBox="0 0 360 170" role="img" aria-label="\(label)">\(levels)\(bars)\
-            <text x="44" y="166">\(call.times.day(Instant(microseconds: begin)))</text>\
-            <text x="350" y="166" text-anchor="end">\(call.times.day(call.now))</text></svg>
+            <svg class="drawing" viewBox="0 0 360 170" role="img" aria-label="\(label)">\(levels)\(bars)\(marks)</svg>
             """
     }
 }

@@ -11,12 +11,13 @@ enum RecordKind {
         guard let record = try? sample.body?.decoded(as: ClinicalRecord.self) else { return "" }
         let texts = call.texts
         let dates = ClinicalRecord.dateNames.compactMap { name in
-            record.dates[name].map { (texts("record." + name), Optional($0)) }
+            record.dates[name].map { (texts("record." + name), Optional(call.times.written($0))) }
         }
         let facts =
             dates + [
-                (texts("record.updated"), record.lastUpdated), (texts("record.publisher"), record.sourceURL),
-                (texts("record.kind"), PageValues.words(record.resourceType)),
+                (texts("record.updated"), record.lastUpdated.map { call.times.written($0) }),
+                (texts("record.publisher"), record.sourceURL),
+                (texts("record.kind"), texts.name(of: record.resourceType, in: .resource)),
             ]
         let codes: [[HTML]] = record.codes.prefix(mostCodes).map { coding in
             [KindPage.cell(coding.display ?? ""), KindPage.cell(coding.code ?? ""), KindPage.cell(name(of: coding.system))]
@@ -61,7 +62,8 @@ enum RecordKind {
         let points = all.compactMap { each in each.value.map { (x: Double(each.time.microseconds), y: $0) } }
         var plot = LinePlot(
             label: texts("lab.trend"), lines: [.init(points: points, hasDots: true)],
-            ticks: [first, last].map { (Double($0.time.microseconds), call.times.date($0.time)) })
+            ticks: [first, last].map { (Double($0.time.microseconds), call.times.day($0.time)) })
+        plot.units.y = result.unit
         if let range = result.range, range.low != nil || range.high != nil { plot.band = (range.low, range.high) }
         let rows: [[HTML]] = all.reversed().map { each in
             [

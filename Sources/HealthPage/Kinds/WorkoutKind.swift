@@ -38,17 +38,18 @@ enum WorkoutKind {
         func minutes(_ time: Int64) -> Double { Double(time - start) / 60e6 }
         var drawings: [HTML] = []
         func add(
-            _ key: String, _ points: [(x: Double, y: Double)], _ text: @escaping (Double) -> String = { PageValues.text($0) }
+            _ key: String, _ points: [(x: Double, y: Double)], in unit: String
         ) {
             guard points.count > 1, let last = points.last?.x else { return }
             let ticks = LinePlot.levels(0, max(last, 0.1)).map { ($0, texts("workout.minute", PageValues.text($0))) }
-            let plot = LinePlot(label: texts(key), lines: [.init(points: points)], ticks: ticks, text: text)
+            var plot = LinePlot(label: texts(key), lines: [.init(points: points)], ticks: ticks)
+            plot.units.y = unit
             drawings.append("<h2>\(texts(key))</h2>\(plot.html)")
         }
-        add("workout.heartRate", workout.heartRate.map { (minutes($0.start * 1000), $0.middle) })
+        add("workout.heartRate", workout.heartRate.map { (minutes($0.start * 1000), $0.middle) }, in: "/min")
         for track in workout.tracks.prefix(1) {
             let heights = track.locations.compactMap { location in location.altitude.map { (minutes(location.time), $0) } }
-            add("workout.elevation", heights)
+            add("workout.elevation", heights, in: "m")
         }
         return "\(drawings)"
     }

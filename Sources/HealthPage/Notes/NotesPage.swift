@@ -46,11 +46,11 @@ enum NotesPage {
     private static func item(_ note: Annotation, _ call: PageCall, hasDay: Bool) -> HTML {
         let texts = call.texts
         let tags: [HTML] = note.tags.map { "<span class=\"tag\">\($0)</span> " }
-        let day: HTML = hasDay ? "<time datetime=\"\(note.day)\">\(note.day)</time> " : ""
+        let day: HTML = hasDay ? "<time datetime=\"\(note.day)\">\(call.times.written(note.day))</time> " : ""
         return """
-            <li>\(day)\(tags)\(note.note)
+            <li>\(day)\(tags)\(HTML.choose(!note.note.isEmpty, "<span class=\"text\">\(note.note)</span>"))
             <form class="inline" method="post" action="/page/notes">\(FormFields.hidden([("do", "remove"), ("id", "\(note.id)")]))\
-            <button class="quiet" aria-label="\(texts("notes.removeOf", note.day))">\(texts("notes.remove"))</button></form></li>
+            <button class="quiet" aria-label="\(texts("notes.removeOf", call.times.written(note.day)))">\(texts("notes.remove"))</button></form></li>
 
             """
     }
@@ -96,11 +96,10 @@ enum NotesPage {
             guard fields.errors.isEmpty, let day else { return .page(try whole(fields, call), status: 422) }
             try call.doing { try call.writer().people.annotate(subject, day: day, tags: tags, note: note) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().people.removeAnnotation(id, of: subject)
-            else {
-                throw Problem(404, "Note not found.")
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAnnotation(id, of: subject) else {
+                throw PageProblem(404, "note")
             }
-        default: throw Problem(400, "'do' must be add or remove.")
+        default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/notes")
     }

@@ -14,8 +14,8 @@ enum PeoplePage {
     private static let most = 100
 
     private static func whole(_ fields: FormFields, _ call: PageCall, code: (name: String, code: String)? = nil) throws -> HTML {
-        let (texts, store) = (call.texts, try call.hubReader().store)
-        let names = try store.people.names().filter { $0.key != Origin.unassigned }.sorted {
+        let texts = call.texts
+        let names = try call.personNames().filter { $0.key != Origin.unassigned }.sorted {
             ($0.value, $0.key) < ($1.value, $1.key)
         }
         let rows: [HTML] = names.map { subject, name in
@@ -61,8 +61,8 @@ enum PeoplePage {
                 return .page(try whole(fields, call), status: 422)
             }
             let store = try call.writer()
-            let people = try store.people.all()
-            guard people.count < most else { throw Problem(409, "There can be at most \(most) people.") }
+            let people = try store.persons()
+            guard people.count < most else { throw PageProblem(409, "mostPeople", "\(most)") }
             guard !people.contains(where: { $0.name == name }) else {
                 fields.errors["name"] = "people.wrong.taken"
                 return .page(try whole(fields, call), status: 422)
@@ -73,22 +73,21 @@ enum PeoplePage {
             let store = try call.writer()
             guard let subject = call.text("person"), subject != Origin.unassigned, let name = try store.people.names()[subject]
             else {
-                throw Problem(400, "Choose a person.")
+                throw PageProblem(400, "choosePerson")
             }
-            let code = try store.pageSessions.makeCode(for: subject, at: call.now)
-            return .page(try whole(FormFields(call: call), call, code: (name, code)))
+            let code = try store.makePageCode(for: subject, at: call.now)
+            return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
         case "switch":
             let store = try call.writer()
-            guard let subject = call.text("person"), subject != Origin.unassigned, try store.people.names()[subject] != nil,
-                let (_, token) = try store.pageSessions.open(
-                    with: store.pageSessions.makeCode(for: subject, at: call.now), at: call.now)
-            else { throw Problem(400, "Choose a person.") }
+            guard let subject = call.text("person"), subject != Origin.unassigned, try store.personNames()[subject] != nil,
+                let (_, token) = try store.openPage(with: store.makePageCode(for: subject, at: call.now), at: call.now)
+            else { throw PageProblem(400, "choosePerson") }
             // This browser's own session is no longer used.
             if let session = call.session { try store.pageSessions.end(session.id) }
             var response = call.see("/page/")
             response.headers.append(call.site.cookie.header(token))
             return response
-        default: throw Problem(400, "'do' must be add, invite, or switch.")
+        default: throw PageProblem(400, "field", "do")
         }
     }
 }

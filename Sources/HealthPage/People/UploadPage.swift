@@ -18,7 +18,7 @@ enum UploadPage {
         let subject = try call.person().subject
         var person: HTML = ""
         if call.isKeeper {
-            let people = try call.hubReader().store.people.names().filter { $0.key != Origin.unassigned }
+            let people = try call.personNames().filter { $0.key != Origin.unassigned }
                 .sorted { ($0.value, $0.key) < ($1.value, $1.key) }
             person = FormFields(call: call).select(
                 "person", texts("devices.whose"), people.map { (value: $0.key, text: $0.value) }, chosen: subject)
@@ -69,13 +69,13 @@ enum UploadPage {
         let own = try call.person().subject
         let subject = call.text("person") ?? own
         if subject != own {
-            guard call.isKeeper else { throw Problem(403, "Only the owner of the hub can do this.") }
-            guard subject != Origin.unassigned, try call.hubReader().store.people.names()[subject] != nil else {
-                throw Problem(400, "Choose a person.")
+            guard call.isKeeper else { throw PageProblem(403, "owner") }
+            guard subject != Origin.unassigned, try call.hubReader().store.personNames()[subject] != nil else {
+                throw PageProblem(400, "choosePerson")
             }
         }
         guard let hub = call.site.settings.hub, call.site.uploads.isFree else {
-            throw Problem(503, "Too many files are waiting. Try again when they are imported.")
+            throw PageProblem(503, "uploads")
         }
         // A member's file cannot bring readings of other people.
         let only = call.isKeeper ? [] : ["--only-person"]
@@ -85,7 +85,7 @@ enum UploadPage {
             let file = "\(hidden)/\(name)"
             let seconds = seconds(ofFile: draft)
             guard mkdir(hidden, 0o700) == 0, rename(draft, file) == 0 else {
-                throw Problem(503, "The hub cannot write to its inbox.")
+                throw PageProblem(503, "inbox")
             }
             call.site.uploads.add(name, owner: own) {
                 defer {

@@ -10,7 +10,7 @@ enum ReportPage {
         PageRoute(method: "GET", path: "report", isSlow: true, answer: page),
         PageRoute(method: "GET", path: "report/readings.csv", isSlow: true) { call in
             let request = try ReportRequest(call)
-            guard !request.types.isEmpty else { throw Problem(400, "Choose at least one type.") }
+            guard !request.types.isEmpty else { throw PageProblem(400, "chooseTypes") }
             return try ReportTable.answer(request, call)
         },
     ]
@@ -36,7 +36,7 @@ enum ReportPage {
         let body: HTML = """
             <article class="report">
             <h1>\(texts("report.of", name == "me" ? "" : name))</h1>
-            <p>\(texts("report.range", request.first, request.last)) · \(texts("report.zone", call.zone.identifier)) · \(texts("report.made", call.times.date(call.now)))</p>
+            <p>\(texts("report.range", call.times.written(request.first), call.times.written(request.last))) · \(texts("report.zone", call.zone.identifier)) · \(texts("report.made", call.times.written(call.times.date(call.now))))</p>
             <p class="screen"><button type="button" data-print hidden>\(texts("report.print"))</button> <a class="button" href="/page/report/readings.csv?\(request.query)">\(texts("report.csv"))</a></p>
             \(sections)
             </article>

@@ -84,7 +84,8 @@ struct ReportSection {
             }
             return (points: points, isSum: chart.isSum, gap: chart.gap)
         }
-        let label = call.texts("report.chart", call.values.name(of: type), request.first, request.last)
+        let label = call.texts(
+            "report.chart", call.values.name(of: type), call.times.written(request.first), call.times.written(request.last))
         return ReportPlot(
             label: label, frame: frame, charts: charts, ticks: ChartTicks(frame, zone: call.zone, texts: call.texts).all
         ).html
@@ -100,7 +101,7 @@ struct ReportSection {
                 let numbers = isSum ? [day.sum] : [day.average, day.minimum, day.maximum].map { $0 ?? .nan }
                 let cells: [HTML] = numbers.map { "<td>\(PageValues.text($0))</td>" }
                 let name: HTML = parts.count > 1 ? "<td>\(call.values.name(of: part))</td>" : ""
-                rows.append("<tr><th scope=\"row\">\(call.times.date(day.start))</th>\(name)\(cells)</tr>")
+                rows.append("<tr><th scope=\"row\">\(call.times.day(day.start))</th>\(name)\(cells)</tr>")
             }
         }
         let heads =
@@ -122,7 +123,7 @@ struct ReportSection {
                 ? PageValues.text(conversion(sample.value)) : try call.values.shown(sample, in: reader.store).value
             rows.append(
                 """
-                <tr><th scope="row">\(call.times.date(sample.start)) \(call.times.clockTime(sample.start))</th><td>\(value)</td><td>\(TypeCard.source(of: sample))</td></tr>
+                <tr><th scope="row">\(call.times.dayAndTime(sample.start))</th><td>\(value)</td><td>\(TypeCard.source(of: sample, call.texts))</td></tr>
                 """)
         }
         let heads = ["figure.when", "figure.value", "figure.source"].map { call.texts($0) }
@@ -131,8 +132,6 @@ struct ReportSection {
 }
 
 extension PageTimes {
-    /// A time of day, such as `06:31`.
-    func clockTime(_ instant: Instant) -> String {
-        String(instant.wallTime(at: zone.offset(at: instant)).description.dropFirst(11).prefix(5))
-    }
+    /// A time with its day, also of today: `20 Nov, 06:31`.
+    func dayAndTime(_ instant: Instant) -> String { texts("time.at", day(instant), clock(instant)) }
 }

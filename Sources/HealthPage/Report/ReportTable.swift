@@ -20,7 +20,7 @@ enum ReportTable {
             while let sample = try cursor.next()?.sample {
                 count += 1
                 guard count <= most else {
-                    throw Problem(413, "The table can have at most \(most) readings. Choose fewer days or types.")
+                    throw PageProblem(413, "table", PageValues.grouped(Int64(most)))
                 }
                 table.append(sample, to: &octets)
             }

@@ -86,6 +86,19 @@ import Testing
                 == "offline")
     }
 
+    /// A message is in the language of the configuration's locale, or in English.
+    @Test(arguments: [
+        ("de-AT", "Dies ist ein Test"), ("en-US", "This is a test"), ("fr-FR", "This is a test"), ("DE", "This is a test"),
+    ])
+    func aMessageIsInTheUsersLanguage(_ locale: String, _ text: String) throws {
+        let receiver = "phone: { kind: 'webhook', url: '\(stub.url)/a' }"
+        try folder.write("config.json5", "{ locale: '\(locale)', alerts: { \(receiver) } }\n")
+        try addAlert()
+        let run = try folder.vitalgate("alerts", "test", "phone")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try JSON(try #require(self.receiver.bodies.first))["text"].text?.hasPrefix(text) == true)
+    }
+
     private func published(_ listener: Listener) throws -> [String] {
         try listener.heard().filter { $0.topic.hasPrefix("vitalgate/alerts/") && $0.topic.hasSuffix("/events") }.map(\.payload)
     }

@@ -132,6 +132,6 @@ extension CommandContext {
         let (machine, configuration) = (machine, try configuration())
         return try AlertDelivery(
             receiver.name, sender: receiver.sender(store: store.identifier, now: { machine.now() }), store: store,
-            text: AlertText(store) { configuration.unit(of: $0) }, now: { machine.now() })
+            text: AlertText(store, words: try .configured(self)) { configuration.unit(of: $0) }, now: { machine.now() })
     }
 }

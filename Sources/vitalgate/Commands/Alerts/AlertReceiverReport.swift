@@ -75,8 +75,9 @@ struct AlertReceiverReport {
         let machine = context.machine
         let sender = receiver.sender(store: store.identifier, now: { machine.now() })
         defer { sender.finish() }
+        let message = AlertText(store, words: try .configured(context)).test(at: machine.now())
         do throws(DeliveryError) {
-            try sender.send(AlertText(store).test(at: machine.now()))
+            try sender.send(message)
         } catch {
             context.note("\(name): the test was not delivered: \(TerminalText.sanitized(error.reason))")
             return .unavailable

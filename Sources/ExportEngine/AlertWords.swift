@@ -1,0 +1,84 @@
+import HealthModel
+
+/// The phrases of messages about alerts in a language.
+///
+///     AlertWords.english.text(.aboveBegan, "Heart Rate", "100 /min")  // "Heart Rate is above 100 /min"
+public struct AlertWords: Sendable {
+    /// A phrase. `{0}` is the type, and `{1}` the limit.
+    public enum Phrase: String, CaseIterable, Sendable {
+        case aboveTitle, belowTitle, missingTitle
+        case aboveBegan, belowBegan, missingBegan
+        case aboveEnded, belowEnded, missingEnded
+        case hour, hours
+        case test
+
+        /// The phrase in English.
+        public var english: String {
+            switch self {
+            case .aboveTitle: "{0} above {1}"
+            case .belowTitle: "{0} below {1}"
+            case .missingTitle: "{0} missing for {1}"
+            case .aboveBegan: "{0} is above {1}"
+            case .belowBegan: "{0} is below {1}"
+            case .missingBegan: "{0}: no reading for {1}"
+            case .aboveEnded: "{0} is no longer above {1}"
+            case .belowEnded: "{0} is no longer below {1}"
+            case .missingEnded: "{0}: there are readings again"
+            case .hour: "1 hour"
+            case .hours: "{0} hours"
+            case .test: "This is a test of Vitalgate's alerts. Nothing has happened."
+            }
+        }
+    }
+
+    private let phrases: [Phrase: String]
+    private let decimal: Character
+    private let names: @Sendable (SampleType) -> String
+    private let symbols: @Sendable (Unit) -> String
+
+    /// The phrases in English.
+    public static let english = AlertWords(phrases: [:], decimal: ".", names: { $0.displayName }, symbols: { $0.code })
+
+    /// Creates the words of a language. Missing phrases are in English.
+    ///
+    /// - Parameters:
+    ///   - decimal: The separator before decimals.
+    ///   - names: Returns the name of a type.
+    ///   - symbols: Returns the symbol of a unit.
+    public init(
+        phrases: [Phrase: String], decimal: Character, names: @escaping @Sendable (SampleType) -> String,
+        symbols: @escaping @Sendable (Unit) -> String
+    ) {
+        (self.phrases, self.decimal, self.names, self.symbols) = (phrases, decimal, names, symbols)
+    }
+
+    /// A phrase with its values.
+    public func text(_ phrase: Phrase, _ values: String...) -> String {
+        var (filled, rest) = ("", (phrases[phrase] ?? phrase.english)[...])
+        while let start = rest.firstIndex(of: "{") {
+            filled += rest[..<start]
+            let place = rest[start...].prefix(3)
+            let index = values.indices.first { place == "{\($0)}" }
+            filled += index.map { values[$0] } ?? "{"
+            rest = rest[start...].dropFirst(index == nil ? 1 : 3)
+        }
+        return filled + rest
+    }
+
+    /// The name of a type.
+    public func name(of type: SampleType) -> String { names(type) }
+
+    /// A value with its unit.
+    public func amount(_ value: Double, _ unit: Unit) -> String {
+        let symbol = unit.code == "1" ? "" : symbols(unit)
+        return symbol.isEmpty ? number(value) : "\(number(value)) \(symbol)"
+    }
+
+    /// A number of hours.
+    public func hours(_ count: Double) -> String { count == 1 ? text(.hour) : text(.hours, number(count)) }
+
+    private func number(_ value: Double) -> String {
+        if value == value.rounded() && abs(value) < 1e15 { return "\(Int64(value))" }
+        return String("\(value)".map { $0 == "." ? decimal : $0 })
+    }
+}

@@ -1,0 +1,42 @@
+import HTTPServerKit
+
+/// A request that the page refuses. The reason is a text of the page.
+///
+///     throw PageProblem(404, "sample")  // "Sample not found."
+struct PageProblem: Error {
+    /// The status code, 400 or more.
+    let status: Int
+    private let reason: Reason
+
+    private enum Reason {
+        case text(key: String, [String])
+        /// A sentence of the store.
+        case sentence(String)
+    }
+
+    /// - Parameters:
+    ///   - key: The key of the reason, after `problem.`.
+    ///   - values: The values in the reason.
+    init(_ status: Int, _ key: String, _ values: String...) {
+        (self.status, reason) = (status, .text(key: "problem." + key, values))
+    }
+
+    /// A refusal of the store with its own reason.
+    init(_ status: Int, sentence: String) { (self.status, reason) = (status, .sentence(sentence)) }
+
+    /// The reason as HTML.
+    func html(_ texts: PageTexts) -> HTML {
+        switch reason {
+        case .text(let key, let values): "\(texts.text(key, values))"
+        case .sentence(let sentence): texts.sentence(sentence)
+        }
+    }
+
+    /// The same problem for scripts.
+    func problem(_ texts: PageTexts) -> Problem {
+        switch reason {
+        case .text(let key, let values): Problem(status, texts.text(key, values))
+        case .sentence(let sentence): Problem(status, texts.translation(of: sentence) ?? sentence)
+        }
+    }
+}

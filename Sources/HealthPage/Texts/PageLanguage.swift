@@ -1,0 +1,24 @@
+import HealthModel
+
+/// A language of the page, for texts outside of it.
+///
+///     PageFiles(folder: folder).language("de")?.name(of: .heartRate)  // "Herzfrequenz"
+public struct PageLanguage: Sendable {
+    private let texts: PageTexts
+
+    fileprivate init(_ texts: PageTexts) { self.texts = texts }
+
+    /// The text of a key, or `nil` if there is none.
+    public func text(_ key: String) -> String? { texts[key] }
+    /// The name of a type.
+    public func name(of type: SampleType) -> String { texts.name(of: type) }
+    /// The symbol of a unit.
+    public func symbol(of unit: Unit) -> String { texts["unit." + unit.code] ?? unit.code }
+    /// The separator before decimals.
+    public var decimal: Character { Character(PageLocale.language.withValue(texts.language) { PageLocale.decimal }) }
+}
+
+extension PageFiles {
+    /// A language by its code, such as `de`, or `nil` if there are no texts in it.
+    public func language(_ code: String) -> PageLanguage? { languages[code].map(PageLanguage.init) }
+}
