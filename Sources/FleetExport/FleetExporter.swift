@@ -24,6 +24,8 @@ public final class FleetExporter: ComparableExporter {
     /// The order that the last report has brought.
     public private(set) var order: FleetOrder?
     private var lastReport: Instant?
+    /// Whether changes waited at the last report.
+    private var hadWaiting = false
     /// Whether an order waits until it can be carried out.
     private var isPostponed = false
     private var ring: (@Sendable () -> Void)?
@@ -130,9 +132,9 @@ public final class FleetExporter: ComparableExporter {
     /// The order cannot be carried out yet. It comes again with a later report.
     public func postpone() { (order, isPostponed) = (nil, true) }
 
-    /// Reports to the center, at most once a minute unless it has asked.
+    /// Reports to the center, at most once a minute unless it has asked, or unless changes waited before.
     public func idle() throws(DeliveryError) -> Duration? {
-        if isReportDue { try report() }
+        if isReportDue || (hadWaiting && order == nil) { try report() }
         return isPostponed ? Self.pause : nil
     }
 
@@ -155,7 +157,7 @@ public final class FleetExporter: ComparableExporter {
             // An older collector knows no reports.
             guard error.kind == .refused else { throw error }
         }
-        lastReport = context.now()
+        (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
     }
 
     private static let unexpected = DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")
