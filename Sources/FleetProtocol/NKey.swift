@@ -52,7 +52,10 @@ public struct NKey: Sendable {
     }
 
     private static func unchecked(_ text: String) -> [UInt8]? {
-        guard text.utf8.count <= 64, let octets = Base32.octets(text), octets.count > 2 else { return nil }
+        // A text with more bits than its bytes need has another one with the same bytes.
+        guard text.utf8.count <= 64, let octets = Base32.octets(text), octets.count > 2, Base32.text(octets) == text else {
+            return nil
+        }
         let content = Array(octets.dropLast(2))
         return checked(content) == octets ? content : nil
     }
