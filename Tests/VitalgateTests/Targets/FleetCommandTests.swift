@@ -112,6 +112,11 @@ import Testing
         }
     }
 
+    private func sql(_ statement: String) throws {
+        let words = ["/usr/bin/psql", "-h", server.folder, "-U", "vitalgate", "-d", "postgres", "-c", statement]
+        #expect(try RunningVitalgate(command: words, environment: Vitalgate.environment(home: center.root)).wait().status == 0)
+    }
+
     private func until(_ isSo: () throws -> Bool) throws {
         for _ in 0..<300 {
             if try isSo() { return }
@@ -144,6 +149,14 @@ import Testing
         // The repair has arrived at the center, too.
         try until { try JSON(try center.vitalgate("fleet", "check", "ward-3").last)["equal"].integer == 5 }
         #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T01:00:00"))
+
+        // A row that is lost at the center is found, and comes back.
+        try sql("DELETE FROM vitalgate.sample WHERE value = 62")
+        run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(try run.status == 65 && JSON(run.last)["missing"].integer == 1, "\(run)")
+        #expect(try center.vitalgate("fleet", "check", "ward-3", "--repair").status == 0)
+        run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(try run.status == 0 && JSON(run.last)["equal"].integer == 5, "\(run)")
 
         // Options that would reach other files are refused.
         for words in [["repair", "--", "--store", "/tmp/x"], ["erase", "--", "me", "--without", "center"], ["shell", "ls"]] {
