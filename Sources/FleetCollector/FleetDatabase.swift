@@ -93,13 +93,16 @@ public struct FleetDatabase {
         }
     }
 
-    /// Shuts a hub out.
+    /// Shuts a hub out. The code that it has used is not valid any more, even within its hour.
     ///
     /// - Returns: Whether the fleet has such a hub that is not shut out yet.
     public func revoke(_ hub: EnrolledHub) throws(DeliveryError) -> Bool {
-        try !connection.run(
-            "UPDATE \(schema).fleet_hub SET revoked = now() WHERE id = \(hub.id) AND revoked IS NULL RETURNING 1"
-        ).isEmpty
+        try transaction { () throws(DeliveryError) in
+            try connection.run("UPDATE \(schema).fleet_code SET expires = now() WHERE used_by = $1 AND expires > now()", [hub.key])
+            return try !connection.run(
+                "UPDATE \(schema).fleet_hub SET revoked = now() WHERE id = \(hub.id) AND revoked IS NULL RETURNING 1"
+            ).isEmpty
+        }
     }
 
     /// - Throws: ``DeliveryError`` if the hub with this store is shut out.

@@ -27,6 +27,8 @@ public struct CollectorConfiguration: Decodable, Sendable {
     }
 
     private static let mostWorkers = 64
+    /// The keys of the object `collect.brokerUsers`.
+    static let brokerUsersKeys = ["file", "processFile"]
     /// The keys of the object `collect`.
     static let knownKeys = ["broker", "brokerUsers", "database", "workers"]
 
@@ -39,22 +41,27 @@ public struct CollectorConfiguration: Decodable, Sendable {
         broker = try Self.settings("broker", in: members)
         database = try Self.settings("database", in: members)
         workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
-        brokerUsers = try members.decodeIfPresent(BrokerUsersFile.self, forKey: SettingKey("brokerUsers"))
-        if let users = brokerUsers {
-            let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: SettingKey("brokerUsers")).allKeys
-            if let unknown = keys.map(\.stringValue).sorted().first(where: { !["file", "processFile"].contains($0) }) {
-                throw ConfigurationError("'collect.brokerUsers.\(unknown)': unknown key, expected one of file, processFile")
-            }
-            guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
-                throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
-            }
-            guard broker.key != nil else {
-                throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
-            }
+        brokerUsers = try Self.brokerUsers(in: members)
+        guard brokerUsers == nil || broker.key != nil else {
+            throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
         guard (1...Self.mostWorkers).contains(workers) else {
             throw ConfigurationError("'collect.workers': expected a whole number from 1 to \(Self.mostWorkers)")
         }
+    }
+
+    private static func brokerUsers(in members: KeyedDecodingContainer<SettingKey>) throws -> BrokerUsersFile? {
+        let key = SettingKey("brokerUsers")
+        guard let users = try members.decodeIfPresent(BrokerUsersFile.self, forKey: key) else { return nil }
+        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
+        if let unknown = keys.sorted().first(where: { !brokerUsersKeys.contains($0) }) {
+            throw ConfigurationError(
+                "'collect.brokerUsers.\(unknown)': unknown key, expected one of \(brokerUsersKeys.joined(separator: ", "))")
+        }
+        guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
+            throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
+        }
+        return users
     }
 
     private static func settings<Settings: ExporterSettings>(

@@ -75,6 +75,9 @@ import Testing
         // A new hub gets the name of one that was revoked, and the revoked one can join again under another name.
         let first = try #require(try fleet.hubs().first)
         #expect(try fleet.revoke(first) && !fleet.revoke(first))
+        // It cannot come back with the code that it has used.
+        #expect { try join(code, "a", ward) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        #expect(try fleet.hubs().allSatisfy(\.isRevoked))
         #expect(try join(self.code("ward"), "b", other) == "ward")
         #expect(try join(self.code("ward 2"), "a", ward) == "ward 2")
         #expect(try fleet.hubs().map { ($0.name + " " + $0.store) } == ["ward b", "ward 2 a"])
