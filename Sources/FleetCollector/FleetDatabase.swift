@@ -98,7 +98,8 @@ public struct FleetDatabase {
     /// - Returns: Whether the fleet has such a hub that is not shut out yet.
     public func revoke(_ hub: EnrolledHub) throws(DeliveryError) -> Bool {
         try transaction { () throws(DeliveryError) in
-            try connection.run("UPDATE \(schema).fleet_code SET expires = now() WHERE used_by = $1 AND expires > now()", [hub.key])
+            try connection.run(
+                "UPDATE \(schema).fleet_code SET expires = now() WHERE used_by = $1 AND expires > now()", [hub.key])
             return try !connection.run(
                 "UPDATE \(schema).fleet_hub SET revoked = now() WHERE id = \(hub.id) AND revoked IS NULL RETURNING 1"
             ).isEmpty
