@@ -60,7 +60,7 @@ let package = Package(
         .target(name: "SystemdKit", dependencies: ["EventLoopKit", "CSystemd"]),
 
         // What hubs and collectors of a fleet send each other.
-        .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit"]),
+        .target(name: "FleetProtocol", dependencies: ["Pipeline", "HealthModel", "CompressionKit", "CryptographyKit"]),
 
         // Level 3: the stages.
         .target(name: "Profiles", dependencies: ["Pipeline", "HealthModel", "Wire", "CryptographyKit"]),
@@ -132,8 +132,8 @@ let package = Package(
         .executableTarget(
             name: "vitalgate",
             dependencies: [
-                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "FleetExport", "FleetCollector", "NATSKit",
-                "PostgreSQLExport", "CommandLineKit", "EventLoopKit",
+                "Hub", "CryptographyKit", "Ingestion", "ExportEngine", "FileExport", "FleetExport", "FleetCollector",
+                "FleetProtocol", "NATSKit", "PostgreSQLExport", "CommandLineKit", "EventLoopKit",
                 "Formats", "SampleStore",
                 "Profiles",
                 "FileSource",
@@ -248,7 +248,9 @@ let package = Package(
         .testTarget(
             name: "FleetTests",
             dependencies: [
-                "FleetProtocol", "FleetExport", "FleetCollector", "NATSKit", "PostgreSQLExport", "ExportTesting", "ExportEngine",
+                "FleetProtocol", "FleetExport", "FleetCollector", "NATSKit", "PostgreSQLExport", "CryptographyKit",
+                "ExportTesting",
+                "ExportEngine",
                 "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
             ]),
         .testTarget(

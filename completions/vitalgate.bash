@@ -2,7 +2,7 @@
 
 _vitalgate_commands() {
     case "$1" in
-        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'collect' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
+        '') candidates=('import' 'query' 'stats' 'today' 'show' 'export' 'devices' 'status' 'doctor' 'run' 'add' 'delete' 'deleted' 'restore' 'changes' 'rings' 'medications' 'types' 'unit' 'scan' 'decode' 'capture' 'replay' 'profile' 'repair' 'quarantine' 'ledger' 'sources' 'estimate' 'targets' 'observe' 'collect' 'fleet' 'people' 'alerts' 'characteristics' 'clients' 'api' 'page' 'setup' 'store' 'generate' 'help') ;;
         '/devices') candidates=('list' 'adopt' 'pair' 'forget' 'merge' 'part' 'assign' 'request') ;;
         '/deleted') candidates=('list') ;;
         '/medications') candidates=('list' 'set' 'remove') ;;
@@ -13,6 +13,7 @@ _vitalgate_commands() {
         '/ledger') candidates=('list' 'show' 'undo') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/targets') candidates=('add' 'remove' 'list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
+        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'check' 'broker-config' 'key') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/alerts') candidates=('list' 'add' 'remove' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -102,6 +103,16 @@ _vitalgate_options() {
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/observe') candidates=('--types' '--frequency' '--socket' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/collect') candidates=('--create' '--check' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/enroll') candidates=('--name' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/join') candidates=('--target' '--certificate-authority' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/hubs') candidates=('--names' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/status') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/command') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/check') candidates=('--repair' '--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/broker-config') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/key') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -449,6 +460,16 @@ _vitalgate_option() {
         '/observe --until-eof') kind= ;;
         '/collect --create') kind= ;;
         '/collect --check') kind= ;;
+        '/fleet/enroll --name') kind=none ;;
+        '/fleet/join --target') kind=none ;;
+        '/fleet/join --certificate-authority') kind=file ;;
+        '/fleet/hubs --names') kind= ;;
+        '/fleet/hubs --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/fleet/hubs --safe') kind= ;;
+        '/fleet/status --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/fleet/status --safe') kind= ;;
+        '/fleet/check --repair') kind= ;;
+        '/fleet/check --seconds') kind=none ;;
         '/people/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/people/list --safe') kind= ;;
         '/people/add --id') kind=none ;;
@@ -592,6 +613,15 @@ _vitalgate_argument() {
         '/targets/restart 0') kind=program; candidates=('targets' 'list' '--names') ;;
         '/observe 0') kind=none ;;
         '/observe '*) kind=none ;;
+        '/fleet/join 0') kind=none ;;
+        '/fleet/join 1') kind=none ;;
+        '/fleet/status 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/revoke 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/command 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/command 1') kind=words; candidates=('adopt' 'assign' 'repair' 'erase' 'verify') ;;
+        '/fleet/command '*) kind=none ;;
+        '/fleet/check 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/key 0') kind=file ;;
         '/people/add 0') kind=none ;;
         '/people/rename 0') kind=none ;;
         '/people/rename 1') kind=none ;;

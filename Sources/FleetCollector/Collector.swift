@@ -12,7 +12,10 @@ import PostgreSQLExport
 /// Used by one thread.
 public final class Collector {
     private let session: PostgreSQLSession
+    private let schema: String
     private let now: () -> Instant
+    /// Whether the tables of the fleet were checked on the session's connection.
+    private var isChecked = false
 
     /// The command that creates the tables in the database.
     public static let creation = "vitalgate collect --create"
@@ -20,7 +23,7 @@ public final class Collector {
     /// A collector for a database, without connecting.
     public init(_ database: PostgreSQLSettings, now: @escaping () -> Instant) {
         session = PostgreSQLSession(database, creation: Self.creation)
-        self.now = now
+        (schema, self.now) = (database.schema, now)
     }
 
     /// Carries out a hub's request and returns the reply.
@@ -34,6 +37,25 @@ public final class Collector {
         }
     }
 
+    /// Lets a hub join the fleet.
+    ///
+    /// - Parameter codeKey: The public key of the hub's code, as the broker reports it.
+    public func reply(toJoin octets: [UInt8], with codeKey: String) -> FleetReply {
+        do throws(DeliveryError) {
+            let request: JoinRequest
+            do throws(BlockFault) {
+                request = try JoinRequest(octets: octets, codeKey: codeKey)
+            } catch {
+                throw DeliveryError(.refused, "\(error)")
+            }
+            return .joined(
+                try fleet(try exporter(named: "join", me: Origin.unassigned, request.store)).join(request, code: codeKey))
+        } catch {
+            session.end()
+            return .failure(error)
+        }
+    }
+
     private static func request(_ octets: [UInt8]) throws(DeliveryError) -> FleetRequest {
         do throws(BlockFault) {
             return try FleetRequest(octets: octets)
@@ -43,13 +65,15 @@ public final class Collector {
     }
 
     private func answer(_ request: FleetRequest, of store: String) throws(DeliveryError) -> FleetReply {
-        let context: ExportContext
-        do {
-            context = try ExportContext(name: request.target, store: store, me: request.me, now: now)
+        let exporter = try exporter(named: request.target, me: request.me, store)
+        let fleet = try fleet(exporter)
+        do throws(DeliveryError) {
+            try fleet.checkAccess(of: store)
+            if case .report(let report) = request.task { return .orders(try fleet.enter(report, of: store)) }
         } catch {
-            throw DeliveryError(.unfit, "\(error)")
+            session.end()
+            throw error
         }
-        let exporter = PostgreSQLExporter(session, context: context)
         switch request.task {
         case .find: return .found(try exporter.found())
         case .claim(let mark): return .claimed(try exporter.claim(mark))
@@ -58,6 +82,24 @@ public final class Collector {
             return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
         case .differing(let samples): return .identities(try exporter.differing(samples))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
+        case .report: return .orders([])
         }
+    }
+
+    /// An exporter for one hub.
+    private func exporter(named name: String, me: String, _ store: String) throws(DeliveryError) -> PostgreSQLExporter {
+        do {
+            return PostgreSQLExporter(session, context: try ExportContext(name: name, store: store, me: me, now: now))
+        } catch {
+            throw DeliveryError(.unfit, "\(error)")
+        }
+    }
+
+    /// The tables of the fleet, over the session's connection.
+    private func fleet(_ exporter: PostgreSQLExporter) throws(DeliveryError) -> FleetDatabase {
+        let connection = try exporter.connection()
+        if !isChecked { try FleetSchema(name: schema).check(connection) }
+        isChecked = true
+        return FleetDatabase(connection, schema: schema)
     }
 }

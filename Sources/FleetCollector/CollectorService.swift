@@ -6,8 +6,8 @@ import PostgreSQLExport
 
 /// Runs collectors side by side until it is stopped.
 public final class CollectorService: Sendable {
-    private let subscription: NATSSubscription
     private let connection: NATSConnection
+    private let subscriptions: [NATSSubscription]
     private let running = DispatchGroup()
 
     /// Subscribes to the requests of a fleet and begins to answer them.
@@ -15,21 +15,26 @@ public final class CollectorService: Sendable {
     /// - Parameters:
     ///   - workers: The number of requests that are handled at the same time, each on a connection to the database.
     ///   - onFailure: Receives the words of each failed request and the hub's store, without any content. Called on any thread.
+    ///   - onChange: Called on any thread when a hub has joined, or was enrolled or revoked.
     /// - Throws: ``NATSError``.
     public init(
         _ broker: NATSSettings, _ subject: FleetSubject, database: PostgreSQLSettings, workers: Int,
-        now: @escaping @Sendable () -> Instant, onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void
+        now: @escaping @Sendable () -> Instant, onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void,
+        onChange: @escaping @Sendable () -> Void = {}
     ) throws(NATSError) {
-        connection = try NATSConnection(broker, .forever)
-        subscription = try connection.subscription(subject.allRequests, group: FleetSubject.collectors)
-        // Once the broker knows the subscription, hubs find the collector. A broker that is not there yet learns it later.
+        let connection = try NATSConnection(broker, .forever)
+        self.connection = connection
+        let requests = try connection.subscription(subject.allRequests, group: FleetSubject.collectors)
+        let joins = try connection.subscription(subject.allJoining, group: FleetSubject.collectors)
+        let changes = try connection.subscription(subject.changed)
+        subscriptions = [requests, joins, changes]
+        // Once the broker knows the subscriptions, hubs find the collector. A broker that is not there yet learns them later.
         try? connection.flush(milliseconds: 2000)
         for number in 0..<workers {
-            // A queue of its own, because a worker waits for requests all the time.
-            DispatchQueue(label: "vitalgate.collector.\(number)").async(group: running) { [self] in
+            work("worker.\(number)", on: requests) {
                 let collector = Collector(database, now: now)
-                while let message = subscription.next() {
-                    guard let reply = message.reply, let store = subject.store(of: message.subject) else { continue }
+                return { message in
+                    guard let reply = message.reply, let store = subject.store(of: message.subject) else { return }
                     let answer = collector.reply(to: message.octets, of: store)
                     if case .failure(let error) = answer { onFailure(store, error.reason) }
                     // A reply that gets lost costs the hub one question: whether its block was stored.
@@ -37,11 +42,34 @@ public final class CollectorService: Sendable {
                 }
             }
         }
+        work("joins", on: joins) {
+            let collector = Collector(database, now: now)
+            return { message in
+                guard let reply = message.reply, let key = subject.codeKey(of: message.subject) else { return }
+                let answer = collector.reply(toJoin: message.octets, with: key)
+                if case .failure(let error) = answer { onFailure("that joins", error.reason) }
+                try? connection.publish(reply, answer.octets)
+                if case .joined = answer { try? connection.publish(subject.changed, []) }
+            }
+        }
+        work("changes", on: changes) { { _ in onChange() } }
+    }
+
+    /// Handles the messages of a subscription on a queue of its own, because it waits for them all the time.
+    ///
+    /// - Parameter make: Returns the handler. It and the handler run on the queue.
+    private func work(
+        _ label: String, on subscription: NATSSubscription, _ make: @escaping @Sendable () -> (NATSMessage) -> Void
+    ) {
+        DispatchQueue(label: "vitalgate.collector.\(label)").async(group: running) {
+            let handle = make()
+            while let message = subscription.next() { handle(message) }
+        }
     }
 
     /// Handles the requests that have arrived, and ends.
     public func stop() {
-        subscription.end()
+        for subscription in subscriptions { subscription.end() }
         running.wait()
         try? connection.flush(milliseconds: 2000)
     }

@@ -19,6 +19,21 @@ public final class FleetExporter: ComparableExporter {
     private let context: ExportContext
     private var connection: NATSConnection?
 
+    /// Returns the hub's report, or `nil` if the hub does not report.
+    public var makeReport: (() throws -> HubReport)?
+    /// The order that the last report has brought.
+    public private(set) var order: FleetOrder?
+    private var lastReport: Instant?
+    /// Whether changes waited at the last report.
+    private var hadWaiting = false
+    /// Whether an order waits until it can be carried out.
+    private var isPostponed = false
+    private var ring: (@Sendable () -> Void)?
+    private var nudges: NudgeListener?
+
+    /// The shortest time between two reports without a nudge.
+    private static let pause = Duration.seconds(60)
+
     /// The wait for a receipt, in milliseconds. A collector gives up sooner.
     private let patience: Int
 
@@ -36,6 +51,8 @@ public final class FleetExporter: ComparableExporter {
 
     /// Sends a block of changes and waits for the receipt.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
+        // A long backlog must not look like silence.
+        if isReportDue { try report() }
         guard case .receipt(let leftOut) = try reply(to: .deliver(batch)) else { throw Self.unexpected }
         return leftOut
     }
@@ -94,7 +111,54 @@ public final class FleetExporter: ComparableExporter {
     }
 
     /// Closes the connection.
-    public func finish() { connection = nil }
+    public func finish() { disconnect() }
+
+    private func disconnect() {
+        nudges?.end()
+        (nudges, connection) = (nil, nil)
+    }
+
+    // MARK: Reports and orders
+
+    /// Has a function called, on any thread, when the center asks for a report or when the connection breaks.
+    public func listen(_ ring: @escaping @Sendable () -> Void) { self.ring = ring }
+
+    /// Whether the center has asked for a report.
+    public var isNudged: Bool { nudges?.isNudged ?? false }
+
+    /// The order was carried out, and the next report has its result.
+    public func endOrder() { (order, lastReport, isPostponed) = (nil, nil, false) }
+
+    /// The order cannot be carried out yet. It comes again with a later report.
+    public func postpone() { (order, isPostponed) = (nil, true) }
+
+    /// Reports to the center, at most once a minute unless it has asked, or unless changes waited before.
+    public func idle() throws(DeliveryError) -> Duration? {
+        if isReportDue || (hadWaiting && order == nil) { try report() }
+        return isPostponed ? Self.pause : nil
+    }
+
+    private var isReportDue: Bool {
+        guard makeReport != nil, order == nil else { return false }
+        guard let lastReport, !isNudged else { return true }
+        return abs(context.now().microseconds - lastReport.microseconds) >= Self.pause.components.seconds * 1_000_000
+    }
+
+    private func report() throws(DeliveryError) {
+        guard let makeReport else { return }
+        let report: HubReport
+        do { report = try makeReport() } catch { throw DeliveryError(.unreachable, "\(error)") }
+        _ = try connected()
+        _ = nudges?.take()
+        do throws(DeliveryError) {
+            guard case .orders(let orders) = try reply(to: .report(report)) else { throw Self.unexpected }
+            order = settings.runsCommands ? orders.first : nil
+        } catch {
+            // An older collector knows no reports.
+            guard error.kind == .refused else { throw error }
+        }
+        (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
+    }
 
     private static let unexpected = DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")
 
@@ -122,10 +186,16 @@ public final class FleetExporter: ComparableExporter {
 
     private func connected() throws(DeliveryError) -> NATSConnection {
         if let connection { return connection }
-        let broker = try settings.broker(name: "vitalgate hub")
-        let new = try asDelivery { () throws(NATSError) in try NATSConnection(broker, .once) }
-        connection = new
-        return new
+        var broker = try settings.broker(name: "vitalgate hub")
+        broker.replies = settings.subject.replies(to: context.store)
+        return try asDelivery { () throws(NATSError) in
+            let new = try NATSConnection(broker, .once)
+            if settings.runsCommands, let ring {
+                nudges = try NudgeListener(new, settings.subject.nudge(of: context.store), ring: ring)
+            }
+            connection = new
+            return new
+        }
     }
 
     /// Runs something at the broker. After an error the next request connects again.
@@ -135,7 +205,7 @@ public final class FleetExporter: ComparableExporter {
         do throws(NATSError) {
             return try body()
         } catch {
-            connection = nil
+            disconnect()
             guard error.kind != .timeout else {
                 // A broker reports a missing permission only in its log.
                 throw DeliveryError(

@@ -4,7 +4,8 @@ import Pipeline
 
 /// The brokers that a hub or a collector connects to, and the fleet it belongs to.
 public struct FleetSettings: ExporterSettings {
-    /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`.
+    /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`,
+    /// `commands`.
     public static let settings = Key.settings
 
     /// The brokers' URLs.
@@ -23,6 +24,8 @@ public struct FleetSettings: ExporterSettings {
     public var credentialsFile: String?
     /// The path of a file with trusted certificates, or `nil` for the system's.
     public var certificateAuthority: String?
+    /// Whether the hub runs the commands of the center.
+    public var runsCommands = false
 
     /// Settings without credentials.
     public init(servers: [String], subject: FleetSubject) { (self.servers, self.subject) = (servers, subject) }
@@ -31,12 +34,13 @@ public struct FleetSettings: ExporterSettings {
     private static let mostServers = 32
 
     private enum Key: String, ExporterSettingKey {
-        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority
+        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority, commands
 
         var form: ExporterSetting.Form {
             switch self {
             case .servers: .list
             case .password: .secret
+            case .commands: .boolean
             default: .text
             }
         }
@@ -59,6 +63,7 @@ public struct FleetSettings: ExporterSettings {
         seedFile = try members.decodeIfPresent(String.self, forKey: .seedFile)
         credentialsFile = try members.decodeIfPresent(String.self, forKey: .credentialsFile)
         certificateAuthority = try members.decodeIfPresent(String.self, forKey: .certificateAuthority)
+        runsCommands = try members.decodeIfPresent(Bool.self, forKey: .commands) ?? false
         guard (user == nil) == (password == nil) else { throw SettingsFault("password", "'user' and 'password' belong together") }
         guard (key == nil) == (seedFile == nil) else { throw SettingsFault("seedFile", "'nkey' and 'seedFile' belong together") }
         guard [user, key, credentialsFile].filter({ $0 != nil }).count <= 1 else {

@@ -14,6 +14,10 @@ public enum FleetReply: Sendable {
     case checked([Finding])
     /// UUIDs in the database. For the contents of a hub they are sorted, and fewer than ``mostIdentities`` are the last ones.
     case identities([SampleIdentity])
+    /// The hub's report is stored, and these are the next orders.
+    case orders([FleetOrder])
+    /// The hub belongs to the fleet, under this name.
+    case joined(String)
     /// The error of the database or of the request.
     case failure(DeliveryError)
 }
@@ -39,6 +43,8 @@ private struct Form: Codable {
     var claimed: Bool?
     var findings: [Line]?
     var identities: [String]?
+    var orders: [FleetOrder]?
+    var joined: String?
     var failure: Failure?
 
     struct Found: Codable {
@@ -67,6 +73,8 @@ private struct Form: Codable {
         case .claimed(let isClaimed): claimed = isClaimed
         case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
         case .identities(let all): identities = all.map(\.description)
+        case .orders(let all): orders = all
+        case .joined(let name): joined = name
         case .failure(let error): failure = Failure(error)
         }
     }
@@ -84,6 +92,8 @@ private struct Form: Codable {
             let all = identities.compactMap { SampleIdentity($0) }
             return all.count == identities.count ? .identities(all) : nil
         }
+        if let orders { return .orders(orders) }
+        if let joined { return .joined(joined) }
         return failure.map { .failure($0.error) }
     }
 }

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import HealthModel
 import Pipeline
 
@@ -20,6 +21,8 @@ public struct FleetRequest: Sendable {
         case contents(after: SampleIdentity?)
         /// ``ComparableExporter/differing(_:)``
         case differing([Sample])
+        /// Stores the hub's report. The reply has the next orders.
+        case report(HubReport)
     }
 
     /// The name of the target in the hub's configuration.
@@ -35,6 +38,7 @@ public struct FleetRequest: Sendable {
     /// The version of the format.
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, differing) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
+    static let report = UInt8(6)
 
     /// The longest name of a target, in bytes.
     static let longestName = 200
@@ -62,6 +66,9 @@ public struct FleetRequest: Sendable {
         case .differing(let samples):
             writer.write(UInt64(Self.differing))
             writer.write(BlockWriter.block(of: samples.map { .added(StoredSample(sample: $0, ingest: 0, seq: 0)) }))
+        case .report(let report):
+            writer.write(UInt64(Self.report))
+            writer.write((try? JSONEncoder().encode(report)).map(Array.init) ?? [])
         }
         return writer.octets
     }
@@ -92,9 +99,17 @@ public struct FleetRequest: Sendable {
             guard (text == nil) == (after == nil) else { throw .invalid("a UUID") }
             task = .contents(after: after)
         case Self.differing: task = .differing(try BlockReader.changes(of: try reader.octets()).map(\.sample))
+        case Self.report: task = .report(try Self.report(try reader.octets()))
         default: throw .invalid("a task of a newer version: update the collector")
         }
         guard reader.isAtEnd else { throw .invalid("there are bytes after it") }
+    }
+
+    private static func report(_ json: ArraySlice<UInt8>) throws(BlockFault) -> HubReport {
+        guard json.count <= HubReport.longest, let report = try? JSONDecoder().decode(HubReport.self, from: Data(json)),
+            report.isValid
+        else { throw .invalid("a report") }
+        return report
     }
 
     private static func mark(_ json: ArraySlice<UInt8>) throws(BlockFault) -> TargetMark {

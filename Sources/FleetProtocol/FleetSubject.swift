@@ -1,4 +1,12 @@
-/// The subjects of a fleet: `vitalgate.FLEET.hub.STORE`. They contain no health values and no names of people.
+/// The subjects of a fleet. They contain no health values and no names of people.
+///
+/// | Subject | Sender | Receiver |
+/// | --- | --- | --- |
+/// | `vitalgate.FLEET.hub.STORE` | the hub with this store | a collector |
+/// | `vitalgate.FLEET.join.KEY` | a hub that joins, with the key of its code | a collector |
+/// | `vitalgate.FLEET.reply.STORE` or `.KEY`, and more tokens | a collector | the sender of the request |
+/// | `vitalgate.FLEET.nudge.STORE` | the center, without content | the hub with this store |
+/// | `vitalgate.FLEET.changed` | the center, without content | all collectors |
 public struct FleetSubject: Hashable, Sendable {
     /// The name of the fleet.
     public var fleet: String
@@ -15,20 +23,50 @@ public struct FleetSubject: Hashable, Sendable {
     /// The subject that a collector subscribes to: the requests of all hubs.
     public var allRequests: String { "vitalgate.\(fleet).hub.*" }
 
+    /// The subject on which a hub joins.
+    ///
+    /// - Parameter key: the public key of its code.
+    public func joining(with key: String) -> String { "vitalgate.\(fleet).join.\(key)" }
+
+    /// The subject that a collector subscribes to: all hubs that join.
+    public var allJoining: String { "vitalgate.\(fleet).join.*" }
+
+    /// The beginning of the subjects of replies to a client, which only this client may receive.
+    ///
+    /// - Parameter client: a store, or the public key of a code.
+    public func replies(to client: String) -> String { "vitalgate.\(fleet).reply.\(client)" }
+
+    /// The beginning of the subjects of all replies.
+    public var allReplies: String { "vitalgate.\(fleet).reply" }
+
+    /// The subject of a message that asks a hub to report.
+    public func nudge(of store: String) -> String { "vitalgate.\(fleet).nudge.\(store)" }
+
+    /// The subjects of the messages that ask any hub to report.
+    public var allNudges: String { "vitalgate.\(fleet).nudge.*" }
+
+    /// The subject of a message to all collectors after the hubs in the database have changed.
+    public var changed: String { "vitalgate.\(fleet).changed" }
+
     /// The group of the collectors. The broker passes each request to one of them.
     public static let collectors = "collectors"
 
     /// The store that a request came from, or `nil` if the subject is not one of this fleet's.
-    public func store(of subject: String) -> String? {
+    public func store(of subject: String) -> String? { last(of: subject, after: "hub") }
+
+    /// The public key of the code that a join was sent with, or `nil` if the subject is not one of this fleet's.
+    public func codeKey(of subject: String) -> String? { last(of: subject, after: "join") }
+
+    private func last(of subject: String, after kind: String) -> String? {
         let parts = subject.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 4, parts[0] == "vitalgate", parts[1] == fleet, parts[2] == "hub", Self.isToken(String(parts[3]))
+        guard parts.count == 4, parts[0] == "vitalgate", parts[1] == fleet, parts[2] == kind, Self.isToken(String(parts[3]))
         else {
             return nil
         }
         return String(parts[3])
     }
 
-    private static func isToken(_ text: String) -> Bool {
+    static func isToken(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy {
                 (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || $0 == 0x2D || $0 == 0x5F

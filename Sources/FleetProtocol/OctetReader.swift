@@ -1,11 +1,20 @@
+import HealthModel
+
 /// Reads what ``OctetWriter`` wrote. Every length is checked against the bytes that are left.
 struct OctetReader {
-    private var rest: ArraySlice<UInt8>
+    private var varints: VarintReader
+    private var rest: ArraySlice<UInt8> {
+        get { varints.rest }
+        _modify { yield &varints.rest }
+    }
 
-    init(_ octets: ArraySlice<UInt8>) { rest = octets }
+    init(_ octets: ArraySlice<UInt8>) { varints = VarintReader(octets) }
 
     /// Whether nothing is left.
     var isAtEnd: Bool { rest.isEmpty }
+
+    /// The number of bytes that were read of an array that this reader began at.
+    func position(in octets: [UInt8]) -> Int { octets.count - rest.count }
 
     mutating func octet() throws(BlockFault) -> UInt8 {
         guard let octet = rest.popFirst() else { throw .truncated }
@@ -13,14 +22,8 @@ struct OctetReader {
     }
 
     mutating func number() throws(BlockFault) -> UInt64 {
-        var number: UInt64 = 0
-        for shift in stride(from: 0, to: 64, by: 7) {
-            let octet = try octet()
-            guard shift < 63 || octet <= 1 else { throw .invalid("a number is too large") }
-            number |= UInt64(octet & 0x7F) << UInt64(shift)
-            if octet < 0x80 { return number }
-        }
-        throw .invalid("a number is too large")
+        guard let number = varints.next() else { throw isAtEnd ? .truncated : .invalid("a number is too large") }
+        return number
     }
 
     /// A number that must be below a bound.

@@ -1,16 +1,11 @@
+import HealthModel
+
 /// Writes numbers and texts as bytes. ``OctetReader`` reads them.
 struct OctetWriter {
     private(set) var octets: [UInt8] = []
 
     /// Seven bits per byte, the lowest first. The highest bit is set if another byte follows.
-    mutating func write(_ number: UInt64) {
-        var rest = number
-        while rest >= 0x80 {
-            octets.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        octets.append(UInt8(rest))
-    }
+    mutating func write(_ number: UInt64) { octets.append(varint: number) }
 
     /// A signed number. Small ones of either sign are short.
     mutating func write(signed number: Int64) { write(UInt64(bitPattern: (number << 1) ^ (number >> 63))) }

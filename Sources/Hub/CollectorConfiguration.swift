@@ -15,10 +15,22 @@ public struct CollectorConfiguration: Decodable, Sendable {
     public var database: PostgreSQLSettings
     /// The number of requests that are handled at the same time.
     public var workers = 2
+    /// The file of the broker's users, which the collector writes, or `nil` if it writes none.
+    public var brokerUsers: BrokerUsersFile?
+
+    /// A part of the broker's configuration that the collector writes.
+    public struct BrokerUsersFile: Decodable, Sendable {
+        /// The path of the file.
+        public var file: String
+        /// The path of the file with the broker's process number, or `nil` if something else makes the broker read the file.
+        public var processFile: String?
+    }
 
     private static let mostWorkers = 64
+    /// The keys of the object `collect.brokerUsers`.
+    static let brokerUsersKeys = ["file", "processFile"]
     /// The keys of the object `collect`.
-    static let knownKeys = ["broker", "database", "workers"]
+    static let knownKeys = ["broker", "brokerUsers", "database", "workers"]
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
@@ -29,9 +41,27 @@ public struct CollectorConfiguration: Decodable, Sendable {
         broker = try Self.settings("broker", in: members)
         database = try Self.settings("database", in: members)
         workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
+        brokerUsers = try Self.brokerUsers(in: members)
+        guard brokerUsers == nil || broker.key != nil else {
+            throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
+        }
         guard (1...Self.mostWorkers).contains(workers) else {
             throw ConfigurationError("'collect.workers': expected a whole number from 1 to \(Self.mostWorkers)")
         }
+    }
+
+    private static func brokerUsers(in members: KeyedDecodingContainer<SettingKey>) throws -> BrokerUsersFile? {
+        let key = SettingKey("brokerUsers")
+        guard let users = try members.decodeIfPresent(BrokerUsersFile.self, forKey: key) else { return nil }
+        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
+        if let unknown = keys.sorted().first(where: { !brokerUsersKeys.contains($0) }) {
+            throw ConfigurationError(
+                "'collect.brokerUsers.\(unknown)': unknown key, expected one of \(brokerUsersKeys.joined(separator: ", "))")
+        }
+        guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
+            throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
+        }
+        return users
     }
 
     private static func settings<Settings: ExporterSettings>(

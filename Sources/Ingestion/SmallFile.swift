@@ -46,6 +46,13 @@ package enum SmallFile {
         }
     }
 
+    /// A path from the root folder. It may still have links and relative parts.
+    package static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
+        defer { free(folder) }
+        return "\(String(cString: folder))/\(path)"
+    }
+
     /// The folder of a file: `.` for a name without a folder.
     package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }

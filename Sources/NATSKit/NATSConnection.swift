@@ -14,6 +14,8 @@ public final class NATSConnection: @unchecked Sendable {
     }
 
     private let handle: OpaquePointer
+    /// The seed that signs the broker's challenges, or `nil` if a file has it.
+    private let seed: UnsafeMutablePointer<CChar>?
 
     private static let connectMilliseconds: Int64 = 10_000
 
@@ -21,23 +23,40 @@ public final class NATSConnection: @unchecked Sendable {
     ///
     /// - Throws: ``NATSError``. With ``Persistence/forever`` only invalid settings and refused credentials are errors.
     public init(_ settings: NATSSettings, _ persistence: Persistence) throws(NATSError) {
+        var seed: UnsafeMutablePointer<CChar>?
+        if case .seed(_, let text) = settings.credentials { seed = strdup(text) }
+        do throws(NATSError) {
+            handle = try Self.connected(settings, persistence, seed)
+            self.seed = seed
+        } catch {
+            free(seed)
+            throw error
+        }
+    }
+
+    deinit {
+        natsConnection_Destroy(handle)
+        free(seed)
+    }
+
+    private static func connected(
+        _ settings: NATSSettings, _ persistence: Persistence, _ seed: UnsafeMutablePointer<CChar>?
+    ) throws(NATSError) -> OpaquePointer {
         var options: OpaquePointer?
         try NATSError.check(natsOptions_Create(&options))
         defer { natsOptions_Destroy(options) }
-        try Self.configure(options, settings, persistence)
+        try configure(options, settings, persistence, seed)
         var handle: OpaquePointer?
         let status = natsConnection_Connect(&handle, options)
         guard let handle, status == NATS_OK || (persistence == .forever && status == NATS_NOT_YET_CONNECTED) else {
             natsConnection_Destroy(handle)
             throw NATSError(status)
         }
-        self.handle = handle
+        return handle
     }
 
-    deinit { natsConnection_Destroy(handle) }
-
     private static func configure(
-        _ options: OpaquePointer?, _ settings: NATSSettings, _ persistence: Persistence
+        _ options: OpaquePointer?, _ settings: NATSSettings, _ persistence: Persistence, _ seed: UnsafeMutablePointer<CChar>?
     ) throws(NATSError) {
         var servers = settings.servers.map { strdup($0) }
         defer { for server in servers { free(server) } }
@@ -49,6 +68,7 @@ public final class NATSConnection: @unchecked Sendable {
         try NATSError.check(status)
         try NATSError.check(natsOptions_SetName(options, settings.name))
         try NATSError.check(natsOptions_SetTimeout(options, connectMilliseconds))
+        if let prefix = settings.replies { try NATSError.check(natsOptions_SetCustomInboxPrefix(options, prefix)) }
         if settings.servers.contains(where: { $0.hasPrefix("tls://") }) {
             try NATSError.check(natsOptions_SetSecure(options, true))
         }
@@ -59,6 +79,11 @@ public final class NATSConnection: @unchecked Sendable {
         case .none: break
         case .password(let user, let password): try NATSError.check(natsOptions_SetUserInfo(options, user, password))
         case .key(let name, let file): try NATSError.check(natsOptions_SetNKeyFromSeed(options, name, file))
+        case .seed(let name, _):
+            let sign: natsSignatureHandler = { _, signature, length, challenge, seed in
+                nats_Sign(seed?.assumingMemoryBound(to: CChar.self), challenge, signature, length)
+            }
+            try NATSError.check(natsOptions_SetNKey(options, name, sign, seed))
         case .file(let path): try NATSError.check(natsOptions_SetUserCredentialsFromFiles(options, path, nil))
         }
         switch persistence {
@@ -95,6 +120,14 @@ public final class NATSConnection: @unchecked Sendable {
     /// Waits until the broker has everything that was sent before.
     public func flush(milliseconds: Int) throws(NATSError) {
         try NATSError.check(natsConnection_FlushTimeout(handle, Int64(milliseconds)))
+    }
+
+    /// Subscribes. Every subscriber gets each message.
+    public func subscription(_ subject: String) throws(NATSError) -> NATSSubscription {
+        var subscription: OpaquePointer?
+        try NATSError.check(natsConnection_SubscribeSync(&subscription, handle, subject))
+        guard let subscription else { throw NATSError(NATS_NO_MEMORY) }
+        return NATSSubscription(subscription, of: self)
     }
 
     /// Subscribes as a member of a group. The broker passes each message to one member.

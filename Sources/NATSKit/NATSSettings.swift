@@ -6,6 +6,8 @@ public struct NATSSettings: Hashable, Sendable {
         case password(user: String, password: String)
         /// The public NKey and the path of the file with its seed.
         case key(public: String, seedFile: String)
+        /// The public NKey and the seed itself.
+        case seed(public: String, seed: String)
         /// The path of a `.creds` file with a JWT and a seed.
         case file(String)
     }
@@ -18,6 +20,8 @@ public struct NATSSettings: Hashable, Sendable {
     public var certificateAuthority: String?
     /// The name of the client in the broker's reports.
     public var name: String
+    /// The beginning of the subjects of replies, or `nil` for `_INBOX`. A broker can allow each client only its own.
+    public var replies: String?
 
     /// Settings without credentials by default.
     public init(servers: [String], credentials: Credentials = .none, certificateAuthority: String? = nil, name: String) {

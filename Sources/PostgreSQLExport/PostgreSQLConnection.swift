@@ -3,7 +3,7 @@ import Glibc
 import Pipeline
 
 /// A session with a server. No call waits longer than ``patience`` for an answer.
-final class PostgreSQLConnection {
+package final class PostgreSQLConnection {
     /// The maximum time in milliseconds for a statement on a busy server.
     static let patience: Int32 = 60_000
 
@@ -12,7 +12,8 @@ final class PostgreSQLConnection {
 
     private let handle: OpaquePointer
 
-    init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
+    /// Connects.
+    package init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
         var parameters = [
             ("host", settings.host), ("port", "\(settings.port)"), ("dbname", settings.database), ("user", settings.user),
             ("sslmode", settings.tls.rawValue), ("application_name", "vitalgate"), ("connect_timeout", "15"),
@@ -61,7 +62,7 @@ final class PostgreSQLConnection {
 
     /// Runs a statement and returns its rows as text. `nil` is NULL.
     @discardableResult
-    func run(_ sql: String, _ values: [String?] = []) throws(DeliveryError) -> [[String?]] {
+    package func run(_ sql: String, _ values: [String?] = []) throws(DeliveryError) -> [[String?]] {
         let texts = values.map { $0.map { strdup($0) } ?? nil }
         defer { for text in texts { free(text) } }
         let pointers: [UnsafePointer<CChar>?] = texts.map { $0.map { UnsafePointer($0) } }

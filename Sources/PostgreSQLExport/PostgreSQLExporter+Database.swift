@@ -128,6 +128,9 @@ extension PostgreSQLExporter {
 
     // MARK: Sessions
 
+    /// Returns the session's connection, for other tables of the same schema.
+    package func connection() throws(DeliveryError) -> PostgreSQLConnection { try opened().connection }
+
     /// Returns the session's connection and our number there. A new connection is checked first.
     func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int) {
         if let connection = session.connection, let hub = session.hubs[context.store] { return (connection, hub) }

@@ -26,7 +26,7 @@ public final class PostgreSQLSession {
     }
 
     /// Closes the connection. A transaction that is open is rolled back.
-    func end() {
+    package func end() {
         connection = nil
         hubs.removeAll()
     }

@@ -40,7 +40,7 @@ enum Program {
                     RepairCommand.self, QuarantineCommand.self, LedgerCommand.self, SourcesCommand.self, EstimateCommand.self,
                 ]
             ),
-            ("Other systems", [TargetsCommand.self, ObserveCommand.self, CollectCommand.self]),
+            ("Other systems", [TargetsCommand.self, ObserveCommand.self, CollectCommand.self, FleetCommand.self]),
             (
                 "People and access",
                 [

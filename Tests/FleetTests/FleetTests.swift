@@ -37,6 +37,7 @@ import Testing
             host: server.folder, database: "postgres", user: "vitalgate", schema: "t" + test.store.identifier)
         subject = try #require(FleetSubject(fleet: "study"))
         _ = try direct().create()
+        _ = try FleetDatabase.create(database)
     }
 
     /// An exporter that writes into the database itself.
@@ -223,7 +224,7 @@ import Testing
         let strict = try NATSServer([
             """
             authorization { users: [
-                { user: hub, password: secret, permissions: { publish: "\(own)", subscribe: "_INBOX.>" } }
+                { user: hub, password: secret, permissions: { publish: "\(own)", subscribe: "\(subject.replies(to: test.store.identifier)).>" } }
                 { user: collector, password: secret }
             ] }
             """

@@ -23,6 +23,7 @@ import Testing
             "api": APIConfiguration.knownKeys, "page": PageConfiguration.knownKeys, "page.tiles": PageConfiguration.tileKeys,
             "Keys of every target": TargetConfiguration.settings.map(\.key),
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
+            "collect.brokerUsers": CollectorConfiguration.brokerUsersKeys,
             "alerts": Array(AlertReceiverConfiguration.keys),
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }

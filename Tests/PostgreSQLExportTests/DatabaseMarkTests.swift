@@ -167,7 +167,7 @@ import Testing
         #expect(throws: DeliveryError.self) { try exporter().check() }
     }
 
-    /// A check runs the steps of a delivery and leaves nothing behind.
+    /// A check runs the steps of a delivery and leaves no rows.
     @Test(arguments: [
         "ALTER TABLE %.sample DROP COLUMN numeral_unit CASCADE", "ALTER TABLE %.workout DROP COLUMN duration CASCADE",
         "ALTER TABLE %.sample ADD CHECK(source_name = 'x')", "DROP TABLE %.record",

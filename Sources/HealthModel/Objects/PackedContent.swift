@@ -225,33 +225,3 @@ public struct ContentReader {
         return stretch.isEmpty ? nil : stretch
     }
 }
-
-extension [UInt8] {
-    /// Appends a number with seven bits per byte, the lowest first. The highest bit is set if another byte follows.
-    mutating func append(varint number: UInt64) {
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
-}
-
-/// Reads numbers with seven bits per byte.
-struct VarintReader {
-    private(set) var rest: ArraySlice<UInt8>
-
-    init(_ octets: ArraySlice<UInt8>) { rest = octets }
-
-    /// The next number, or `nil` if it is truncated or larger than 64 bits.
-    mutating func next() -> UInt64? {
-        var number: UInt64 = 0
-        for shift in stride(from: 0, to: 64, by: 7) {
-            guard let octet = rest.popFirst() else { return nil }
-            number |= UInt64(octet & 0x7F) << UInt64(shift)
-            if octet < 0x80 { return shift == 63 && octet > 1 ? nil : number }
-        }
-        return nil
-    }
-}

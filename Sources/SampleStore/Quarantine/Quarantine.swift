@@ -27,6 +27,9 @@ extension SampleStore.Quarantine {
         try quarantined("id = ?", [.integer(number)]).first
     }
 
+    /// Returns the number of quarantined readings.
+    public func quarantinedCount() throws(StoreError) -> Int { try connection.quarantine.heldCount() }
+
     /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
     public func counts(of subject: String) throws(StoreError) -> [SampleType: Int] {
         let held = try connection.quarantine.heldCounts()

@@ -7,7 +7,7 @@
 /// | `accepted`, `forgotten` | samples that the sums of the ledger do not count |
 /// | `pending`, `erasing`, `erasures`, `standIns`, `unset clock` | states of long changes |
 ///
-/// Settings for a device, a type, or a file begin with a prefix.
+/// Settings for a device, a type, a file, or a target begin with a prefix.
 struct SettingTable {
     let connection: Connection
 

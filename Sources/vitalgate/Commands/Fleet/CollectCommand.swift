@@ -46,11 +46,12 @@ enum CollectCommand: Command {
     }
 
     private static func create(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
-        try show(try database(settings, context).create(), context)
+        try show(try database(settings, context).create() + FleetDatabase.create(settings.database), context)
     }
 
     private static func check(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
         let findings = try database(settings, context).check()
+        _ = try FleetDatabase(settings.database)
         let broker = try settings.broker.broker(name: "vitalgate check")
         do throws(NATSError) { _ = try NATSConnection(broker, .once) } catch { throw DeliveryError(error) }
         return try show(findings + [Finding(.good, "broker", "reached, and it accepts our credentials")], context)
@@ -66,9 +67,17 @@ enum CollectCommand: Command {
     private static func serve(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
         let loop = EventLoop(clock: MachineClock(context.machine))
         let failures = CollectorFailures()
+        // True at first, because hubs may have changed while no collector was running.
+        let hasChanged = ChangeMark(true)
         let alarm = loop.alarm
+        let center = FleetCenter(context, settings)
+        func writeUsers() {
+            guard hasChanged.take() else { return }
+            do { try center.writeUsers() } catch { context.warn("collect: \(Program.explain(error).message ?? "")") }
+        }
         loop.onBell = { [unowned loop] in
             for line in failures.take() { context.warn(line) }
+            writeUsers()
             if HubSignals.isStopAsked { loop.stop() }
         }
         HubSignals.watch(alarm)
@@ -76,17 +85,22 @@ enum CollectCommand: Command {
         let service: CollectorService
         do throws(NATSError) {
             service = try CollectorService(
-                broker, settings.broker.subject, database: settings.database, workers: settings.workers, now: context.machine.now
-            ) { store, words in
-                failures.add(store, words)
-                alarm.ring()
-            }
+                broker, settings.broker.subject, database: settings.database, workers: settings.workers, now: context.machine.now,
+                onFailure: { store, words in
+                    failures.add(store, words)
+                    alarm.ring()
+                },
+                onChange: {
+                    hasChanged.set()
+                    alarm.ring()
+                })
         } catch {
             throw DeliveryError(error)
         }
         context.inform(
             "collect: fleet \(settings.broker.subject.fleet), \(Readable.count(settings.workers, "worker")), "
                 + "brokers \(settings.broker.servers.joined(separator: ", "))")
+        writeUsers()
         if !HubSignals.isStopAsked { loop.run() }
         service.stop()
         return .success

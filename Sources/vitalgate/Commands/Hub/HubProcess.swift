@@ -345,11 +345,7 @@ final class HubProcess {
         return isNeeded
     }
 
-    private static func absolute(_ path: String) -> String {
-        guard !path.hasPrefix("/"), let folder = getcwd(nil, 0) else { return path }
-        defer { free(folder) }
-        return "\(String(cString: folder))/\(path)"
-    }
+    private static func absolute(_ path: String) -> String { SmallFile.absolute(path) }
 }
 
 /// A failure of a running hub. It is never reported as wrong usage, so that a supervisor restarts the hub.

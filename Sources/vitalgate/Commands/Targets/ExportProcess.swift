@@ -1,6 +1,7 @@
 import CommandLineKit
 import EventLoopKit
 import ExportEngine
+import FleetExport
 import Glibc
 import HealthModel
 import Hub
@@ -14,6 +15,8 @@ final class ExportProcess {
     private let store: SampleStore
     private let exporter: any Exporter
     private let target: TargetRun
+    /// Carries out the commands of the center, if the target is a fleet.
+    private var agent: HubAgent?
     private let loop: EventLoop
     private let bell: StoreBell
     private var pause: EventLoop.Timer?
@@ -34,6 +37,9 @@ final class ExportProcess {
             settings, exporter: exporter, reader: try SampleStore(path: store.path, access: .read), store: store,
             now: context.machine.now, isClockSet: { ClockSteps.isSynchronised })
         loop = EventLoop(clock: MachineClock(context.machine))
+        if let fleet = exporter as? FleetExporter {
+            agent = HubAgent(context, target.name, store, fleet) { [run = self.target] in try run.waiting }
+        }
         // This precedes the first read, so that a commit in between is not missed.
         bell = try StoreBell(store: store.path)
     }
@@ -51,6 +57,7 @@ final class ExportProcess {
                 "\(Readable.count(target.target.delivered - (before?.delivered ?? 0), "change")) delivered, "
                     + "\((try? target.waiting) ?? 0) remaining")
             if outcome == .more { continue }
+            if case .upToDate = outcome, try agent?.carryOut() == true { continue }
             progress.finish()
             try? exporter.finish()
             return try end(outcome, before)
@@ -86,7 +93,13 @@ final class ExportProcess {
     /// Keeps the target up to date until it is stopped.
     func run() throws -> ExitCode {
         HubSignals.watch(loop.alarm)
-        loop.onBell = { [loop] in if HubSignals.isStopAsked { loop.stop() } }
+        let fleet = exporter as? FleetExporter
+        fleet?.listen { [alarm = loop.alarm] in alarm.ring() }
+        loop.onBell = { [loop, unowned self] in
+            if HubSignals.isStopAsked { return loop.stop() }
+            // During a pause, the next attempt brings the orders.
+            if fleet?.isNudged == true, pause == nil { turn() }
+        }
         loop.watch(bell.descriptor) { [weak self] _ in self?.rung() }
         if context.invocation.flag("--until-eof") {
             loop.watch(STDIN_FILENO) { [weak self] _ in self?.heardInput() }
@@ -128,6 +141,7 @@ final class ExportProcess {
     private func step() throws {
         let outcome = try target.step()
         tell(outcome)
+        if case .upToDate = outcome, try agent?.carryOut() == true { return turn() }
         switch outcome {
         case .more: turn()
         case .stopped, .upToDate(nil): break

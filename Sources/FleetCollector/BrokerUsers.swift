@@ -1,0 +1,43 @@
+import FleetProtocol
+
+/// The part of nats-server's configuration that lets in the collectors, the enrolled hubs, and hubs with a valid code. Each hub can send
+/// only as itself, and receive only its own replies.
+public struct BrokerUsers: Sendable {
+    /// The public keys of the collectors.
+    public var collectors: [String]
+    /// The public keys of the hubs with their stores.
+    public var hubs: [(key: String, store: String)]
+    /// The public keys of codes.
+    public var codes: [String]
+
+    /// Users with their keys.
+    public init(collectors: [String], hubs: [(key: String, store: String)], codes: [String]) {
+        (self.collectors, self.hubs, self.codes) = (collectors, hubs, codes)
+    }
+
+    /// The configuration of the users.
+    public func text(_ fleet: FleetSubject) -> String {
+        var lines = collectors.map { key in
+            Self.line(
+                key, publish: ["\(fleet.allReplies).>", fleet.allNudges, fleet.changed],
+                subscribe: [fleet.allRequests, fleet.allJoining, fleet.changed])
+        }
+        for hub in hubs {
+            guard let requests = fleet.requests(of: hub.store) else { continue }
+            lines.append(
+                Self.line(
+                    hub.key, publish: [requests], subscribe: ["\(fleet.replies(to: hub.store)).>", fleet.nudge(of: hub.store)]))
+        }
+        for key in codes {
+            lines.append(Self.line(key, publish: [fleet.joining(with: key)], subscribe: ["\(fleet.replies(to: key)).>"]))
+        }
+        let users = lines.map { "        \($0)\n" }.joined()
+        return "# Written by Vitalgate, which replaces it whenever a hub joins or is revoked.\n"
+            + "authorization {\n    users: [\n\(users)    ]\n}\n"
+    }
+
+    private static func line(_ key: String, publish: [String], subscribe: [String]) -> String {
+        func list(_ subjects: [String]) -> String { "[" + subjects.map { "\"\($0)\"" }.joined(separator: ", ") + "]" }
+        return "{ nkey: \"\(key)\", permissions: { publish: \(list(publish)), subscribe: \(list(subscribe)) } }"
+    }
+}

@@ -1,0 +1,211 @@
+import FleetProtocol
+import FoundationEssentials
+import Pipeline
+import PostgreSQLExport
+
+/// The tables of a fleet (``FleetSchema``).
+public struct FleetDatabase {
+    private let connection: PostgreSQLConnection
+    private let schema: String
+
+    /// The tables that an open connection leads to.
+    init(_ connection: PostgreSQLConnection, schema: String) { (self.connection, self.schema) = (connection, schema) }
+
+    /// Connects and checks the tables.
+    public init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
+        self.init(try PostgreSQLConnection(settings), schema: settings.schema)
+        try FleetSchema(name: schema).check(connection)
+    }
+
+    /// Creates the tables, or updates those of an older version. The tables of the readings must exist.
+    public static func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
+        let isNew = try FleetSchema(name: settings.schema).create(try PostgreSQLConnection(settings))
+        return [Finding(.good, "fleet", isNew ? "created its tables" : "its tables are complete")]
+    }
+
+    /// Runs statements in one transaction.
+    private func transaction<Result>(_ body: () throws(DeliveryError) -> Result) throws(DeliveryError) -> Result {
+        try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED")
+        do throws(DeliveryError) {
+            let result = try body()
+            try connection.run("COMMIT")
+            return result
+        } catch {
+            _ = try? connection.run("ROLLBACK")
+            throw error
+        }
+    }
+
+    // MARK: Enrollment
+
+    /// Stores a code with which one hub can join.
+    ///
+    /// - Parameters:
+    ///   - key: The public key of the code.
+    ///   - seconds: The validity.
+    public func add(codeWith key: String, name: String, seconds: Int) throws(DeliveryError) {
+        try transaction { () throws(DeliveryError) in
+            // Codes are of no use after their time.
+            try connection.run("DELETE FROM \(schema).fleet_code WHERE expires < now() - interval '30 days'")
+            guard
+                try connection.run(
+                    "SELECT 1 FROM \(schema).fleet_hub WHERE name = $1 AND revoked IS NULL", [name]
+                ).isEmpty
+            else {
+                throw DeliveryError(.refused, "the fleet already has a hub '\(name)': revoke it first, or choose another name")
+            }
+            try connection.run(
+                """
+                INSERT INTO \(schema).fleet_code(key, name, expires)
+                VALUES($1, $2, now() + make_interval(secs => $3::integer))
+                """, [key, name, "\(seconds)"])
+        }
+    }
+
+    /// Lets a hub join. A hub that repeats its request, because the reply was lost, gets the same answer.
+    ///
+    /// - Parameter code: The public key of the code.
+    /// - Returns: The hub's name.
+    /// - Throws: ``DeliveryError`` of the kind `refused` if the code is unknown, expired, or used by another hub.
+    public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> String {
+        try transaction { () throws(DeliveryError) in
+            let used = try connection.run(
+                """
+                UPDATE \(schema).fleet_code SET used = coalesce(used, now()), used_by = $2
+                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2) RETURNING name
+                """, [code, request.key])
+            guard let name = used.first?.first ?? nil else {
+                throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
+            }
+            let other = try connection.run(
+                "SELECT revoked IS NOT NULL FROM \(schema).fleet_hub WHERE name = $1 AND store <> $2", [name, request.store])
+            guard other.first?.first != "f" else { throw DeliveryError(.refused, "the fleet already has a hub of this name") }
+            // A new hub can have the name of one that was shut out.
+            try connection.run(
+                "UPDATE \(schema).fleet_hub SET name = name || ' (revoked ' || id || ')' WHERE name = $1 AND store <> $2",
+                [name, request.store])
+            try connection.run(
+                """
+                INSERT INTO \(schema).fleet_hub(name, store, key) VALUES($1, $2, $3) ON CONFLICT(store) DO UPDATE SET
+                    name = excluded.name, key = excluded.key, enrolled = now(), revoked = NULL
+                """, [name, request.store, request.key])
+            return name
+        }
+    }
+
+    /// Shuts a hub out. The code that it has used is not valid any more, even within its hour.
+    ///
+    /// - Returns: Whether the fleet has such a hub that is not shut out yet.
+    public func revoke(_ hub: EnrolledHub) throws(DeliveryError) -> Bool {
+        try transaction { () throws(DeliveryError) in
+            try connection.run(
+                "UPDATE \(schema).fleet_code SET expires = now() WHERE used_by = $1 AND expires > now()", [hub.key])
+            return try !connection.run(
+                "UPDATE \(schema).fleet_hub SET revoked = now() WHERE id = \(hub.id) AND revoked IS NULL RETURNING 1"
+            ).isEmpty
+        }
+    }
+
+    /// - Throws: ``DeliveryError`` if the hub with this store is shut out.
+    func checkAccess(of store: String) throws(DeliveryError) {
+        let isRevoked = try connection.run("SELECT 1 FROM \(schema).fleet_hub WHERE store = $1 AND revoked IS NOT NULL", [store])
+        guard isRevoked.isEmpty else {
+            throw DeliveryError(.unauthorised, "the center has revoked this hub: it needs a new code to join again")
+        }
+    }
+
+    /// The keys that the broker lets in: those of hubs with their stores, and those of valid codes.
+    public func keys() throws(DeliveryError) -> (hubs: [(key: String, store: String)], codes: [String]) {
+        let hubs = try connection.run("SELECT key, store FROM \(schema).fleet_hub WHERE revoked IS NULL ORDER BY id")
+        let codes = try connection.run("SELECT key FROM \(schema).fleet_code WHERE expires > now() ORDER BY made, key")
+        return (hubs.map { ($0[0] ?? "", $0[1] ?? "") }, codes.compactMap { $0[0] })
+    }
+
+    // MARK: Hubs
+
+    /// Returns the hubs in the order of their names.
+    public func hubs() throws(DeliveryError) -> [EnrolledHub] {
+        try connection.run(
+            """
+            WITH seen AS (SELECT f.id, greatest(f.reported, max(p.told)) AS time FROM \(schema).fleet_hub f
+                LEFT JOIN \(schema).hub h ON h.store = f.store LEFT JOIN \(schema).progress p ON p.hub = h.id GROUP BY f.id)
+            SELECT f.id, f.name, f.store, f.key, f.revoked IS NOT NULL, to_char(f.enrolled, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                extract(epoch FROM now() - seen.time)::bigint, to_char(seen.time, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                f.version, f.last_change, f.waiting, f.quarantined, f.last_order,
+                (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL)
+            FROM \(schema).fleet_hub f JOIN seen ON seen.id = f.id ORDER BY f.name
+            """
+        ).map { row in
+            func number(_ index: Int) -> Int? { row[index].flatMap { Int($0) } }
+            return EnrolledHub(
+                id: number(0) ?? 0, name: row[1] ?? "", store: row[2] ?? "", key: row[3] ?? "", isRevoked: row[4] == "t",
+                enrolled: row[5] ?? "", silence: number(6), seen: row[7], version: row[8], lastChange: number(9),
+                waiting: number(10), quarantined: number(11), lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
+        }
+    }
+
+    /// Stores a hub's report and returns its next order. A hub that has not joined with a code gets none.
+    func enter(_ report: HubReport, of store: String) throws(DeliveryError) -> [FleetOrder] {
+        let found = try connection.run(
+            """
+            UPDATE \(schema).fleet_hub SET reported = now(), version = $2, last_change = $3::bigint, waiting = $4::bigint,
+                quarantined = $5::bigint, last_order = $6::bigint WHERE store = $1 RETURNING id
+            """,
+            [
+                store, report.version, "\(report.lastChange)", "\(report.waiting)", "\(report.quarantined)", "\(report.order)",
+            ])
+        guard let id = found.first?.first?.flatMap({ Int($0) }) else { return [] }
+        if let result = report.result {
+            try connection.run(
+                """
+                UPDATE \(schema).fleet_order SET finished = now(), code = $2::integer, output = $3
+                WHERE hub = \(id) AND number = $1::bigint AND finished IS NULL
+                """, ["\(report.order)", "\(Int32(clamping: result.code))", result.output])
+        }
+        return try connection.run(
+            """
+            SELECT number, kind, array_to_json(arguments) FROM \(schema).fleet_order
+            WHERE hub = \(id) AND number > $1::bigint ORDER BY number LIMIT 1
+            """, ["\(report.order)"]
+        ).map { row in
+            let arguments = row[2].flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
+            return FleetOrder(number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", arguments: arguments ?? [])
+        }
+    }
+
+    // MARK: Orders
+
+    /// Adds an order after all others of a hub.
+    ///
+    /// - Returns: Its number.
+    public func add(_ kind: FleetOrder.Kind, _ arguments: [String], for hub: EnrolledHub) throws(DeliveryError) -> Int64 {
+        guard let json = try? JSONEncoder().encode(arguments) else { throw DeliveryError(.refused, "the arguments are not text") }
+        return try transaction { () throws(DeliveryError) in
+            // Two at the same time would get the same number.
+            try connection.run("SELECT 1 FROM \(schema).fleet_hub WHERE id = \(hub.id) FOR UPDATE")
+            let rows = try connection.run(
+                """
+                INSERT INTO \(schema).fleet_order(hub, number, kind, arguments)
+                SELECT f.id, greatest(f.last_order, coalesce((SELECT max(number) FROM \(schema).fleet_order WHERE hub = f.id), 0)) + 1,
+                    $1, ARRAY(SELECT json_array_elements_text($2::json)) FROM \(schema).fleet_hub f WHERE f.id = \(hub.id)
+                RETURNING number
+                """, [kind.rawValue, String(decoding: json, as: UTF8.self)])
+            guard let number = rows.first?.first?.flatMap({ Int64($0) }) else { throw DeliveryError(.refused, "the hub is gone") }
+            return number
+        }
+    }
+
+    /// Returns the last orders of a hub, the newest first.
+    public func orders(of hub: EnrolledHub, limit: Int) throws(DeliveryError) -> [RecordedOrder] {
+        try connection.run(
+            """
+            SELECT number, kind, to_char(made, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), to_char(finished, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), code,
+                output FROM \(schema).fleet_order WHERE hub = \(hub.id) ORDER BY number DESC LIMIT \(limit)
+            """
+        ).map { row in
+            RecordedOrder(
+                number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", made: row[2] ?? "", finished: row[3],
+                code: row[4].flatMap { Int($0) }, output: row[5] ?? "")
+        }
+    }
+}

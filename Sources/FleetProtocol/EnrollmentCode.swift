@@ -1,0 +1,80 @@
+import CryptographyKit
+import HealthModel
+
+/// A code that lets one hub join a fleet, such as `KQ3ZD-7MFPA-XEW2B-CRN5T`.
+///
+/// It is the seed of a key (``key``). The center stores only the public part, and the broker accepts this key for nothing but the join.
+public struct EnrollmentCode: Sendable {
+    private static let length = 20
+    private static let group = 5
+
+    /// The code, in groups of five characters.
+    public let text: String
+    /// The key pair of the code.
+    public let key: NKey
+
+    /// Reads a code. Hyphens, blanks and lower-case letters make no difference. `nil` if it is not a code.
+    public init?(_ text: String) {
+        guard text.utf8.count <= 100 else { return nil }
+        let characters = Array(text.uppercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") })
+        guard characters.count == Self.length, Base32.octets(String(decoding: characters, as: UTF8.self)) != nil,
+            let key = NKey(seed: Digest.sha256(Array("vitalgate enrollment ".utf8) + characters))
+        else { return nil }
+        self.key = key
+        self.text = stride(from: 0, to: Self.length, by: Self.group).map {
+            String(decoding: characters[$0..<$0 + Self.group], as: UTF8.self)
+        }.joined(separator: "-")
+    }
+
+    /// A new code of 100 random bits.
+    public static func random() -> EnrollmentCode? {
+        var random = SystemRandomNumberGenerator()
+        let octets = (0..<13).map { _ in UInt8.random(in: 0...255, using: &random) }
+        return EnrollmentCode(String(Base32.text(octets).prefix(length)))
+    }
+}
+
+/// A hub's request to join a fleet, sent with the key of an ``EnrollmentCode``.
+public struct JoinRequest: Sendable, Equatable {
+    /// The identifier of the hub's store.
+    public var store: String
+    /// The hub's public key in text form.
+    public var key: String
+
+    /// A request of a hub.
+    public init(store: String, key: String) { (self.store, self.key) = (store, key) }
+
+    private static let version: UInt64 = 1
+    /// The longest request in bytes.
+    public static let longest = 1024
+
+    /// The request as bytes, signed with the code's key.
+    public func octets(signedWith code: EnrollmentCode) -> [UInt8] {
+        var writer = OctetWriter()
+        writer.write(Self.version)
+        writer.write(store)
+        writer.write(key)
+        let signature = code.key.key.signature(of: writer.octets)
+        writer.write(signature)
+        return writer.octets
+    }
+
+    /// Reads a request.
+    ///
+    /// - Parameter codeKey: the public key of the code, in text form.
+    /// - Throws: ``BlockFault`` if the bytes are something else, or if the code's key did not sign them.
+    public init(octets: [UInt8], codeKey: String) throws(BlockFault) {
+        guard octets.count <= Self.longest else { throw .invalid("it is too long") }
+        var reader = OctetReader(octets[...])
+        guard try reader.number() == Self.version else {
+            throw .invalid("its format is of another version: update the hub and the collector")
+        }
+        (store, key) = (try reader.text(), try reader.text())
+        let signed = octets.prefix(reader.position(in: octets))
+        let signature = Array(try reader.octets())
+        guard reader.isAtEnd, FleetSubject.isToken(store), NKey.publicKey(key) != nil else { throw .invalid("a name or a key") }
+        guard let owner = NKey.publicKey(codeKey), SigningKey.isValid(signature, of: Array(signed), by: owner) else {
+            throw .invalid("its signature")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import CryptographyKit
+
+/// A key pair of a NATS user, in the text form of github.com/nats-io/nkeys.
+///
+///     seed:   base32(| 0x90 | type >> 5 and | (type & 31) << 3 | 32 bytes | CRC-16, low byte first |)   SU…, 58 characters
+///     public: base32(| type | 32 bytes | CRC-16, low byte first |)                                       U…, 56 characters
+public struct NKey: Sendable {
+    /// The type of a user's key.
+    private static let user: UInt8 = 20 << 3
+    private static let seedMark: UInt8 = 18 << 3
+
+    /// The key pair.
+    public let key: SigningKey
+
+    /// The key pair of a seed of 32 bytes, or `nil` for any other length.
+    public init?(seed: [UInt8]) {
+        guard let key = SigningKey(seed: seed) else { return nil }
+        self.key = key
+    }
+
+    /// A new key pair from the system's random numbers, or `nil` without memory.
+    public static func random() -> NKey? {
+        var random = SystemRandomNumberGenerator()
+        return NKey(seed: (0..<SigningKey.size).map { _ in UInt8.random(in: 0...255, using: &random) })
+    }
+
+    /// The secret text.
+    public var seedText: String {
+        Base32.text(Self.checked([Self.seedMark | Self.user >> 5, (Self.user & 31) << 3] + key.seed))
+    }
+
+    /// The public text.
+    public var publicText: String { Base32.text(Self.checked([Self.user] + key.publicKey)) }
+
+    /// Reads a secret text.
+    public init?(seedText: String) {
+        guard let octets = Self.unchecked(seedText), octets.count == 2 + SigningKey.size, octets[0] & 0xF8 == Self.seedMark,
+            octets[0] << 5 | octets[1] >> 3 == Self.user
+        else { return nil }
+        self.init(seed: Array(octets[2...]))
+    }
+
+    /// Returns the 32 bytes of a public text, or `nil` if it is not the public key of a user.
+    public static func publicKey(_ text: String) -> [UInt8]? {
+        guard let octets = unchecked(text), octets.count == 1 + SigningKey.size, octets[0] == user else { return nil }
+        return Array(octets[1...])
+    }
+
+    private static func checked(_ octets: [UInt8]) -> [UInt8] {
+        let sum = checksum(octets)
+        return octets + [UInt8(sum & 0xFF), UInt8(sum >> 8)]
+    }
+
+    private static func unchecked(_ text: String) -> [UInt8]? {
+        // A text with more bits than its bytes need has another one with the same bytes.
+        guard text.utf8.count <= 64, let octets = Base32.octets(text), octets.count > 2, Base32.text(octets) == text else {
+            return nil
+        }
+        let content = Array(octets.dropLast(2))
+        return checked(content) == octets ? content : nil
+    }
+
+    /// CRC-16 with the polynomial 0x1021 and the start value 0 (XMODEM).
+    private static func checksum(_ octets: [UInt8]) -> UInt16 {
+        octets.reduce(0) { sum, octet in
+            (0..<8).reduce(sum ^ UInt16(octet) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
+        }
+    }
+}
+
+/// Base 32 without padding (RFC 4648).
+enum Base32 {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+
+    static func text(_ octets: [UInt8]) -> String {
+        var text: [UInt8] = []
+        var (bits, count) = (0, 0)
+        for octet in octets {
+            (bits, count) = (bits << 8 | Int(octet), count + 8)
+            while count >= 5 {
+                count -= 5
+                text.append(alphabet[bits >> count & 31])
+            }
+            bits &= 0xFF
+        }
+        if count > 0 { text.append(alphabet[bits << (5 - count) & 31]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Returns the bytes of a text, or `nil` if it has other characters.
+    static func octets(_ text: String) -> [UInt8]? {
+        var octets: [UInt8] = []
+        var (bits, count) = (0, 0)
+        for character in text.utf8 {
+            guard let value = alphabet.firstIndex(of: character) else { return nil }
+            (bits, count) = ((bits << 5 | value) & 0xFFF, count + 5)
+            if count >= 8 {
+                count -= 8
+                octets.append(UInt8(bits >> count & 0xFF))
+            }
+        }
+        return octets
+    }
+}

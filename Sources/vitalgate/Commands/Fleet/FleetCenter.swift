@@ -1,0 +1,141 @@
+import CommandLineKit
+import EventLoopKit
+import FleetCollector
+import FleetProtocol
+import Glibc
+import Hub
+import Ingestion
+import NATSKit
+import Pipeline
+
+/// The commands of a fleet's center.
+struct FleetCenter {
+    private let context: CommandContext
+    private let settings: CollectorConfiguration
+
+    /// The validity of a code in seconds.
+    private static let validity = 3600
+    private static let longestName = 64
+
+    init(_ context: CommandContext, _ settings: CollectorConfiguration) { (self.context, self.settings) = (context, settings) }
+
+    func database() throws -> FleetDatabase { try FleetDatabase(settings.database) }
+
+    /// The hub that the command line names.
+    private func hub(in database: FleetDatabase) throws -> EnrolledHub {
+        let name = context.invocation.argument("HUB") ?? ""
+        guard let hub = try database.hubs().first(where: { $0.name == name }) else {
+            throw context.invocation.invalid("HUB", value: name, expected: "a hub from 'vitalgate fleet hubs'")
+        }
+        return hub
+    }
+
+    /// The users that the broker lets in.
+    func users() throws -> BrokerUsers {
+        guard let key = settings.broker.key else {
+            throw ConfigurationError(
+                "'collect.broker' has no 'nkey' and 'seedFile': create a key for the collector with 'vitalgate fleet key FILE'")
+        }
+        let keys = try database().keys()
+        return BrokerUsers(collectors: [key], hubs: keys.hubs, codes: keys.codes)
+    }
+
+    /// Writes the file of the broker's users, if one is configured, and makes the broker read it.
+    func writeUsers() throws {
+        guard let broker = settings.brokerUsers else { return }
+        let text = try users().text(settings.broker.subject)
+        do throws(SystemFailure) {
+            // The broker runs as another user. The file has only public keys.
+            try SmallFile.replace(broker.file, with: text, mode: 0o644)
+        } catch {
+            throw ConfigurationError("the broker's users cannot be written: \(error)")
+        }
+        guard let path = broker.processFile else { return }
+        let number = SmallFile.read(path, limit: 32).map { String(decoding: $0, as: UTF8.self).filter(\.isNumber) } ?? ""
+        guard let process = Int32(number), process > 1, kill(process, SIGHUP) == 0 else {
+            throw ConfigurationError("\(path) does not name a running broker that this user can signal")
+        }
+    }
+
+    /// Sends a message without content to collectors or a hub.
+    private func signal(_ subject: String) {
+        do {
+            let connection = try NATSConnection(try settings.broker.broker(name: "vitalgate fleet"), .once)
+            try connection.publish(subject, [])
+            try connection.flush(milliseconds: 5000)
+        } catch {
+            context.note("vitalgate: the broker was not reached, so this takes effect later: \(error)")
+        }
+    }
+
+    // MARK: Enrollment
+
+    func enroll() throws -> ExitCode {
+        let name = context.invocation.string("--name") ?? ""
+        guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
+            throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.longestName) bytes")
+        }
+        guard let code = EnrollmentCode.random() else { return .software }
+        try database().add(codeWith: code.key.publicText, name: name, seconds: Self.validity)
+        signal(settings.broker.subject.changed)
+        try context.streams.output.write(code.text + "\n")
+        let server = settings.broker.servers.first ?? ""
+        context.note(
+            "On the hub, within an hour: vitalgate fleet join \(server)/\(settings.broker.subject.fleet) \(code.text)")
+        return .success
+    }
+
+    func revoke() throws -> ExitCode {
+        let database = try database()
+        let hub = try hub(in: database)
+        guard try database.revoke(hub) else {
+            context.note("vitalgate: '\(hub.name)' was already revoked")
+            return .success
+        }
+        signal(settings.broker.subject.changed)
+        context.note("vitalgate: '\(hub.name)' is revoked, and collectors refuse it")
+        return .success
+    }
+
+    // MARK: Orders
+
+    func command() throws -> ExitCode {
+        let database = try database()
+        let hub = try hub(in: database)
+        guard let kind = context.invocation.argument("KIND").flatMap({ FleetOrder.Kind(rawValue: $0) }) else { return .usage }
+        let arguments = context.invocation.arguments("ARGUMENT")
+        let number = try give(kind, arguments, to: hub, database)
+        context.note("vitalgate: command \(number) waits for '\(hub.name)' (see 'vitalgate fleet status \(hub.name)')")
+        return .success
+    }
+
+    private func give(
+        _ kind: FleetOrder.Kind, _ arguments: [String], to hub: EnrolledHub, _ database: FleetDatabase
+    ) throws -> Int64 {
+        if let obstacle = FleetOrder(number: 0, kind: kind.rawValue, arguments: arguments).obstacle {
+            throw context.invocation.invalid("ARGUMENT", value: kind.rawValue, expected: "other arguments: \(obstacle)")
+        }
+        guard !hub.isRevoked else { throw DeliveryError(.refused, "'\(hub.name)' is revoked") }
+        let number = try database.add(kind, arguments, for: hub)
+        signal(settings.broker.subject.nudge(of: hub.store))
+        return number
+    }
+
+    func check() throws -> ExitCode {
+        let seconds = try context.invocation.integer("--seconds", in: 1...86_400) ?? 60
+        let database = try database()
+        let hub = try hub(in: database)
+        let isRepair = context.invocation.flag("--repair")
+        let number = try give(.verify, isRepair ? [] : ["--dry-run"], to: hub, database)
+        for _ in 0..<seconds * 5 {
+            if let order = try database.orders(of: hub, limit: 20).first(where: { $0.number == number }), let code = order.code {
+                try context.streams.output.write(order.output + "\n")
+                return ExitCode(rawValue: Int32(clamping: code)) ?? .software
+            }
+            usleep(200_000)
+        }
+        context.note(
+            "vitalgate: '\(hub.name)' has not replied within \(seconds) s: 'vitalgate fleet status \(hub.name)' shows the result")
+        return .tryAgain
+    }
+}

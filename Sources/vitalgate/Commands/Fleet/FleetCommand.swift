@@ -1,0 +1,124 @@
+import CommandLineKit
+import FleetProtocol
+import Hub
+
+/// `fleet`: manages the hubs of a fleet at its center, and lets a hub join one.
+enum FleetCommand: Command {
+    private static let hub = Argument(
+        name: "HUB", help: "Name of a hub.", completion: .command("vitalgate fleet hubs --names"))
+
+    static let specification = CommandSpecification(
+        name: "fleet", summary: "Manage the hubs of a fleet, or join one.",
+        discussion: """
+            A fleet is a number of hubs that send their readings to one center (see 'vitalgate collect'). All commands except \
+            'join' and 'key' run at the center, with the settings in 'collect' of its configuration.
+            """,
+        subcommands: [
+            CommandSpecification(
+                name: "enroll", summary: "Print a code with which one hub can join the fleet.",
+                discussion: """
+                    The code is valid for an hour, and for one hub. The database stores only a key that was derived from it. The hub \
+                    joins with 'vitalgate fleet join'.
+                    """,
+                options: [Option(names: ["--name"], value: "NAME", help: "Name of the hub in the fleet.", required: true)],
+                examples: [Example("vitalgate fleet enroll --name ward-3", "Let a hub join as 'ward-3'.")]),
+            FleetJoin.specification,
+            CommandSpecification(
+                name: "hubs", summary: "List the hubs with their last reports.",
+                discussion: """
+                    'silence' is the time since the hub's last report or delivery. 'waiting' is the number of changes that were \
+                    not delivered at the time of the report. 'orders' is the number of commands without a result.
+                    """,
+                options: [
+                    Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe,
+                ]),
+            CommandSpecification(
+                name: "status", summary: "Show one hub with its last commands.", arguments: [hub],
+                options: [Format.option, Format.safe]),
+            CommandSpecification(
+                name: "revoke", summary: "Shut a hub out of the fleet.",
+                discussion: """
+                    Collectors refuse the hub from now on. Brokers whose configuration is written by a collector close its \
+                    connection within seconds. The readings that it has delivered stay. With a new code, the hub can join again.
+                    """, arguments: [hub], examples: [Example("vitalgate fleet revoke ward-3", "Shut out a lost hub.")]),
+            CommandSpecification(
+                name: "command", summary: "Run a command on a hub.",
+                discussion: """
+                    Stores the command in the database. The hub runs it as soon as it is connected, after all earlier ones, and \
+                    reports the exit status ('vitalgate fleet status HUB'). The hub must allow it (key 'commands' of its target, \
+                    which 'vitalgate fleet join' sets). KIND is one of these, with the arguments of the command that it runs:
+
+                    adopt: 'vitalgate devices adopt'. assign: 'vitalgate devices assign'. repair: 'vitalgate repair apply'. erase: \
+                    'vitalgate people erase --yes', which waits until the hub is stopped. verify: 'vitalgate targets verify' of the \
+                    fleet's target.
+
+                    Write -- before arguments that begin with a hyphen. Name people by their UUIDs.
+                    """,
+                arguments: [
+                    hub,
+                    Argument(
+                        name: "KIND", help: "Kind of the command.",
+                        completion: .values(FleetOrder.Kind.allCases.map(\.rawValue))),
+                    Argument(name: "ARGUMENT", help: "Arguments of the command.", arity: .any),
+                ],
+                examples: [
+                    Example(
+                        "vitalgate fleet command ward-3 adopt -- C0:01:02:03:04:01 --profile sig-heart-rate",
+                        "Let a hub read a chest strap."),
+                    Example(
+                        "vitalgate fleet command ward-3 repair -- --type bodyMass --device S-17 --read-as '[lb_av]' --ambiguous",
+                        "Read a scale's weights as pounds."),
+                ]),
+            CommandSpecification(
+                name: "check", summary: "Compare a hub's samples with those at the center.",
+                discussion: """
+                    Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes. The exit \
+                    status is 65 if there are differences, and 75 if the hub does not reply in time. The result then appears in \
+                    'vitalgate fleet status HUB' later.
+                    """,
+                arguments: [hub],
+                options: [
+                    Option(names: ["--repair"], help: "Also correct the differences at the center."),
+                    Option(names: ["--seconds"], value: "N", help: "Time to wait for the hub (default: 60)."),
+                ]),
+            CommandSpecification(
+                name: "broker-config", summary: "Print the users of the fleet for nats-server's configuration.",
+                discussion: """
+                    Prints the part 'authorization' of the configuration, with a key for each hub, so that a hub can send only as \
+                    itself. A collector writes the same text into the file 'collect.brokerUsers.file' whenever a hub joins or is \
+                    revoked.
+                    """),
+            CommandSpecification(
+                name: "key", summary: "Create the key of a collector, and print its public part.",
+                discussion:
+                    "The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.",
+                arguments: [Argument(name: "FILE", help: "Path of the key's file.", completion: .file)],
+                examples: [Example("vitalgate fleet key /etc/vitalgate/collector.seed", "Create a key for a collector.")]),
+        ])
+
+    static func run(_ context: CommandContext) throws -> ExitCode {
+        switch context.invocation.path.last {
+        case "join": return try FleetJoin(context).run()
+        case "key":
+            let key = try KeyFile.key(at: context.invocation.argument("FILE") ?? "")
+            try context.streams.output.write(key.publicText + "\n")
+            return .success
+        default: break
+        }
+        guard let settings = try context.configuration().collect else {
+            context.note("vitalgate: 'collect' is not configured (see docs/how-to/fleet.md)")
+            return .configuration
+        }
+        let center = FleetCenter(context, settings)
+        switch context.invocation.path.last {
+        case "enroll": return try center.enroll()
+        case "revoke": return try center.revoke()
+        case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
+        case "command": return try center.command()
+        case "check": return try center.check()
+        case "status": return try FleetReport(context, try center.database()).writeStatus()
+        default: return try FleetReport(context, try center.database()).writeHubs()
+        }
+        return .success
+    }
+}

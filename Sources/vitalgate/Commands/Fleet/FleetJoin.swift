@@ -1,0 +1,174 @@
+import CommandLineKit
+import EventLoopKit
+import FleetProtocol
+import Glibc
+import Hub
+import Ingestion
+import NATSKit
+import Pipeline
+
+/// `fleet join`: adds a hub to a fleet.
+struct FleetJoin {
+    static let specification = CommandSpecification(
+        name: "join", summary: "Let this hub join a fleet.",
+        discussion: """
+            Creates a key for this hub, sends its public part to the center, and adds a target of the kind 'fleet' to the \
+            configuration. The secret part stays in a file beside the configuration, which only the hub can read. If the command \
+            fails, repeat it with the same code.
+
+            From then on, the hub sends its readings to the center, and runs the commands that 'vitalgate fleet command' gives it. To \
+            refuse commands, remove the key 'commands' from the target.
+            """,
+        arguments: [
+            Argument(name: "URL", help: "Address of the broker and the name of the fleet."),
+            Argument(name: "CODE", help: "Code from 'vitalgate fleet enroll'."),
+        ],
+        options: [
+            Option(names: ["--target"], value: "NAME", help: "Name of the new target (default: center)."),
+            Option(
+                names: ["--certificate-authority"], value: "FILE",
+                help: "Trusted certificates of the broker (default: the system's).", completion: .file),
+        ],
+        examples: [
+            Example("vitalgate fleet join tls://broker.example.org:4222/study KQ3ZD-7MFPA-XEW2B-CRN5T", "Join the fleet 'study'.")
+        ])
+
+    private let context: CommandContext
+    private let file: ConfigurationFile
+    private let before: Configuration
+
+    /// The wait for the center in milliseconds.
+    private static let patience = 20_000
+
+    init(_ context: CommandContext) throws {
+        self.context = context
+        before = try context.configuration()
+        file = try ConfigurationFile(context)
+    }
+
+    func run() throws -> ExitCode {
+        let invocation = context.invocation
+        let (server, subject) = try address()
+        guard let code = invocation.argument("CODE").flatMap({ EnrollmentCode($0) }) else {
+            // A mistyped code must not end up in a log.
+            throw invocation.invalid("CODE", value: "…", expected: "a code of 20 characters from 'vitalgate fleet enroll'")
+        }
+        let target = invocation.string("--target") ?? "center"
+        guard !before.targets.contains(where: { $0.name == target }) else {
+            throw ConfigurationError(
+                "\(file.path) already has a target '\(target)': choose another name with --target, or remove it with "
+                    + "'vitalgate targets remove \(target)'", isOfOption: true)
+        }
+        let store = try context.access().openForWriting(creating: true, takesStreams: true)
+        let path = "\(SmallFile.folder(of: file.path))/\(target).seed"
+        let text = try configuration(target, server, subject, path)
+        let key = try KeyFile.key(at: path, owner: storeOwner())
+        let name = try join(server, subject, code, JoinRequest(store: store.identifier, key: key.publicText))
+        try awaitBroker(server, subject, key)
+        try file.replace(with: text(key.publicText))
+        context.note("vitalgate: this hub belongs to the fleet '\(subject.fleet)' as '\(TerminalText.sanitized(name))'")
+        context.note("vitalgate: added the target '\(target)' to \(file.path)")
+        if file.isOfService {
+            context.note(
+                "vitalgate: allow the service to use the network (see docs/how-to/export.md), and run 'sudo systemctl reload vitalgate'"
+            )
+        }
+        return .success
+    }
+
+    /// The broker and the fleet of an address such as `tls://broker.example.org:4222/study`.
+    private func address() throws -> (server: String, subject: FleetSubject) {
+        let url = context.invocation.argument("URL") ?? ""
+        if let slash = url.lastIndex(of: "/"), let subject = FleetSubject(fleet: String(url[url.index(after: slash)...])),
+            NATSSettings.isValid(server: String(url[..<slash])), url[..<slash].filter({ $0 == "/" }).count == 2
+        {
+            return (String(url[..<slash]), subject)
+        }
+        throw context.invocation.invalid("URL", value: url, expected: "an address such as tls://broker.example.org:4222/FLEET")
+    }
+
+    private func storeOwner() -> (user: uid_t, group: gid_t)? {
+        var status = stat()
+        guard geteuid() == 0, stat(SmallFile.folder(of: before.store), &status) == 0 else { return nil }
+        return (status.st_uid, status.st_gid)
+    }
+
+    /// Returns a function that makes the configuration's new text, after a check with an example of a key.
+    private func configuration(
+        _ target: String, _ server: String, _ subject: FleetSubject, _ path: String
+    ) throws -> (String) throws -> [UInt8] {
+        let absolute = SmallFile.absolute(path)
+        let authority = context.invocation.string("--certificate-authority").map(SmallFile.absolute)
+        let (file, machine) = (file, context.machine)
+        func text(_ key: String) throws -> [UInt8] {
+            var settings = [
+                "servers=\(server)", "fleet=\(subject.fleet)", "nkey=\(key)", "seedFile=\(absolute)", "commands=true",
+            ]
+            if let authority { settings.append("certificateAuthority=\(authority)") }
+            let draft: TargetDraft
+            do throws(SettingsFault) {
+                draft = try TargetDraft(kind: .fleet, settings: settings)
+            } catch {
+                throw ConfigurationError("'\(error.key)': \(error.words)", isOfOption: true)
+            }
+            return try TargetText.adding(target, draft.object, to: file.bytes)
+        }
+        let names = (before.targets.map(\.name) + [target]).sorted()
+        guard try Configuration(text: text("U"), of: file.path, machine: machine).targets.map(\.name) == names else {
+            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the target in an editor")
+        }
+        return text
+    }
+
+    private func settings(
+        _ server: String, _ subject: FleetSubject, _ key: NKey, for client: String
+    ) -> NATSSettings {
+        var settings = NATSSettings(
+            servers: [server], credentials: .seed(public: key.publicText, seed: key.seedText),
+            certificateAuthority: context.invocation.string("--certificate-authority"), name: "vitalgate join")
+        settings.replies = subject.replies(to: client)
+        return settings
+    }
+
+    /// Sends the request and returns the name of the hub.
+    private func join(
+        _ server: String, _ subject: FleetSubject, _ code: EnrollmentCode, _ request: JoinRequest
+    ) throws -> String {
+        let key = code.key.publicText
+        let octets = request.octets(signedWith: code)
+        let answer = try retrying { () throws(NATSError) in
+            let connection = try NATSConnection(settings(server, subject, code.key, for: key), .once)
+            return try connection.request(subject.joining(with: key), octets, milliseconds: Self.patience)
+        }
+        switch FleetReply(octets: answer) {
+        case .joined(let name): return name
+        case .failure(let error): throw error
+        default: throw DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")
+        }
+    }
+
+    /// Waits until the broker knows the hub's key.
+    private func awaitBroker(_ server: String, _ subject: FleetSubject, _ key: NKey) throws(DeliveryError) {
+        do throws(DeliveryError) {
+            _ = try retrying { () throws(NATSError) in try NATSConnection(settings(server, subject, key, for: "join"), .once) }
+        } catch {
+            guard error.isAboutAccess else { throw error }
+            context.note(
+                "vitalgate: the broker does not know this hub's key yet: it has to use the list of 'vitalgate fleet broker-config'"
+            )
+        }
+    }
+
+    /// Repeats a step for some seconds while the broker refuses the key, because it reads new keys only after a moment.
+    private func retrying<Result>(_ body: () throws(NATSError) -> Result) throws(DeliveryError) -> Result {
+        let end = ContinuousClock.now + .milliseconds(Self.patience / 2)
+        while true {
+            do throws(NATSError) {
+                return try body()
+            } catch {
+                guard error.kind == .unauthorised, ContinuousClock.now < end else { throw DeliveryError(error) }
+                usleep(250_000)
+            }
+        }
+    }
+}

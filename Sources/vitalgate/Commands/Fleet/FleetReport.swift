@@ -1,0 +1,98 @@
+import CommandLineKit
+import FleetCollector
+import Formats
+import Pipeline
+
+/// Writes the hubs of a fleet.
+struct FleetReport {
+    private let context: CommandContext
+    private let database: FleetDatabase
+
+    /// The number of commands that are shown for a hub.
+    private static let mostOrders = 20
+
+    init(_ context: CommandContext, _ database: FleetDatabase) { (self.context, self.database) = (context, database) }
+
+    func writeHubs() throws -> ExitCode {
+        let hubs = try database.hubs()
+        if context.invocation.flag("--names") {
+            for hub in hubs where !hub.isRevoked { try context.streams.output.write(hub.name + "\n") }
+            return .success
+        }
+        try write(hubs)
+        if hubs.isEmpty { context.note("the fleet has no hubs (see 'vitalgate fleet enroll --help')") }
+        return .success
+    }
+
+    func writeStatus() throws -> ExitCode {
+        let name = context.invocation.argument("HUB") ?? ""
+        guard let hub = try database.hubs().first(where: { $0.name == name }) else {
+            throw context.invocation.invalid("HUB", value: name, expected: "a hub from 'vitalgate fleet hubs'")
+        }
+        try write([hub])
+        let orders = try database.orders(of: hub, limit: Self.mostOrders)
+        guard !orders.isEmpty else { return .success }
+        if context.format == .ndjson {
+            for order in orders {
+                var object = JSONObject()
+                object.set("order", Int(order.number))
+                object.set("kind", order.kind)
+                object.set("made", order.made)
+                object.set("finished", order.finished)
+                object.set("code", order.code)
+                object.set("output", order.output.isEmpty ? nil : order.output)
+                try context.streams.output.write(object.line)
+            }
+            return .success
+        }
+        try context.streams.output.write("\n")
+        try TableOutput(context: context).write(
+            header: ["command", "kind", "given", "finished", "status", "output"],
+            rows: orders.map {
+                ["\($0.number)", $0.kind, $0.made, $0.finished ?? "waiting", $0.code.map { "\($0)" } ?? "", $0.output]
+            })
+        return .success
+    }
+
+    private func write(_ hubs: [EnrolledHub]) throws {
+        guard context.format == .ndjson else {
+            let header = ["name", "state", "last seen", "silence", "version", "changes", "waiting", "quarantined", "orders"]
+            return try TableOutput(context: context).write(header: header, rows: hubs.map(Self.row))
+        }
+        for hub in hubs {
+            var object = JSONObject()
+            object.set("name", hub.name)
+            object.set("store", hub.store)
+            object.set("key", hub.key)
+            object.set("enrolled", hub.enrolled)
+            object.set("revoked", hub.isRevoked)
+            object.set("seen", hub.seen)
+            object.set("silence", hub.silence)
+            object.set("version", hub.version)
+            object.set("lastChange", hub.lastChange)
+            object.set("waiting", hub.waiting)
+            object.set("quarantined", hub.quarantined)
+            object.set("lastOrder", hub.lastOrder)
+            object.set("openOrders", hub.openOrders)
+            try context.streams.output.write(object.line)
+        }
+    }
+
+    private static func row(_ hub: EnrolledHub) -> [String] {
+        func text(_ number: Int?) -> String { number.map { Readable.count($0) } ?? "" }
+        return [
+            hub.name, hub.isRevoked ? "revoked" : "enrolled", hub.seen ?? "never", hub.silence.map(duration) ?? "",
+            hub.version ?? "", text(hub.lastChange), text(hub.waiting), text(hub.quarantined), text(hub.openOrders),
+        ]
+    }
+
+    /// A duration in its largest unit, such as `5 min`.
+    private static func duration(_ seconds: Int) -> String {
+        switch seconds {
+        case ..<120: "\(max(0, seconds)) s"
+        case ..<7200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+}

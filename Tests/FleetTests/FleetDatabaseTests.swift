@@ -1,0 +1,157 @@
+import ExportTesting
+import FleetProtocol
+import HealthModel
+import NATSKit
+import Pipeline
+import Testing
+
+@testable import FleetCollector
+@testable import FleetExport
+@testable import PostgreSQLExport
+
+/// The tables of a fleet in PostgreSQL, and the broker's users that follow from them.
+@Suite struct FleetDatabaseTests {
+    private let test: ExportedStore
+    private let settings: PostgreSQLSettings
+    private let fleet: FleetDatabase
+    private let subject: FleetSubject
+
+    init() throws {
+        test = try ExportedStore()
+        let settings = PostgreSQLSettings(
+            host: try PostgreSQLServer.shared.get().folder, database: "postgres", user: "vitalgate",
+            schema: "f" + test.store.identifier)
+        let context = try ExportContext(name: "x", store: "x", me: Origin.unassigned, now: { ExportedStore.received })
+        #expect { try FleetDatabase(settings) } throws: { ($0 as? DeliveryError)?.kind == .unfit }
+        _ = try PostgreSQLExporter(settings, context: context).create()
+        _ = try FleetDatabase.create(settings)
+        (self.settings, fleet) = (settings, try FleetDatabase(settings))
+        subject = try #require(FleetSubject(fleet: "study"))
+    }
+
+    private func code(_ name: String, seconds: Int = 3600) throws -> EnrollmentCode {
+        let code = try #require(EnrollmentCode.random())
+        try fleet.add(codeWith: code.key.publicText, name: name, seconds: seconds)
+        return code
+    }
+
+    private func key() throws -> NKey { try #require(NKey.random()) }
+
+    @discardableResult
+    private func join(_ code: EnrollmentCode, _ store: String, _ key: NKey) throws -> String {
+        try fleet.join(JoinRequest(store: store, key: key.publicText), code: code.key.publicText)
+    }
+
+    @Test func everyColumnHasAComment() throws {
+        _ = try FleetDatabase.create(settings)
+        let connection = try PostgreSQLConnection(settings)
+        let bare = try connection.run(
+            """
+            SELECT relname, attname FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+            WHERE relnamespace = $1::regnamespace AND relkind = 'r' AND relname LIKE 'fleet%' AND attnum > 0
+                AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL)
+            """, [settings.schema])
+        #expect(bare.isEmpty)
+        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["1"]])
+    }
+
+    @Test func aCodeIsForOneHubAndOneHour() throws {
+        let (ward, other) = (try key(), try key())
+        let code = try code("ward")
+        #expect(try join(code, "a", ward) == "ward")
+        // The reply was lost.
+        #expect(try join(code, "a", ward) == "ward")
+        let expired = try self.code("late", seconds: 0)
+        let unknown = try #require(EnrollmentCode.random())
+        for (wrong, store, key) in [(code, "b", other), (expired, "b", other), (unknown, "b", other)] {
+            #expect { try join(wrong, store, key) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        }
+        #expect(throws: DeliveryError.self) { try self.code("ward") }
+        #expect(try fleet.hubs().map(\.name) == ["ward"])
+        // The code itself is nowhere in the database.
+        let rows = try PostgreSQLConnection(settings).run("SELECT key, name, used_by FROM \(settings.schema).fleet_code")
+        #expect(rows.count == 2 && !rows.joined().contains(code.text))
+
+        // A new hub gets the name of one that was revoked, and the revoked one can join again under another name.
+        let first = try #require(try fleet.hubs().first)
+        #expect(try fleet.revoke(first) && !fleet.revoke(first))
+        // It cannot come back with the code that it has used.
+        #expect { try join(code, "a", ward) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        #expect(try fleet.hubs().allSatisfy(\.isRevoked))
+        #expect(try join(self.code("ward"), "b", other) == "ward")
+        #expect(try join(self.code("ward 2"), "a", ward) == "ward 2")
+        #expect(try fleet.hubs().map { ($0.name + " " + $0.store) } == ["ward b", "ward 2 a"])
+        #expect(try fleet.hubs().allSatisfy { !$0.isRevoked })
+    }
+
+    @Test func ordersAreNumberedAndComeOneByOne() throws {
+        try join(code("ward"), "a", key())
+        let hub = try #require(try fleet.hubs().first)
+        #expect(try fleet.add(.adopt, ["x", "--name", "a \"b\" {c,d} \\ é"], for: hub) == 1)
+        #expect(try fleet.add(.verify, [], for: hub) == 2)
+        func report(_ order: Int64, _ code: Int? = nil) throws -> [FleetOrder] {
+            let report = HubReport(
+                version: "1", lastChange: 5, waiting: 1, quarantined: 2, order: order,
+                result: code.map { OrderResult(code: $0, output: "{}") })
+            return try fleet.enter(report, of: "a")
+        }
+        #expect(
+            try report(0) == [FleetOrder(number: 1, kind: "adopt", arguments: ["x", "--name", "a \"b\" {c,d} \\ é"])])
+        #expect(try report(1, 0) == [FleetOrder(number: 2, kind: "verify", arguments: [])])
+        // A report that arrives twice changes nothing.
+        #expect(try report(1, 7).map(\.number) == [2])
+        #expect(try report(2, 65) == [])
+        #expect(try fleet.orders(of: hub, limit: 10).map(\.code) == [65, 0])
+        // The database was restored, and the hub is ahead of it.
+        try PostgreSQLConnection(settings).run("DELETE FROM \(settings.schema).fleet_order")
+        #expect(try fleet.add(.verify, [], for: hub) == 3)
+        let seen = try #require(try fleet.hubs().first)
+        #expect((seen.lastOrder, seen.openOrders, seen.waiting, seen.quarantined) == (2, 1, 1, 2))
+        // A hub that has not joined with a code gets no orders.
+        #expect(
+            try fleet.enter(HubReport(version: "1", lastChange: 0, waiting: 0, quarantined: 0, order: 0, result: nil), of: "b")
+                == [])
+    }
+
+    /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.
+    @Test func eachHubOnlyAsItself() throws {
+        let (hub, collector) = (try key(), try key())
+        try join(code("ward"), test.store.identifier, hub)
+        let keys = try fleet.keys()
+        let users = BrokerUsers(collectors: [collector.publicText], hubs: keys.hubs, codes: keys.codes)
+        let broker = try NATSServer([users.text(subject)])
+        func connection(_ key: NKey, _ client: String) throws -> NATSConnection {
+            var settings = NATSSettings(
+                servers: [broker.url], credentials: .seed(public: key.publicText, seed: key.seedText), name: client)
+            settings.replies = subject.replies(to: client)
+            return try NATSConnection(settings, .once)
+        }
+        let service = try CollectorService(
+            NATSSettings(
+                servers: [broker.url], credentials: .seed(public: collector.publicText, seed: collector.seedText), name: "c"),
+            subject, database: settings, workers: 1, now: { ExportedStore.received }, onFailure: { _, _ in })
+        defer { service.stop() }
+        let own = test.store.identifier
+        let find = FleetRequest(target: "center", me: test.store.subject, task: .find).octets
+        func reply(_ key: NKey, as client: String, to store: String) throws -> FleetReply? {
+            let request = try #require(subject.requests(of: store))
+            return FleetReply(octets: try connection(key, client).request(request, find, milliseconds: 2000))
+        }
+        guard case .found = try reply(hub, as: own, to: own) else {
+            Issue.record("the hub was refused")
+            return
+        }
+        #expect(throws: NATSError.self) { try reply(hub, as: own, to: "another") }
+        // Replies of another hub never reach it.
+        #expect(throws: NATSError.self) { try reply(hub, as: "another", to: own) }
+        #expect { try connection(try key(), "stranger") } throws: { ($0 as? NATSError)?.kind == .unauthorised }
+
+        #expect(try fleet.revoke(try #require(try fleet.hubs().first)))
+        guard case .failure(let error) = try reply(hub, as: own, to: own) else {
+            Issue.record("the hub was not refused")
+            return
+        }
+        #expect(error.kind == .unauthorised)
+        #expect(try fleet.keys().hubs.isEmpty)
+    }
+}

@@ -1,0 +1,116 @@
+import CryptographyKit
+import FleetProtocol
+import Testing
+
+@Suite struct NKeyTests {
+    /// The example of nats.docs ("Generating NKeys and Configuring the Server"), which `nk` has printed.
+    private static let seed = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY"
+    private static let known = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4"
+
+    @Test func aKnownKey() throws {
+        let key = try #require(NKey(seedText: Self.seed))
+        #expect(key.publicText == Self.known)
+        #expect(key.seedText == Self.seed)
+        #expect(NKey.publicKey(Self.known) == key.key.publicKey)
+    }
+
+    /// A wrong letter anywhere is noticed.
+    @Test func damagedTexts() throws {
+        for text in [Self.seed, Self.known] {
+            for index in text.indices {
+                let damaged = text.replacingCharacters(at: index, with: text[index] == "A" ? "B" : "A")
+                #expect(NKey(seedText: damaged) == nil && NKey.publicKey(damaged) == nil, "\(damaged)")
+            }
+        }
+        for text in ["", "U", Self.known + "A", Self.known.lowercased(), String(repeating: "A", count: 1000)] {
+            #expect(NKey(seedText: text) == nil && NKey.publicKey(text) == nil)
+        }
+        #expect(NKey(seedText: Self.known) == nil && NKey.publicKey(Self.seed) == nil)
+    }
+
+    /// RFC 8032, section 7.1, test 2.
+    @Test func aKnownSignature() throws {
+        func octets(_ text: String) -> [UInt8] {
+            let digits = text.compactMap(\.hexDigitValue)
+            return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+        }
+        let key = try #require(
+            SigningKey(seed: octets("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")))
+        #expect(key.publicKey == octets("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"))
+        let signature = octets(
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+        )
+        #expect(key.signature(of: [0x72]) == signature)
+        #expect(SigningKey.isValid(signature, of: [0x72], by: key.publicKey))
+        #expect(!SigningKey.isValid(signature, of: [0x73], by: key.publicKey))
+        #expect(!SigningKey.isValid([], of: [0x72], by: key.publicKey) && !SigningKey.isValid(signature, of: [0x72], by: []))
+    }
+
+    @Test func codes() throws {
+        let code = try #require(EnrollmentCode.random())
+        #expect(code.text.wholeMatch(of: #/([A-Z2-7]{5}-){3}[A-Z2-7]{5}/#) != nil)
+        let typed = try #require(EnrollmentCode(" " + code.text.lowercased().replacing("-", with: " ")))
+        #expect(typed.text == code.text && typed.key.publicText == code.key.publicText)
+        #expect(try #require(EnrollmentCode.random()).text != code.text)
+        for text in ["", "AAAAA", "AAAAA-AAAAA-AAAAA-AAAA1", "AAAAA-AAAAA-AAAAA-AAAAA-A"] { #expect(EnrollmentCode(text) == nil) }
+    }
+
+    /// A request to join is valid only as the code's owner wrote it.
+    @Test func joinRequests() throws {
+        let (code, other) = (try #require(EnrollmentCode.random()), try #require(EnrollmentCode.random()))
+        let request = JoinRequest(store: "abc-1", key: Self.known)
+        let octets = request.octets(signedWith: code)
+        #expect(try JoinRequest(octets: octets, codeKey: code.key.publicText) == request)
+        #expect(throws: BlockFault.self) { try JoinRequest(octets: octets, codeKey: other.key.publicText) }
+        for index in octets.indices {
+            var damaged = octets
+            damaged[index] ^= 1
+            #expect(throws: BlockFault.self) { try JoinRequest(octets: damaged, codeKey: code.key.publicText) }
+            #expect(throws: BlockFault.self) { try JoinRequest(octets: Array(octets[..<index]), codeKey: code.key.publicText) }
+        }
+        #expect(throws: BlockFault.self) {
+            try JoinRequest(
+                octets: JoinRequest(store: "a.b", key: Self.known).octets(signedWith: code), codeKey: code.key.publicText)
+        }
+    }
+
+    /// Orders of a center run only commands and options that it may use.
+    @Test func orders() {
+        func obstacle(_ kind: String, _ arguments: String...) -> String? {
+            FleetOrder(number: 1, kind: kind, arguments: arguments).obstacle
+        }
+        #expect(obstacle("adopt", "C0:01:02:03:04:01", "--profile", "heart-rate") == nil)
+        #expect(obstacle("verify", "--dry-run") == nil)
+        #expect(obstacle("verify", "--dry-run=yes") == nil)
+        for wrong in [
+            obstacle("shell", "ls"), obstacle("erase", "me", "--without", "center"), obstacle("repair", "--store", "/tmp/x"),
+            obstacle("repair", "--config=/tmp/x"), obstacle("assign", "scale", "--consent", "-"), obstacle("adopt", "a\0b"),
+            obstacle("adopt", "a", "-"), obstacle("adopt", String(repeating: "a", count: 9000)),
+        ] { #expect(wrong != nil) }
+    }
+
+    @Test func reportsAreBounded() throws {
+        func request(_ report: HubReport) throws -> FleetRequest {
+            try FleetRequest(octets: FleetRequest(target: "center", me: "me", task: .report(report)).octets)
+        }
+        let report = HubReport(
+            version: "0.1.0", lastChange: 7, waiting: 2, quarantined: 1, order: 3, result: OrderResult(code: 0, output: "{}"))
+        guard case .report(let same) = try request(report).task else {
+            Issue.record("it is another task")
+            return
+        }
+        #expect(same == report)
+        var wrong = [HubReport](repeating: report, count: 4)
+        wrong[0].version = String(repeating: "1", count: 65)
+        wrong[1].waiting = -1
+        wrong[2].result?.output = String(repeating: "1", count: 4097)
+        wrong[3].order = -1
+        for report in wrong { #expect(throws: BlockFault.self) { try request(report) } }
+    }
+}
+
+extension String {
+    fileprivate func replacingCharacters(at index: Index, with character: Character) -> String {
+        String(self[..<index]) + String(character) + String(self[self.index(after: index)...])
+    }
+}

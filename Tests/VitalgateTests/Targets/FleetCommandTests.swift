@@ -1,0 +1,231 @@
+import ExportTesting
+import Glibc
+import Testing
+
+/// A fleet as a user runs it: enrollment, reports, commands, and revocation, with Debian's nats-server and PostgreSQL.
+@Suite struct FleetCommandTests {
+    private let center: TestFolder
+    private let hub: TestFolder
+    private let server: PostgreSQLServer
+    private let broker: NATSServer
+    private let collector: RunningVitalgate
+
+    init() throws {
+        let (center, server) = (try TestFolder(), try PostgreSQLServer())
+        let key = try center.vitalgate("fleet", "key", center.path("collector.seed")).last
+        try center.write("config.json5", Self.configuration(center, server, key, port: FreePort.find()))
+        #expect(try center.vitalgate("collect", "--create").status == 0)
+        try center.write("users.conf", try center.vitalgate("fleet", "broker-config").output)
+        // nats-server adds its own folder to the path of an included file, even if it begins with /.
+        let up = String(repeating: "../", count: 20)
+        let broker = try NATSServer([
+            "pid_file: \"\(center.path("nats.pid"))\"", "include \"\(up)\(center.path("users.conf").dropFirst())\"",
+        ])
+        try center.write("config.json5", Self.configuration(center, server, key, port: broker.port))
+        (self.center, hub, self.server, self.broker) = (center, try TestFolder(), server, broker)
+        collector = try center.start("collect")
+        try until { try center.vitalgate("collect", "--check").status == 0 }
+    }
+
+    private static func configuration(_ center: TestFolder, _ server: PostgreSQLServer, _ key: String, port: UInt16) -> String {
+        let seed = center.path("collector.seed")
+        let broker = "fleet: 'study', servers: ['nats://127.0.0.1:\(port)'], nkey: '\(key)', seedFile: '\(seed)'"
+        let database = "host: '\(server.folder)', database: 'postgres', user: 'vitalgate'"
+        let users = "file: '\(center.path("users.conf"))', processFile: '\(center.path("nats.pid"))'"
+        return "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) } } }"
+    }
+
+    private var address: String { "\(broker.url)/study" }
+
+    private func end() throws {
+        collector.signal(SIGTERM)
+        #expect(try collector.wait().status == 0)
+        server.stop()
+    }
+
+    private func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
+        try folder.vitalgate("fleet", "join", address, code)
+    }
+
+    private func hubs() throws -> [JSON] {
+        try center.vitalgate("fleet", "hubs", "--format", "ndjson").lines.map { try JSON($0) }
+    }
+
+    @Test func aHubJoinsAndIsRevoked() throws {
+        let code = try center.vitalgate("fleet", "enroll", "--name", "ward-3").last
+        var run = try join(hub, code)
+        #expect(run.status == 0 && run.errors.contains("belongs to the fleet 'study' as 'ward-3'"), "\(run)")
+        // The secret part of the key is on the hub only, for its owner.
+        let seed = try #require(hub.text("center.seed").split(separator: "\n").first.map(String.init))
+        #expect(hub.mode("center.seed") == 0o600)
+        #expect(seed.hasPrefix("SU") && !center.text("users.conf").contains(seed))
+        let key = try #require(try hubs().first?["key"].text)
+        #expect(center.text("users.conf").contains(key))
+
+        try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(40)))
+        run = try hub.vitalgate("export", "center", "--once")
+        #expect(run.status == 0 && run.errors.contains("40 changes delivered"), "\(run)")
+
+        // The code is of no use to another hub, and neither is a wrong one.
+        let other = try TestFolder()
+        run = try join(other, code)
+        #expect(run.status == 69 && run.errors.contains("unknown, expired or already used"), "\(run)")
+        #expect(!other.text("config.json5").contains("targets"))
+        #expect(try join(other, "AAAAA-AAAAA-AAAAA-AAAAA").status == 77)
+        #expect(try join(other, "hello").status == 64)
+        #expect(try center.vitalgate("fleet", "enroll", "--name", "ward-3").status == 69)
+
+        #expect(try center.vitalgate("fleet", "revoke", "ward-3").status == 0)
+        try hub.vitalgate("import", hub.write("b.csv", InboxTests.csv(41)))
+        run = try hub.vitalgate("export", "center", "--once")
+        #expect(run.status == 69, "\(run)")
+        for _ in 0..<100 where center.text("users.conf").contains(key) { usleep(50_000) }
+        #expect(!center.text("users.conf").contains(key))
+        #expect(try center.vitalgate("fleet", "hubs").output.contains("revoked"))
+
+        // It joins again with a new code, and its readings go on.
+        let next = try center.vitalgate("fleet", "enroll", "--name", "ward-3").last
+        #expect(try hub.vitalgate("targets", "remove", "center").status == 0)
+        #expect(try join(hub, next).status == 0)
+        #expect(try hub.vitalgate("targets", "retry", "center").status == 0)
+        run = try hub.vitalgate("export", "center", "--once")
+        #expect(run.status == 0, "\(run)")
+        try end()
+    }
+
+    /// Joins and delivers five readings.
+    private func joinWithReadings() throws {
+        #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
+        try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(5)))
+        #expect(try hub.vitalgate("export", "center", "--once").status == 0)
+    }
+
+    private func command(_ words: String...) throws {
+        let run = try center.vitalgate(["fleet", "command", "ward-3"] + words)
+        #expect(run.status == 0, "\(run)")
+    }
+
+    /// The exit status of each command that the hub was given, or `nil` without a result.
+    private func results() throws -> [Int?] {
+        try center.vitalgate("fleet", "status", "ward-3", "--format", "ndjson").lines.dropFirst().reversed().map {
+            try JSON($0)["code"].integer
+        }
+    }
+
+    private func sql(_ statement: String) throws {
+        let words = ["/usr/bin/psql", "-h", server.folder, "-U", "vitalgate", "-d", "postgres", "-c", statement]
+        #expect(try RunningVitalgate(command: words, environment: Vitalgate.environment(home: center.root)).wait().status == 0)
+    }
+
+    private func until(_ isSo: () throws -> Bool) throws {
+        for _ in 0..<300 {
+            if try isSo() { return }
+            usleep(100_000)
+        }
+        Issue.record("it never came")
+    }
+
+    @Test func aConnectedHubRunsCommands() throws {
+        try joinWithReadings()
+        let exporter = try hub.start("export", "center")
+        var run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(run.status == 0, "\(run) \(exporter.errors)")
+        #expect(try JSON(run.last)["equal"].integer == 5)
+        let report = try #require(try hubs().first)
+        #expect(report["version"].text?.isEmpty == false && report["waiting"].integer == 0)
+        #expect(report["quarantined"].integer == 0 && (report["silence"].integer ?? 99) < 60)
+        let table = try center.vitalgate("fleet", "hubs").lines
+        #expect(table.count >= 2 && table.contains { $0.contains("ward-3") && $0.contains("enrolled") })
+        #expect(try center.vitalgate("fleet", "hubs", "--names").output == "ward-3\n")
+
+        let person = "7f9c24e8-3b1d-4c52-9f0e-2a6d1b8c4e57"
+        try command("adopt", "--", "C0:01:02:03:04:01", "--profile", "sig-heart-rate", "--name", "strap")
+        try command("assign", "--", "C0:01:02:03:04:01", "--person", person)
+        try command("repair", "--", "--type", "heartRate", "--shift", "+1h")
+        try command("adopt", "--", "C0:01:02:03:04:01", "--profile", "no-such-profile")
+        try until { try results() == [0, 0, 0, 0, 64] }
+        let device = try JSON(try hub.vitalgate("devices", "list", "--format", "ndjson").last)
+        #expect((device["name"].text, device["subject"].text) == ("strap", person))
+        // The repair has arrived at the center, too.
+        try until { try JSON(try center.vitalgate("fleet", "check", "ward-3").last)["equal"].integer == 5 }
+        #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T01:00:00"))
+
+        // A row that is lost at the center is found, and comes back.
+        try sql("DELETE FROM vitalgate.sample WHERE value = 62")
+        run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(try run.status == 65 && JSON(run.last)["missing"].integer == 1, "\(run)")
+        #expect(try center.vitalgate("fleet", "check", "ward-3", "--repair").status == 0)
+        run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(try run.status == 0 && JSON(run.last)["equal"].integer == 5, "\(run)")
+
+        // Options that would reach other files are refused.
+        for words in [["repair", "--", "--store", "/tmp/x"], ["erase", "--", "me", "--without", "center"], ["shell", "ls"]] {
+            run = try center.vitalgate(["fleet", "command", "ward-3"] + words)
+            #expect(run.status == 64, "\(run)")
+        }
+        #expect(try center.vitalgate("fleet", "command", "ward-4", "verify").status == 64)
+        #expect(!exporter.errors.contains("strap") && !exporter.errors.contains(person))
+        exporter.signal(SIGTERM)
+        #expect(try exporter.wait().status == 0)
+        try end()
+    }
+
+    /// Commands wait for a hub without a connection, and run once each. Erasing waits until the hub is stopped.
+    @Test func commandsWaitForTheHub() throws {
+        try joinWithReadings()
+        let me = try #require(
+            try hub.vitalgate("people", "list", "--format", "ndjson").lines.map { try JSON($0) }.first {
+                $0["me"] == .boolean(true)
+            }?[
+                "subject"
+            ].text)
+        try command("repair", "--", "--type", "heartRate", "--shift", "+1h")
+        try command("erase", me)
+        let lock = open(hub.store + "-hub", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        var run = try hub.vitalgate("export", "center", "--once")
+        #expect(run.status == 0 && run.errors.contains("has to wait"), "\(run)")
+        #expect(try results() == [0, nil])
+        close(lock)
+        run = try hub.vitalgate("export", "center", "--once")
+        #expect(try run.status == 0 && results() == [0, 0], "\(run)")
+        #expect(try hub.vitalgate("query", "heartRate", "--format", "ndjson").output.isEmpty)
+        // Each ran once: there is one repair.
+        run = try hub.vitalgate("export", "center", "--once")
+        #expect(!run.errors.contains("ended with status"), "\(run)")
+        // A hub that does not allow commands gets none.
+        try hub.write("config.json5", hub.text("config.json5").replacing("commands: true", with: "commands: false"))
+        try command("verify")
+        #expect(try hub.vitalgate("export", "center", "--once").status == 0)
+        #expect(try results() == [0, 0, nil])
+        try end()
+    }
+}
+
+@Suite struct FleetSettingsTests {
+    @Test(arguments: [
+        ("file: '/tmp/x'", "needs 'nkey' and 'seedFile'"), ("file: 'x'", "must begin with /"),
+        ("file: '/tmp/x', processFile: 'x'", "must begin with /"), ("file: '/tmp/x', mode: 1", "unknown key"),
+        ("processFile: '/tmp/x'", "is missing"),
+    ]) func wrongBrokerUsersAreRefused(users: String, words: String) throws {
+        let folder = try TestFolder()
+        let broker = "fleet: 'study', servers: ['nats://localhost:4222']"
+        let database = "database: 'study', user: 'collector'"
+        try folder.write(
+            "config.json5", "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) } } }")
+        let run = try folder.vitalgate("collect", "--check")
+        #expect(run.status == 78 && run.errors.contains(words), "\(run)")
+    }
+
+    /// Without a collector's key or configuration, the commands name the missing setting.
+    @Test func missingSettingsAreNamed() throws {
+        let folder = try TestFolder()
+        var run = try folder.vitalgate("fleet", "hubs")
+        #expect(run.status == 78 && run.errors.contains("'collect' is not configured"))
+        run = try folder.vitalgate("fleet", "join", "broker.example.org", "AAAAA-AAAAA-AAAAA-AAAAA")
+        #expect(run.status == 64 && run.errors.contains("tls://broker.example.org:4222/FLEET"))
+        try folder.write("x.seed", "hello\n")
+        run = try folder.vitalgate("fleet", "key", folder.path("x.seed"))
+        #expect(run.status != 0 && folder.text("x.seed") == "hello\n")
+    }
+}
