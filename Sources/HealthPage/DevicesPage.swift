@@ -30,7 +30,7 @@ enum DevicesPage {
         let told = call.site.settings.hub?.devices()
         let store = try call.hubReader().store
         let names = try call.personNames()
-        let adopted = try store.adoptedDevices()
+        let adopted = try store.devices.adopted()
         let cards: [HTML] = adopted.map { device in
             let state = told?.devices.first { $0.address == device.address }
             return card(device, state, isRunning: told?.isRunning ?? false, names, call)

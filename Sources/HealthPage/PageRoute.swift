@@ -101,7 +101,7 @@ struct PageCall {
     }
 
     /// The names of all people. Names that the store itself gives are in the page's language.
-    func personNames() throws -> [String: String] { try hubReader().store.personNames().mapValues(texts.person) }
+    func personNames() throws -> [String: String] { try hubReader().store.people.names().mapValues(texts.person) }
 
     /// The store, open for writing.
     func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }

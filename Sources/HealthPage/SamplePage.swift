@@ -10,8 +10,8 @@ enum SamplePage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.reader().store
         guard let uuid = SampleIdentity(call.variables[0]) else { throw PageProblem(404, "sample") }
-        guard let explanation = try store.explain(uuid) else {
-            guard let derived = try store.derivedCorrelation(uuid) else { throw PageProblem(404, "sample") }
+        guard let explanation = try store.duplicates.explain(uuid) else {
+            guard let derived = try store.samples.derivedCorrelation(uuid) else { throw PageProblem(404, "sample") }
             return try pressure(derived.sample, store, call)
         }
         let texts = call.texts

@@ -14,7 +14,7 @@ enum TargetsPage {
             let setAside = try store.targets.setAsideSummary(of: target.name)
             return """
                 <tr><th scope="row">\(target.name)</th><td>\(texts("targets." + target.state.rawValue))</td><td>\(PageValues.grouped(Int64(target.delivered)))</td>
-                <td>\(PageValues.grouped(Int64(try store.changesWaiting(for: target))))</td><td>\(PageValues.grouped(Int64(setAside.count)))</td>
+                <td>\(PageValues.grouped(Int64(try store.targets.changesWaiting(for: target))))</td><td>\(PageValues.grouped(Int64(setAside.count)))</td>
                 <td>\(call.times.element(target.changed))</td><td>\(texts.sentence(target.words ?? setAside.words ?? ""))</td></tr>
                 """
         }

@@ -16,7 +16,7 @@ enum TypePage {
         // A type outside the catalogue may be known from another person's data only, so the page hides it unless this person has
         // samples.
         guard let type = try? SampleType(meant: call.variables[0]),
-            try type.isKnown || !reader.store.latestSamples(of: [type]).isEmpty
+            try type.isKnown || !reader.store.samples.latest(of: [type]).isEmpty
         else { throw PageProblem(404, "type") }
         let (texts, name) = (call.texts, call.values.name(of: type))
         let hasChart = ChartData.isShown(type)
@@ -105,7 +105,7 @@ enum TypePage {
         query.order = [SampleOrder("-start")].compactMap { $0 }
         query.limit = shownSamples
         query.derivesCorrelations = types.contains { $0.kind == .correlation }
-        let cursor = try reader.store.samples(matching: query)
+        let cursor = try reader.store.samples.cursor(matching: query)
         defer { cursor.close() }
         var all: [StoredSample] = []
         while let stored = try cursor.next() { all.append(stored) }

@@ -123,8 +123,8 @@ import Testing
         let glucose = try #require(SampleType("bloodGlucose"))
         let unit = try Unit(ucum: glucose.canonicalUnit.code == "mg/dL" ? "mmol/L" : "mg/dL")
         let bound = try unit.conversion(to: glucose.canonicalUnit, molarMass: glucose.molarMass)(4.5)
-        try test.store.addAlert(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
-        let states = try test.store.alerts().map(AlertText(test.store, unit: { $0 == glucose ? unit : nil }).state)
+        try test.store.alerts.add(of: test.store.subject, type: glucose, .below, bound: bound, at: Instant(seconds: Self.start))
+        let states = try test.store.alerts.all().map(AlertText(test.store, unit: { $0 == glucose ? unit : nil }).state)
         #expect(states.last?.title == "Blood Glucose below 4.5 \(unit.code)")
     }
 
@@ -134,8 +134,8 @@ import Testing
             phrases: [.belowTitle: "{0} unter {1}", .belowBegan: "{0} ist unter {1}", .hours: "{0} Stunden"], decimal: ",",
             names: { $0.id == "bodyMass" ? "Gewicht" : $0.displayName }, symbols: { _ in "Kilo" })
         let mass = try #require(SampleType("bodyMass"))
-        try test.store.addAlert(of: test.store.subject, type: mass, .below, bound: 70.5, at: Instant(seconds: Self.start))
-        let alert = try #require(try test.store.alerts().last)
+        try test.store.alerts.add(of: test.store.subject, type: mass, .below, bound: 70.5, at: Instant(seconds: Self.start))
+        let alert = try #require(try test.store.alerts.all().last)
         let state = try AlertText(test.store, words: words).state(alert)
         #expect(state.title == "Gewicht unter 70,5 Kilo")
         let fields = String(decoding: state.json, as: UTF8.self)
@@ -184,7 +184,7 @@ import Testing
         sender.error = nil
         #expect(try delivery.step() == .upToDate)
         #expect(sender.messages.map(\.event) == [.began, .ended])
-        #expect(try test.store.alertReceiver(named: "phone").failing == nil)
+        #expect(try test.store.alerts.receiver(named: "phone").failing == nil)
         // The delivery waits as long as the receiver asks.
         sender.error = DeliveryError(.busy(.seconds(900)), "HTTP 503")
         try add(120, at: 30)

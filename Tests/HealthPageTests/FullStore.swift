@@ -177,14 +177,14 @@ struct FullStore {
         try ingest.note(["line 9, the last, " + IngestAccount.openEnd, "the text is UTF-16"])
         _ = try ingest.finish(at: ServedStore.now.microseconds)
         func repair(_ repair: Repair, _ type: SampleType) throws {
-            _ = try store.migrate(MigrationRequest(repair, of: SampleConditions(types: [type]), now: ServedStore.now))
+            _ = try store.repairs.apply(MigrationRequest(repair, of: SampleConditions(types: [type]), now: ServedStore.now))
         }
         try repair(.shift(-5_400_000_000), SampleType("restingHeartRate") ?? .heartRate)
         // It has another UUID now.
         samples["restingHeartRate"] = nil
         try repair(.scale(try Numeral("2")), SampleType("bloodGlucose") ?? .heartRate)
         let delete = IngestDescription(kind: .delete, received: ServedStore.now.microseconds)
-        try store.delete([try #require(samples["headache"])], withObjects: true, description: delete)
+        try store.samples.delete([try #require(samples["headache"])], withObjects: true, description: delete)
     }
 
     /// Reasons that an import gives.
@@ -196,42 +196,42 @@ struct FullStore {
     private func addSettings() throws {
         let (store, person, now) = (served.store, ServedStore.person, ServedStore.now)
         for index in 0..<7 {
-            try store.save(
+            try store.devices.save(
                 AdoptedDevice(
                     address: "bluetooth:C0:01:02:03:04:0\(index)", key: "qx\(index)",
                     profiles: ["sig-heart-rate", "generic-csv"],
                     name: "Qx-\(index)", subject: person, adopted: now.microseconds))
         }
-        let client = try store.addClient(named: "asker", purpose: "Qx", at: now)
+        let client = try store.clients.add(named: "asker", purpose: "Qx", at: now)
         let request = AuthorizationRequest(
             subject: person, read: [ObjectType(.heartRate), try #require(ObjectType("labResultRecord"))],
             write: [ObjectType(.bodyMass)])
-        try store.request(request, for: client, at: now)
+        try store.clients.request(request, for: client, at: now)
         try served.grant("heartRate", reading: .from(now))
-        try store.save(UserAnnotatedMedication(name: "Ibu 400", generalForm: .tablet), of: person)
+        try store.people.save(UserAnnotatedMedication(name: "Ibu 400", generalForm: .tablet), of: person)
         for (type, value) in [
             (CharacteristicType.dateOfBirth, "1990-01-16"), (.biologicalSex, "female"), (.bloodType, "aPositive"),
             (.wheelchairUse, "no"),
             (.fitzpatrickSkinType, "iI"), (.activityMoveMode, "activeEnergy"),
         ] {
             let characteristic = try #require(Characteristic(type, value))
-            try store.set(type, to: characteristic, of: person, from: "1990-01-16", said: now)
+            try store.people.set(type, to: characteristic, of: person, from: "1990-01-16", said: now)
         }
-        try store.annotate(person, day: "2027-01-15", tags: ["Aq"], note: "Bq")
-        try store.save(Goal(type: try #require(SampleType("stepCount")), span: .day, value: 10_000), of: person)
-        try store.save(Goal(type: .bodyMass, span: .week, value: 70), of: person)
+        try store.people.annotate(person, day: "2027-01-15", tags: ["Aq"], note: "Bq")
+        try store.people.save(Goal(type: try #require(SampleType("stepCount")), span: .day, value: 10_000), of: person)
+        try store.people.save(Goal(type: .bodyMass, span: .week, value: 70), of: person)
         let alerts: [(SampleType, Alert.Condition, Double)] = [
             (.heartRate, .above, 50), (.bodyMass, .below, 100), (.bodyTemperature, .missing, 1), (.bodyMass, .missing, 24),
         ]
-        for (type, condition, bound) in alerts { try store.addAlert(of: person, type: type, condition, bound: bound, at: now) }
-        var receiver = try store.alertReceiver(named: "Zq")
+        for (type, condition, bound) in alerts { try store.alerts.add(of: person, type: type, condition, bound: bound, at: now) }
+        var receiver = try store.alerts.receiver(named: "Zq")
         receiver.failing = now
-        try store.save(receiver)
-        _ = try store.checkAlerts(at: now)
+        try store.alerts.save(receiver)
+        _ = try store.alerts.check(at: now)
         for state in Target.State.allCases {
-            var target = try store.newTarget("qx-\(state.rawValue)", isOrdered: true, filter: "", at: now)
+            var target = try store.targets.make("qx-\(state.rawValue)", isOrdered: true, filter: "", at: now)
             target.state = state
-            try store.save(target)
+            try store.targets.save(target)
         }
     }
 }

@@ -99,7 +99,7 @@ enum AlertsPage {
             }
             try call.doing { try call.writer().alerts.add(of: subject, type: type, condition, bound: bound, at: call.now) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().removeAlert(id, of: subject) else {
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().alerts.remove(id, of: subject) else {
                 throw PageProblem(404, "alert")
             }
         default: throw PageProblem(400, "field", "do")

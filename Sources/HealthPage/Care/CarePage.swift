@@ -121,7 +121,7 @@ enum CarePage {
     private static func ledger(_ store: SampleStore, _ call: PageCall) throws -> HTML {
         let texts = call.texts
         let repairs = try repairs(store, call)
-        let rows = try store.accounts(limit: mostIngests).reversed().map { row($0, call, repair: repairs[$0.id]) }
+        let rows = try store.ledger.accounts(limit: mostIngests).reversed().map { row($0, call, repair: repairs[$0.id]) }
         guard !rows.isEmpty else { return "" }
         return "<h2>\(texts("care.ledger"))</h2>" + ClientsPage.table("ledger", texts("care.came"), columns(call), rows)
     }
@@ -135,7 +135,7 @@ enum CarePage {
 
     /// The descriptions of repairs by their ledger entry.
     private static func repairs(_ store: SampleStore, _ call: PageCall) throws -> [Int64: String] {
-        let repairs = try store.migrations().map { ($0.ingest, try RepairPage.words(of: $0.repair, call)) }
+        let repairs = try store.repairs.all().map { ($0.ingest, try RepairPage.words(of: $0.repair, call)) }
         return Dictionary(repairs) { first, _ in first }
     }
 
@@ -153,11 +153,11 @@ enum CarePage {
     /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.hubReader().store
-        guard let number = Int64(call.variables[0]), let account = try store.account(of: number) else {
+        guard let number = Int64(call.variables[0]), let account = try store.ledger.account(of: number) else {
             throw PageProblem(404, "ledger")
         }
         let texts = call.texts
-        let refusals: [HTML] = try store.refusals(of: number).prefix(1000).map { entry in
+        let refusals: [HTML] = try store.ledger.refusals(of: number).prefix(1000).map { entry in
             "<tr><th scope=\"row\">\(texts.place("\(entry.placeKind) \(entry.place)"))</th><td>\(texts.sentence(entry.reason))</td><td>\(entry.count)</td></tr>"
         }
         let heads = ["care.place", "care.why", "care.rows"].map { texts($0) }

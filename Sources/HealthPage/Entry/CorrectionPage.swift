@@ -14,7 +14,7 @@ enum CorrectionPage {
 
     /// The person's own live sample of the path.
     static func sample(_ call: PageCall) throws -> Sample {
-        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.sample(uuid) else {
+        guard let uuid = SampleIdentity(call.variables[0]), let stored = try call.reader().store.samples.sample(uuid) else {
             throw PageProblem(404, "sample")
         }
         return stored.sample
@@ -23,7 +23,7 @@ enum CorrectionPage {
     private static func members(_ call: PageCall) throws -> [Sample] {
         let sample = try sample(call)
         guard sample.origin.kind == .quantity else { throw PageProblem(404, "notNumber") }
-        return try call.reader().store.correctable(with: sample)
+        return try call.reader().store.samples.correctable(with: sample)
     }
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {

@@ -108,7 +108,7 @@ enum GoalsPage {
             }
             try call.doing { try call.writer().people.save(Goal(type: type, span: span, value: value), of: subject) }
         case "remove":
-            guard try call.writer().removeGoal(type, of: subject) else { throw PageProblem(404, "goal") }
+            guard try call.writer().people.removeGoal(type, of: subject) else { throw PageProblem(404, "goal") }
         default: throw PageProblem(400, "field", "do")
         }
         return call.see("/page/goals")

@@ -61,7 +61,7 @@ enum PeoplePage {
                 return .page(try whole(fields, call), status: 422)
             }
             let store = try call.writer()
-            let people = try store.persons()
+            let people = try store.people.all()
             guard people.count < most else { throw PageProblem(409, "mostPeople", "\(most)") }
             guard !people.contains(where: { $0.name == name }) else {
                 fields.errors["name"] = "people.wrong.taken"
@@ -75,12 +75,12 @@ enum PeoplePage {
             else {
                 throw PageProblem(400, "choosePerson")
             }
-            let code = try store.makePageCode(for: subject, at: call.now)
+            let code = try store.pageSessions.makeCode(for: subject, at: call.now)
             return .page(try whole(FormFields(call: call), call, code: (call.texts.person(name), code)))
         case "switch":
             let store = try call.writer()
-            guard let subject = call.text("person"), subject != Origin.unassigned, try store.personNames()[subject] != nil,
-                let (_, token) = try store.openPage(with: store.makePageCode(for: subject, at: call.now), at: call.now)
+            guard let subject = call.text("person"), subject != Origin.unassigned, try store.people.names()[subject] != nil,
+                let (_, token) = try store.pageSessions.open(with: store.pageSessions.makeCode(for: subject, at: call.now), at: call.now)
             else { throw PageProblem(400, "choosePerson") }
             // This browser's own session is no longer used.
             if let session = call.session { try store.pageSessions.end(session.id) }

@@ -70,7 +70,7 @@ enum UploadPage {
         let subject = call.text("person") ?? own
         if subject != own {
             guard call.isKeeper else { throw PageProblem(403, "owner") }
-            guard subject != Origin.unassigned, try call.hubReader().store.personNames()[subject] != nil else {
+            guard subject != Origin.unassigned, try call.hubReader().store.people.names()[subject] != nil else {
                 throw PageProblem(400, "choosePerson")
             }
         }

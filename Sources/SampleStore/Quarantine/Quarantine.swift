@@ -28,7 +28,7 @@ extension SampleStore.Quarantine {
     }
 
     /// Returns the number of quarantined readings.
-    public func quarantinedCount() throws(StoreError) -> Int { try connection.quarantine.heldCount() }
+    public func count() throws(StoreError) -> Int { try connection.quarantine.heldCount() }
 
     /// Returns the number of a person's quarantined readings by type. Types without any are omitted.
     public func counts(of subject: String) throws(StoreError) -> [SampleType: Int] {

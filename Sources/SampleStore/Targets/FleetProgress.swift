@@ -11,7 +11,7 @@ public struct FleetProgress: Hashable, Sendable {
     public init(order: Int64, code: Int, output: String) { (self.order, self.code, self.output) = (order, code, output) }
 }
 
-extension SampleStore {
+extension SampleStore.Targets {
     private static let prefix = "fleet order "
 
     /// Returns the last command that was carried out for a target, or `nil` before the first.

@@ -25,10 +25,10 @@ final class HubAgent {
     ) {
         (self.context, self.target, self.store, self.exporter) = (context, target, store, exporter)
         exporter.makeReport = {
-            let progress = try store.fleetProgress(of: target)
+            let progress = try store.targets.fleetProgress(of: target)
             return HubReport(
                 version: Program.version, lastChange: try store.lastChange(), waiting: try waiting(),
-                quarantined: try store.quarantinedCount(), order: progress?.order ?? 0,
+                quarantined: try store.quarantine.count(), order: progress?.order ?? 0,
                 result: progress.map { OrderResult(code: $0.code, output: $0.output) })
         }
     }
@@ -46,7 +46,7 @@ final class HubAgent {
             exporter.postpone()
             return false
         }
-        try store.save(FleetProgress(order: order.number, code: result.code, output: result.output), of: target)
+        try store.targets.save(FleetProgress(order: order.number, code: result.code, output: result.output), of: target)
         exporter.endOrder()
         context.inform("target \(target): command \(order.number) of the center (\(order.kind)) ended with status \(result.code)")
         return true
