@@ -103,7 +103,7 @@ import Testing
         try served.keep([
             Self.reading("sleepAnalysis", deep, from: 3, to: 6), Self.reading("stepCount", "639", from: 7, to: 7.5),
         ])
-        let news = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1424\""))
+        let news = try #require(client.read(until: "\"type\":\"stepCount\",\"name\":\"Steps\",\"value\":\"1,424\""))
         #expect(news.contains("\"value\":\"7 h\""), "\(news)")
     }
 
