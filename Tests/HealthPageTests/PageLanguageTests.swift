@@ -73,7 +73,9 @@ import Testing
         return "care/plan?type=bodyTemperature&repair=\(kind)&by.\(by)&ambiguous=yes"
     }
 
-    private static func entries(_ full: FullStore) -> [Int64] { (try? full.served.store.ledger.accounts(limit: 100).map(\.id)) ?? [] }
+    private static func entries(_ full: FullStore) -> [Int64] {
+        (try? full.served.store.ledger.accounts(limit: 100).map(\.id)) ?? []
+    }
 
     @Test func eachPageIsGerman() throws {
         // The results of a scan and of an upload, once they have ended.

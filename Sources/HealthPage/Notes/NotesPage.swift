@@ -96,7 +96,8 @@ enum NotesPage {
             guard fields.errors.isEmpty, let day else { return .page(try whole(fields, call), status: 422) }
             try call.doing { try call.writer().people.annotate(subject, day: day, tags: tags, note: note) }
         case "remove":
-            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().people.removeAnnotation(id, of: subject) else {
+            guard let id = call.text("id").flatMap({ Int64($0) }), try call.writer().people.removeAnnotation(id, of: subject)
+            else {
                 throw PageProblem(404, "note")
             }
         default: throw PageProblem(400, "field", "do")

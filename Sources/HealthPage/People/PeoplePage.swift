@@ -80,7 +80,8 @@ enum PeoplePage {
         case "switch":
             let store = try call.writer()
             guard let subject = call.text("person"), subject != Origin.unassigned, try store.people.names()[subject] != nil,
-                let (_, token) = try store.pageSessions.open(with: store.pageSessions.makeCode(for: subject, at: call.now), at: call.now)
+                let (_, token) = try store.pageSessions.open(
+                    with: store.pageSessions.makeCode(for: subject, at: call.now), at: call.now)
             else { throw PageProblem(400, "choosePerson") }
             // This browser's own session is no longer used.
             if let session = call.session { try store.pageSessions.end(session.id) }
