@@ -29,15 +29,17 @@ async function renew() {
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
     if (!answer || !answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    for (const section of document.querySelectorAll("main > section")) section.remove();
-    document.querySelector("main").append(...page.querySelectorAll("main > section"));
+    const sections = [...document.querySelectorAll("main > section")];
+    const next = sections.length ? sections.at(-1).nextSibling : null;
+    for (const section of sections) section.remove();
+    for (const section of page.querySelectorAll("main > section")) document.querySelector("main").insertBefore(section, next);
     document.querySelector("[data-today]").dataset.hidden = page.querySelector("[data-today]").dataset.hidden;
 }
 
 // Facts besides the value, such as a day's range, need no update each second.
 let later;
 function renewLater() {
-    later ??= setTimeout(() => { later = undefined; renew(); }, 60e3);
+    later ??= setTimeout(() => { later = undefined; renew(); }, 10e3);
 }
 
 // A browser reconnects by itself unless the server refused, as during a restart of the hub. Phones also drop connections silently

@@ -20,7 +20,9 @@ enum FilesPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
         let store = try call.hubReader().store
-        let rows = try store.ledger.accounts(limit: 50).reversed().filter { $0.kind == .import }.prefix(20).map {
+        let rows = try store.ledger.accounts(limit: 50).reversed().filter {
+            $0.kind == .import && !["add", "correction"].contains($0.name)
+        }.prefix(20).map {
             CarePage.row($0, call)
         }
         let drop: HTML =

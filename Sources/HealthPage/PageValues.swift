@@ -97,7 +97,8 @@ struct PageValues {
             }
             let unit = unit(of: .bloodPressureSystolic)
             return (pressure.text(try? conversion(of: .bloodPressureSystolic, to: unit)), symbol(unit))
-        case .workoutRoute, .heartbeatSeries, .audiogram:
+        case .audiogram: return (texts("lab.results"), "")
+        case .workoutRoute, .heartbeatSeries:
             let duration = duration(from: sample.start, to: sample.end)
             return (duration.isEmpty ? name(of: type) : duration, "")
         case .activitySummary, .stateOfMind, .medicationDoseEvent, .scoredAssessment, .clinicalRecord, .document:
@@ -105,6 +106,9 @@ struct PageValues {
             return (content.isEmpty ? name(of: type) : content, "")
         }
     }
+
+    /// The digits of a numeral with the decimal sign of the page's language, without separators.
+    static func local(_ numeral: String) -> String { numeral.replacing(".", with: PageLocale.decimal) }
 
     /// An amount in the type's unit on the page.
     func amount(_ value: Double, of type: SampleType) -> (value: String, unit: String) {

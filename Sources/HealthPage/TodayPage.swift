@@ -26,7 +26,8 @@ enum TodayPage {
         let reader = try call.reader()
         let cards = try TypeCard.all(reader, call)
         let layout = try CardLayout(call)
-        let shown = layout.sorted(cards.filter { !layout.isHidden($0.type.id) }) { $0.type.id }
+        // A route is on the page of its workout.
+        let shown = layout.sorted(cards.filter { !layout.isHidden($0.type.id) && $0.type.kind != .workoutRoute }) { $0.type.id }
         let (texts, now) = (call.texts, call.now)
         let current = shown.filter { now.microseconds - $0.latest.start.microseconds < recent }
         let older = shown.filter { now.microseconds - $0.latest.start.microseconds >= recent }

@@ -69,4 +69,16 @@ import Testing
         #expect(times().day(Self.now) == "15 Jan" && times().dayAndTime(Self.now) == "15 Jan, 08:00")
         #expect(times().text(Self.now, hasSeconds: true) == "08:00:00")
     }
+
+    /// What the page prints must not be read as another number: `10.000` is ten thousand in German.
+    @Test(arguments: [
+        ("en", "71.5", "71.5"), ("en", "71,5", "71.5"), ("en", "75.125", "75.125"), ("en", "10,000", nil), ("en", "1,000.5", nil),
+        ("de", "71,5", "71.5"), ("de", "71.5", "71.5"), ("de", "75,125", "75.125"), ("de", "10.000", nil), ("de", "1.000,5", nil),
+    ])
+    func typedNumbers(language: String, typed: String, read: String?) {
+        PageLocale.language.withValue(language) {
+            #expect(EntryForm.numeral(typed).map(\.text) == read)
+            if let read { #expect(EntryForm.numeral(PageValues.local(read))?.text == read, "what a form is filled with is read back") }
+        }
+    }
 }

@@ -174,13 +174,20 @@ enum Catalogue {
     static func category(_ id: String, identifier: String, values: CategoryValues?, since: String?) -> Entry {
         let numbers = values?.cases.map { Double($0.value) } ?? []
         return Entry(
-            kind: .category, id: id, healthKitIdentifier: identifier, displayName: words(of: id), dimensionName: "category",
+            kind: .category, id: id, healthKitIdentifier: identifier, displayName: words(of: id, identifier),
+            dimensionName: "category",
             healthKitUnit: nil, unit: .one, aggregation: .none, since: since,
             possible: (numbers.min() ?? 0)...(numbers.max() ?? Double(Int32.max)), plausible: nil, codes: Codes(), values: values)
     }
 
     /// The id in words: `Apple Stand Hour` for `appleStandHour`. No source has the names that Apple's Health app shows.
-    private static func words(of id: String) -> String {
+    ///
+    /// An id that HealthKit's identifier has in capitals is an abbreviation: `CDA`, or `GAD-7` with a number.
+    private static func words(of id: String, _ identifier: String) -> String {
+        if identifier.hasSuffix(id.uppercased()) {
+            let letters = id.uppercased().prefix { $0.isLetter }
+            return letters.count == id.count ? String(letters) : "\(letters)-\(id.dropFirst(letters.count))"
+        }
         var text = ""
         for character in id {
             if character.isUppercase, text.last?.isLowercase == true { text.append(" ") }

@@ -18,7 +18,7 @@ enum AlertsPage {
         let rows: [HTML] = alerts.map { alert in
             let condition = text(alert, call)
             let state: HTML =
-                alert.raised.map { "\(texts("alerts.since")) \(call.times.element($0))" } ?? "\(texts("alerts.quiet"))"
+                alert.raised.map { "\(texts("alerts.raised")) \(call.times.element($0))" } ?? "\(texts("alerts.quiet"))"
             return """
                 <tr><th scope="row">\(condition)</th><td>\(state)</td>\
                 <td><form method="post" action="/page/alerts">\(FormFields.hidden([("do", "remove"), ("id", "\(alert.id)")]))\

@@ -174,7 +174,7 @@ enum RepairPage {
         }
         return ClientsPage.table(
             "examples", texts("plan.examples"),
-            [texts("clients.type"), texts("care.before"), texts("figure.value"), texts("care.after"), texts("figure.value")], rows
+            [texts("clients.type"), texts("figure.when"), texts("care.before"), texts("figure.when"), texts("care.after")], rows
         )
     }
 

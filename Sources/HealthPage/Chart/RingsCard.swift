@@ -32,10 +32,13 @@ enum RingsCard {
             let amount = PageValues.text(value) + (ring.goal.map { " / " + PageValues.text($0) } ?? "")
             return "\(texts(key)) \(amount) \(unit)"
         }
+        // Without goals there is nothing to fill.
+        let drawing: HTML =
+            rings.contains { $0.1.fraction != nil }
+            ? "<svg viewBox=\"0 0 100 100\" aria-hidden=\"true\" focusable=\"false\">\(circles)</svg>" : ""
         let lines: [HTML] = said.map { "<li>\($0)</li>" }
         return """
-            <li class="card"><h3>\(texts("rings.title"))</h3><div class="rings">
-            <svg viewBox="0 0 100 100" aria-hidden="true" focusable="false">\(circles)</svg><ul>\(lines)</ul></div></li>
+            <li class="card"><h3>\(texts("rings.title"))</h3><div class="rings">\(drawing)<ul>\(lines)</ul></div></li>
             """
     }
 }

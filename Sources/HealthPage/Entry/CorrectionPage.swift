@@ -35,8 +35,10 @@ enum CorrectionPage {
         let texts = call.texts
         let unit = call.values.unit(of: members[0].origin.type)
         let values = members.map { member in
-            if member.unit == unit { return member.numeral.text }
-            return (try? call.values.conversion(of: member.origin.type, to: unit)).map { PageValues.plain($0(member.value)) }
+            if member.unit == unit { return PageValues.local(member.numeral.text) }
+            return (try? call.values.conversion(of: member.origin.type, to: unit)).map {
+                PageValues.local(PageValues.plain($0(member.value)))
+            }
                 ?? ""
         }
         let id = call.variables[0]

@@ -93,12 +93,17 @@ struct EntryForm {
 
     mutating func fail(_ field: String, _ key: String) { fields.errors[field] = key }
 
-    /// A number with a decimal point or a decimal comma. A comma before three digits could separate thousands, so it is refused.
+    /// A number with the decimal sign of the page's language. The other sign is accepted before one or two digits: before three it
+    /// could separate thousands, as in `10,000` or, in German, `10.000`.
     static func numeral(_ text: String) -> Numeral? {
         let text = text.filter { $0 != " " }
-        guard text.contains(",") else { return try? Numeral(text) }
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty, (1...2).contains(parts[1].count), !text.contains(".") else { return nil }
+        guard let sign = text.first(where: { $0 == "." || $0 == "," }) else { return try? Numeral(text) }
+        let isDecimal = String(sign) == PageLocale.decimal
+        if isDecimal, sign == "." { return try? Numeral(text) }
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
+        guard parts.count == 2, !parts[0].isEmpty, isDecimal ? !parts[1].isEmpty : (1...2).contains(parts[1].count) else {
+            return nil
+        }
         return try? Numeral(parts.joined(separator: "."))
     }
 }

@@ -47,7 +47,8 @@ enum AudiogramKind {
 
     private static func level(_ ear: Audiogram.Ear?, _ call: PageCall) -> String {
         guard let ear else { return "–" }
-        let text = "\(ear.sensitivity.numeral.text) \(ear.sensitivity.unit.map { call.values.symbol($0) } ?? "")"
+        let text =
+            "\(PageValues.local(ear.sensitivity.numeral.text)) \(ear.sensitivity.unit.map { call.values.symbol($0) } ?? "")"
         return ear.masked == true ? text + ", " + call.texts("audiogram.masked") : text
     }
 }

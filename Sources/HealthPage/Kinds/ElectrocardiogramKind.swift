@@ -16,7 +16,8 @@ enum ElectrocardiogramKind {
         let rate = told?.averageHeartRate?.value(in: SampleType.heartRate.canonicalUnit)
         let facts = KindPage.facts([
             (texts("ecg.heartRate"), rate.map { PageValues.text($0, places: 0) + " /min" }),
-            (texts("ecg.lead"), told?.lead), (texts("ecg.symptoms"), told?.symptoms.joined(separator: ", ")),
+            (texts("ecg.lead"), told?.lead.map { texts["lead." + $0] ?? $0 }),
+            (texts("ecg.symptoms"), told?.symptoms.joined(separator: ", ")),
         ])
         guard let trace = ElectrocardiogramTrace(sample) else { return "\(facts)<p>\(texts("ecg.none"))</p>" }
         let known = trace.voltages.compactMap { $0 }.sorted()

@@ -20,7 +20,10 @@ enum MedicationKind {
     }
 
     private static func amount(_ amount: Amount?, _ dose: MedicationDoseEvent, _ call: PageCall) -> String? {
-        amount.map { CardFacts.joined($0.numeral.text, $0.unit.map { call.values.symbol($0) } ?? dose.doseUnit ?? "") }
+        amount.map {
+            let unit = $0.unit.map { call.values.symbol($0) } ?? dose.doseUnit.map { call.texts["form." + $0] ?? $0 }
+            return CardFacts.joined(PageValues.local($0.numeral.text), unit ?? "")
+        }
     }
 
     static func list(_ reader: Reader, _ call: PageCall) throws -> HTML {

@@ -62,7 +62,7 @@ enum NightsKind {
         let levels: [HTML] = LinePlot.levels(0, top).map { level in
             """
             <line class="grid" x1="44" x2="350" y1="\(Coordinate.tenths(y(level)))" y2="\(Coordinate.tenths(y(level)))"/>\
-            <text x="40" y="\(Coordinate.tenths(y(level) + 4))" text-anchor="end">\(PageValues.text(level)) h</text>
+            <text x="40" y="\(Coordinate.tenths(y(level) + 4))" text-anchor="end">\(call.texts("time.wholeHours", PageValues.text(level)))</text>
             """
         }
         let bars: [HTML] = all.map { date, lengths in

@@ -63,7 +63,7 @@ enum WorkoutKind {
                 KindPage.cell(values.clock(seconds)),
                 KindPage.cell(lap.distance.map { values.distance($0) } ?? "–"),
                 KindPage.cell(lap.distance.flatMap { $0 >= 10 ? values.pace(seconds: seconds, metres: $0) : nil } ?? "–"),
-                KindPage.cell(lap.heartRate.map { PageValues.text($0, places: 0) } ?? "–"),
+                KindPage.cell(lap.heartRate.map { PageValues.text($0, places: 0) + " /min" } ?? "–"),
             ]
         }
         let heads = ["workout.lap", "workout.after", "workout.duration", "workout.distance", "workout.pace", "workout.heartRate"]
