@@ -78,7 +78,9 @@ import Testing
     func typedNumbers(language: String, typed: String, read: String?) {
         PageLocale.language.withValue(language) {
             #expect(EntryForm.numeral(typed).map(\.text) == read)
-            if let read { #expect(EntryForm.numeral(PageValues.local(read))?.text == read, "what a form is filled with is read back") }
+            if let read {
+                #expect(EntryForm.numeral(PageValues.local(read))?.text == read, "what a form is filled with is read back")
+            }
         }
     }
 }

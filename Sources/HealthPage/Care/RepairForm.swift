@@ -76,7 +76,8 @@ struct RepairForm {
                 return .unit(unit)
             } catch { throw PageProblem(400, "unit") }
         case .scale:
-            guard let factor = (try? Numeral(by)) ?? EntryForm.numeral(by), factor.doubleValue != 0, factor.doubleValue != 1 else {
+            guard let factor = (try? Numeral(by)) ?? EntryForm.numeral(by), factor.doubleValue != 0, factor.doubleValue != 1
+            else {
                 throw PageProblem(400, "factor")
             }
             return .scale(factor)
