@@ -157,9 +157,14 @@ struct Restriction {
                 return shown[column].map { "\($0) AS \(column)" } ?? "r.\(column)"
             }.joined(separator: ", ")
         }
-        return """
+        let whole = """
             SELECT \(selected("r")) FROM readable AS v CROSS JOIN main.\(table) AS r ON r.series = v.id AND \(Self.isBehindSince)
             WHERE v.whole AND \(condition)
+            """
+        // A person sees whole series only.
+        guard case .client = viewer else { return whole }
+        return """
+            \(whole)
             UNION ALL
             SELECT \(selected("o")) FROM readable AS v CROSS JOIN readable_object AS o ON o.series = v.id
                 CROSS JOIN main.\(table) AS r ON r.series = o.series AND r.start = o.start AND r.hash = o.hash

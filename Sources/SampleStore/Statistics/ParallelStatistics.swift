@@ -28,13 +28,14 @@ struct ParallelStatistics {
         let store = gathering.store
         let limits = store.parallelStatistics
         guard limits.connections > 1, gathering.query.type.kind == .quantity, !store.connection.isWritable,
-            store.client == nil, let parts = try Self.parts(of: window, gathering, limits), let last = try? store.lastChange()
+            !store.connection.isRestricted, let parts = try Self.parts(of: window, gathering, limits),
+            let last = try? store.lastChange()
         else { return nil }
         var gatherings = [gathering]
         var snapshots: [Snapshot] = []
         while gatherings.count < min(limits.connections, parts.count) {
             // If another connection cannot be opened, the first one does all the work.
-            guard let other = try? Self.reader(like: store), !store.connection.hasMoved,
+            guard let other = try? SampleStore(path: store.path, access: .read), !store.connection.hasMoved,
                 let snapshot = try? Snapshot(other.connection), (try? other.lastChange()) == last,
                 let next = try? StatisticsGathering(
                     store: other, query: gathering.query, plan: gathering.plan, series: gathering.series)
@@ -44,13 +45,6 @@ struct ParallelStatistics {
         }
         guard gatherings.count > 1 else { return nil }
         (self.gatherings, self.parts, self.snapshots) = (gatherings, parts, snapshots)
-    }
-
-    /// Opens the store once more. A view of one person's data stays one.
-    private static func reader(like store: SampleStore) throws(StoreError) -> SampleStore {
-        let other = try SampleStore(path: store.path, access: .read)
-        if let person = store.person { try other.restrict(toPerson: person) }
-        return other
     }
 
     /// Returns the accumulated samples of all parts.

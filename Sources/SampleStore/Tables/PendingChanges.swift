@@ -16,8 +16,8 @@ struct PendingChanges {
     /// and a restored row until then.
     static func isHidden(_ row: String) -> String {
         """
-        EXISTS(SELECT 1 FROM main.pending AS p WHERE p.series = \(row).series AND p.start = \(row).start AND p.hash = \(row).hash
-            AND p.comes = (\(SettingTable.value("pending")) < 0))
+        (\(SettingTable.value("pending")) IS NOT NULL AND EXISTS(SELECT 1 FROM main.pending AS p WHERE p.series = \(row).series
+            AND p.start = \(row).start AND p.hash = \(row).hash AND p.comes = (\(SettingTable.value("pending")) < 0)))
         """
     }
 
