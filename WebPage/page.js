@@ -23,7 +23,7 @@ function show(card, told) {
     setTimeout(() => card.classList.remove("fresh"), 700);
 }
 
-// Loads the page's sections again.
+// Loads the page's sections and alerts again.
 async function renew() {
     if (!document.querySelector("[data-today]")) return;
     const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
@@ -33,6 +33,12 @@ async function renew() {
     const next = sections.length ? sections.at(-1).nextSibling : null;
     for (const section of sections) section.remove();
     for (const section of page.querySelectorAll("main > section")) document.querySelector("main").insertBefore(section, next);
+    // Alerts that are shown already are not read out again.
+    const [shown, raised] = [document, page].map((each) => [...each.querySelectorAll("main > [role=alert]")]);
+    if (shown.map((each) => each.textContent).join() !== raised.map((each) => each.textContent).join()) {
+        for (const each of shown) each.remove();
+        document.querySelector("main > .buttons").before(...raised);
+    }
     document.querySelector("[data-today]").dataset.hidden = page.querySelector("[data-today]").dataset.hidden;
 }
 

@@ -127,13 +127,10 @@ def alert(driver, hub, value):
     one(driver, "#bound").send_keys("70")
     press(driver, driver.find_element(By.XPATH, "//button[text()='Add alert']"))
     eventually("an alert is listed", lambda: "below 70" in text(driver))
+    # Today is open when it happens, and is not loaded again.
+    driver.get(hub.address + "/page/")
     hub.run("add", "bloodGlucose", "61" if value == 360 else "62", "mg/dL")
-
-    def warned():
-        driver.get(hub.address + "/page/")
-        return "below 70" in text(driver)
-
-    eventually("the page warns", warned)
+    eventually("the page warns", lambda: "below 70" in text(driver), 60)
     look_for_barriers(driver, "a warning")
     hub.run("add", "bloodGlucose", "99", "mg/dL")
     number = json.loads(hub.run("alerts", "list", "--format", "ndjson").splitlines()[-1])["alert"]
