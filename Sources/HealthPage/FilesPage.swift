@@ -21,7 +21,7 @@ enum FilesPage {
         let texts = call.texts
         let store = try call.hubReader().store
         let rows = try store.ledger.accounts(limit: 50).reversed().filter {
-            $0.kind == .import && !["add", "correction"].contains($0.name)
+            $0.kind == .import && !$0.isEnteredByHand
         }.prefix(20).map {
             CarePage.row($0, call)
         }

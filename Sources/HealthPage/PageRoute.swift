@@ -78,7 +78,7 @@ struct PageCall {
 
     /// The session of the person.
     ///
-    /// - Throws: ``PageProblem`` 401 if there is no session.
+    /// - Throws: ``PageProblem`` 401 if the person is not logged in.
     func person() throws -> PageSession {
         guard let session else { throw PageProblem(401, "notLoggedIn") }
         return session

@@ -8,7 +8,7 @@ public struct PageLanguage: Sendable {
 
     fileprivate init(_ texts: PageTexts) { self.texts = texts }
 
-    /// The text of a key, or `nil` if there is none.
+    /// The text of a key, or `nil` if the language lacks it.
     public func text(_ key: String) -> String? { texts[key] }
     /// The name of a type.
     public func name(of type: SampleType) -> String { texts.name(of: type) }
@@ -19,6 +19,6 @@ public struct PageLanguage: Sendable {
 }
 
 extension PageFiles {
-    /// A language by its code, such as `de`, or `nil` if there are no texts in it.
+    /// A language by its code, such as `de`, or `nil` if the page lacks it.
     public func language(_ code: String) -> PageLanguage? { languages[code].map(PageLanguage.init) }
 }

@@ -88,7 +88,7 @@ extension PageTexts {
     /// The name of a ledger entry: that of its file or device, or the operation.
     func entry(_ account: IngestAccount) -> String {
         guard let name = account.name else { return self("ledger.kind." + account.kind.rawValue) }
-        if account.kind == .import, let words = self["ledger.name." + name] { return words }
+        if account.isEnteredByHand, let words = self["ledger.name." + name] { return words }
         // People and devices named these.
         if [.import, .live].contains(account.kind) { return name }
         return translation(of: name) ?? name
@@ -113,4 +113,9 @@ extension PageTexts {
             }
         return self("repair." + parts[0], shown)
     }
+}
+
+extension IngestAccount {
+    /// Whether a person typed or corrected the readings (`HandEntry`). A file has a profile.
+    var isEnteredByHand: Bool { kind == .import && profile == nil && ["add", "correction"].contains(name) }
 }

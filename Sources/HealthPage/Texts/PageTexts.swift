@@ -20,7 +20,7 @@ struct PageTexts: Sendable {
         PageTexts(language: language, texts.merging(others.texts) { own, _ in own })
     }
 
-    /// The text of a key, or the key itself if there is no text. The values replace `{0}`, `{1}` and so on.
+    /// The text of a key, or the key itself if its text is missing. The values replace `{0}`, `{1}` and so on.
     func callAsFunction(_ key: String, _ values: String...) -> String { text(key, values) }
 
     /// The text of a key with values. If one of them is `1`, the text of the key with `.one` is used if there is one.

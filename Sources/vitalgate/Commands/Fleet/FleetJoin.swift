@@ -54,11 +54,7 @@ struct FleetJoin {
             throw invocation.invalid("CODE", value: "…", expected: "a code of 20 characters from 'vitalgate fleet enroll'")
         }
         let target = invocation.string("--target") ?? "center"
-        guard !before.targets.contains(where: { $0.name == target }) else {
-            throw ConfigurationError(
-                "\(file.path) already has a target '\(target)': choose another name with --target, or remove it with "
-                    + "'vitalgate targets remove \(target)'", isOfOption: true)
-        }
+        try before.checkIsFree(target: target, in: file)
         let store = try context.access().openForWriting(creating: true, takesStreams: true)
         let path = "\(SmallFile.folder(of: file.path))/\(target).seed"
         let text = try configuration(target, server, subject, path)
@@ -113,10 +109,7 @@ struct FleetJoin {
             }
             return try TargetText.adding(target, draft.object, to: file.bytes)
         }
-        let names = (before.targets.map(\.name) + [target]).sorted()
-        guard try Configuration(text: text("U"), of: file.path, machine: machine).targets.map(\.name) == names else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the target in an editor")
-        }
+        _ = try before.target(target, addedBy: Configuration(text: text("U"), of: file.path, machine: machine), in: file)
         return text
     }
 

@@ -74,11 +74,7 @@ struct TargetEditing {
         if invocation.flag("--no-check"), invocation.flag("--create") {
             throw invocation.invalid("--create", value: "--no-check", expected: "only one of the two")
         }
-        guard !before.targets.contains(where: { $0.name == name }) else {
-            throw ConfigurationError(
-                "\(file.path) already has a target '\(name)': choose another name, change it there, or remove it with "
-                    + "'vitalgate targets remove \(name)'", isOfOption: true)
-        }
+        try before.checkIsFree(target: name, in: file)
         var draft: TargetDraft
         do throws(SettingsFault) {
             draft = try TargetDraft(kind: kind, settings: invocation.arguments("SETTING"))
@@ -126,12 +122,7 @@ struct TargetEditing {
                 "\(error.description) (the file was not changed; give a key of \(kind.rawValue) as KEY=VALUE: "
                     + "\(Self.keys(TargetDraft.settings(of: kind))))", isOfOption: true)
         }
-        let names = (before.targets.map(\.name) + [name]).sorted()
-        guard let target = configuration.targets.first(where: { $0.name == name }), configuration.targets.map(\.name) == names
-        else {
-            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the target in an editor")
-        }
-        return target
+        return try before.target(name, addedBy: configuration, in: file)
     }
 
     private func isAccepted(_ target: TargetConfiguration) throws -> Bool {
@@ -198,5 +189,26 @@ struct TargetEditing {
         } else if let otherwise {
             context.note("vitalgate: \(otherwise)")
         }
+    }
+}
+
+extension Configuration {
+    /// - Throws: ``ConfigurationError`` if there is a target of this name.
+    func checkIsFree(target name: String, in file: ConfigurationFile) throws {
+        guard targets.contains(where: { $0.name == name }) else { return }
+        throw ConfigurationError(
+            "\(file.path) already has a target '\(name)': choose another name, change it there, or remove it with "
+                + "'vitalgate targets remove \(name)'", isOfOption: true)
+    }
+
+    /// The only target that a new configuration has in addition to this one.
+    ///
+    /// - Throws: ``ConfigurationError`` if it differs in other targets, too.
+    func target(_ name: String, addedBy changed: Configuration, in file: ConfigurationFile) throws -> TargetConfiguration {
+        let names = (targets.map(\.name) + [name]).sorted()
+        guard let target = changed.targets.first(where: { $0.name == name }), changed.targets.map(\.name) == names else {
+            throw ConfigurationError("\(file.path) has an unusual form and was not changed: add the target in an editor")
+        }
+        return target
     }
 }
