@@ -73,7 +73,10 @@ public final class NATSConnection: @unchecked Sendable {
             try NATSError.check(natsOptions_SetSecure(options, true))
         }
         if let path = settings.certificateAuthority {
-            try NATSError.check(natsOptions_LoadCATrustedCertificates(options, path))
+            // The library says only that TLS has failed.
+            guard natsOptions_LoadCATrustedCertificates(options, path) == NATS_OK else {
+                throw NATSError(.invalid, "\(path) is missing, cannot be read, or contains no certificate")
+            }
         }
         switch settings.credentials {
         case .none: break

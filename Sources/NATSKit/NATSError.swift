@@ -25,6 +25,8 @@ public struct NATSError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { reason }
 
+    init(_ kind: Kind, _ reason: String) { (self.kind, self.reason) = (kind, reason) }
+
     init(_ status: natsStatus) {
         kind =
             switch status {

@@ -222,6 +222,10 @@ import Testing
         let folder = try TestFolder()
         var run = try folder.vitalgate("fleet", "hubs")
         #expect(run.status == 78 && run.errors.contains("'collect' is not configured"))
+        // The TLS library says only that TLS has failed.
+        run = try folder.vitalgate(
+            "fleet", "join", "tls://127.0.0.1:1/study", "AAAAA-AAAAA-AAAAA-AAAAA", "--certificate-authority", "/missing.pem")
+        #expect(run.status == 69 && run.errors.contains("/missing.pem is missing"), "\(run.errors)")
         run = try folder.vitalgate("fleet", "join", "broker.example.org", "AAAAA-AAAAA-AAAAA-AAAAA")
         #expect(run.status == 64 && run.errors.contains("tls://broker.example.org:4222/FLEET"))
         try folder.write("x.seed", "hello\n")
