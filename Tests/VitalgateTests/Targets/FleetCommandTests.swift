@@ -43,6 +43,17 @@ import Testing
         server.stop()
     }
 
+    /// Delivers as a user does, who repeats the command while the center is out of reach (status 69). A busy machine may need longer
+    /// than the broker gives a client to sign in.
+    private func deliver() throws -> Vitalgate.Run {
+        for _ in 0..<20 {
+            let run = try hub.vitalgate("export", "center", "--once")
+            guard run.status == 69, !run.errors.contains("credentials") else { return run }
+            usleep(250_000)
+        }
+        return try hub.vitalgate("export", "center", "--once")
+    }
+
     private func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
         try folder.vitalgate("fleet", "join", address, code)
     }
@@ -63,7 +74,7 @@ import Testing
         #expect(center.text("users.conf").contains(key))
 
         try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(40)))
-        run = try hub.vitalgate("export", "center", "--once")
+        run = try deliver()
         #expect(run.status == 0 && run.errors.contains("40 changes delivered"), "\(run)")
 
         // The code is of no use to another hub, and neither is a wrong one.
@@ -88,7 +99,7 @@ import Testing
         #expect(try hub.vitalgate("targets", "remove", "center").status == 0)
         #expect(try join(hub, next).status == 0)
         #expect(try hub.vitalgate("targets", "retry", "center").status == 0)
-        run = try hub.vitalgate("export", "center", "--once")
+        run = try deliver()
         #expect(run.status == 0, "\(run)")
         try end()
     }
@@ -97,7 +108,7 @@ import Testing
     private func joinWithReadings() throws {
         #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
         try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(5)))
-        #expect(try hub.vitalgate("export", "center", "--once").status == 0)
+        #expect(try deliver().status == 0)
     }
 
     private func command(_ words: String...) throws {
@@ -183,20 +194,20 @@ import Testing
         try command("erase", me)
         let lock = open(hub.store + "-hub", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
-        var run = try hub.vitalgate("export", "center", "--once")
+        var run = try deliver()
         #expect(run.status == 0 && run.errors.contains("has to wait"), "\(run)")
         #expect(try results() == [0, nil])
         close(lock)
-        run = try hub.vitalgate("export", "center", "--once")
+        run = try deliver()
         #expect(try run.status == 0 && results() == [0, 0], "\(run)")
         #expect(try hub.vitalgate("query", "heartRate", "--format", "ndjson").output.isEmpty)
         // Each ran once: there is one repair.
-        run = try hub.vitalgate("export", "center", "--once")
+        run = try deliver()
         #expect(!run.errors.contains("ended with status"), "\(run)")
         // A hub that does not allow commands gets none.
         try hub.write("config.json5", hub.text("config.json5").replacing("commands: true", with: "commands: false"))
         try command("verify")
-        #expect(try hub.vitalgate("export", "center", "--once").status == 0)
+        #expect(try deliver().status == 0)
         #expect(try results() == [0, 0, nil])
         try end()
     }
