@@ -102,17 +102,14 @@ struct ActivityReader {
     private func standHours(in window: Range<Int>) throws(StoreError) -> [Int: Set<Int64>] {
         var hours: [Int: Set<Int64>] = [:]
         for series in series where series.type == Self.standHour {
-            let statement = try store.table.scan("start, value")
-            defer { statement.reset() }
-            try statement.bind([
-                .integer(series.id), .integer(days.start(of: window.lowerBound).microseconds),
-                .integer(days.start(of: window.upperBound).microseconds - 1),
-            ])
-            while try statement.step() {
-                let start = statement.integer(0)
+            let rows = try store.table.scan(
+                [.start, .value], of: series.id, from: days.start(of: window.lowerBound).microseconds,
+                through: days.start(of: window.upperBound).microseconds - 1)
+            while try rows.next() {
+                let start = rows.start
                 let day = days.index(of: Instant(microseconds: start))
                 let hour = (start - days.start(of: day).microseconds) / Self.hour
-                hours[day, default: []].formUnion(statement.real(1) == Double(Self.stood) ? [hour] : [])
+                hours[day, default: []].formUnion(rows.value == Double(Self.stood) ? [hour] : [])
             }
         }
         return hours
@@ -142,14 +139,11 @@ struct ActivityReader {
             : try store.sources.sorted(own, by: query.priority)
         let decoder = SampleDecoder(connection: store.connection)
         for series in sorted {
-            let statement = try store.table.scan(SampleDecoder.columns, order: "start, seq DESC")
-            defer { statement.reset() }
-            try statement.bind([
-                .integer(series.id), .integer(Int64(window.lowerBound) * Calendar.day),
-                .integer(Int64(window.upperBound) * Calendar.day - 1),
-            ])
-            while try statement.step() {
-                let stored = try decoder.decode(statement, series: series.id)
+            let rows = try store.table.scan(
+                .whole, of: series.id, from: Int64(window.lowerBound) * Calendar.day,
+                through: Int64(window.upperBound) * Calendar.day - 1, order: .startAndLatestArrival)
+            while try rows.next() {
+                let stored = try rows.stored(decoder)
                 let day = Self.day(ofSummaryAt: stored.sample.start.microseconds)
                 // An unreadable summary is skipped. 'store check --deep' reports it.
                 guard found[day] == nil, let summary = try? stored.sample.body?.decoded(as: ActivitySummary.self) else {

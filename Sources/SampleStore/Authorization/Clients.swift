@@ -83,8 +83,7 @@ extension SampleStore.Clients {
                 // Reject the client's samples that are still in quarantine, so that they never become live samples.
                 if try connection.quarantine.reject(heldOf: client.source, by: ingest) { deletion.changesMore() }
                 try connection.quarantine.settle(touchedBy: ingest)
-                return try deletion.delete(
-                    try table.places(ofSeries: SeriesTable.ids(ofSource: "?"), [.text(client.source)], order: "seq"))
+                return try deletion.delete(try table.places(ofSource: client.source))
             }
         }
     }

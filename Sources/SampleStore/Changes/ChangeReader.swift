@@ -86,37 +86,26 @@ final class ChangeReader {
     }
 
     private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {
-        let statement = try connection.samples.scanLogged(
-            SampleDecoder.columns, where: "AND seq BETWEEN ?4 AND ?5")
-        defer { statement.reset() }
-        try bind(entry, to: statement)
+        let rows = try connection.samples.scanLogged(
+            of: entry.series, from: entry.times.low, through: entry.times.high, addedIn: entry.seqs.first...entry.seqs.last)
         var changes: [SampleChange] = []
-        while try statement.step() { changes.append(.added(try decoder.decode(statement, series: entry.series))) }
+        while try rows.next() { changes.append(.added(try rows.stored(decoder))) }
         return changes
     }
 
     private func deletions(of entry: Entry) throws(StoreError) -> [SampleChange] {
-        let statement = try connection.samples.scan(
-            "\(SampleDecoder.columns), replaced_by, ingest, deleted_seq", among: .tombstones,
-            where: "AND deleted_seq BETWEEN ?4 AND ?5", order: nil)
-        defer { statement.reset() }
-        try bind(entry, to: statement)
+        let rows = try connection.samples.scan(
+            [.whole, .deletion], of: entry.series, from: entry.times.low, through: entry.times.high, among: .tombstones,
+            .deleted(in: entry.seqs.first...entry.seqs.last), order: .unordered)
         var changes: [SampleChange] = []
-        while try statement.step() {
-            let sample = try decoder.decode(statement, series: entry.series).sample
+        while try rows.next() {
+            let tombstone = rows.tombstone
             changes.append(
                 .deleted(
                     StoredDeletion(
-                        sample: sample, replacedBy: statement.optionalText(10), ingest: statement.integer(11),
-                        seq: statement.integer(12))))
+                        sample: try rows.stored(decoder).sample, replacedBy: tombstone.replacedBy, ingest: tombstone.ingest,
+                        seq: tombstone.deletion)))
         }
         return changes
-    }
-
-    private func bind(_ entry: Entry, to statement: Statement) throws(StoreError) {
-        try statement.bind([
-            .integer(entry.series), .integer(entry.times.low), .integer(entry.times.high), .integer(entry.seqs.first),
-            .integer(entry.seqs.last),
-        ])
     }
 }

@@ -32,7 +32,7 @@ struct RelatedSeriesScan {
     let related: RelatedSeries
     /// The cached samples, some earlier ones, and the next one if it was already read.
     private(set) var candidates: [Candidate] = []
-    private let statement: Statement
+    private let rows: SampleRows
     private var telling: SeriesTelling
     private let witnessed: DuplicateStretch
     /// Finds the originals that promoted samples replace, or `nil` if no sample was promoted.
@@ -63,14 +63,10 @@ struct RelatedSeriesScan {
         (self.related, self.table, self.standIns) = (related, table, standIns)
         self.telling = telling
         self.witnessed = witnessed
-        let columns = "start, hash, value, context, numeral, metadata" + (related.lasts ? ", duration" : "")
-        let isRight = """
-            AND NOT forgotten AND replaced_by IS NULL
-                AND \(LedgerTable.kind(of: "deleted.ingest")) \(table == .withdrawn ? "=" : "<>") \(IngestKind.undo.literal)
-            """
-        statement = try connection.samples.scan(
-            columns, among: table == .live ? .live : .tombstones, isOpen: true, where: table == .live ? "" : isRight,
-            isKept: false)
+        let fields: SampleFields = [.key, .value, .numeral, .context, .metadata]
+        rows = try connection.samples.scan(
+            related.lasts ? fields.union(.duration) : fields, of: related.series, among: table == .live ? .live : .tombstones,
+            table == .live ? .all : .deleted(by: .undo, isOther: table == .deleted), isKept: false)
     }
 
     /// The indices of the ``candidates`` that start between two times, valid until the next call. Call this with
@@ -122,8 +118,7 @@ struct RelatedSeriesScan {
     }
 
     private mutating func seek(_ low: Int64) throws(StoreError) {
-        statement.reset()
-        try statement.bind([.integer(related.series), .integer(low)])
+        try rows.seek(related.series, from: low)
         begun = true
     }
 
@@ -131,22 +126,19 @@ struct RelatedSeriesScan {
     private mutating func readsAhead() throws(StoreError) -> Bool {
         if tail < candidates.count { return true }
         if ended { return false }
-        guard try statement.step() else {
+        guard try rows.next() else {
             ended = true
-            statement.reset()
             return false
         }
-        let start = statement.integer(0)
-        let isRough = statement.isNull(4)
-        let place = try SampleKey(series: related.series, start: start, hash: statement.blob(1))
+        let step = rows.step
+        let place = try rows.key
         try candidates.append(
             Candidate(
                 place: place, first: standIns?.first(of: place) ?? place,
                 trace: telling.trace(
-                    start: start, duration: related.lasts ? statement.integer(6) : 0, value: statement.real(2),
-                    step: isRough ? 1 : (try? Numeral(parsing: statement.blob(4)))?.step ?? 0, context: statement.integer(3),
-                    metadata: statement.integer(5)),
-                isRough: isRough))
+                    start: place.start, duration: related.lasts ? rows.duration : 0, value: rows.value, step: step ?? 1,
+                    context: rows.context, metadata: rows.metadata ?? 0),
+                isRough: step == nil))
         return true
     }
 }

@@ -144,31 +144,24 @@ final class RetellingSearch {
     /// The earlier readings of a series at an instant, earliest first: samples, deleted or undone samples, and
     /// duplicates.
     func readings(of series: Int64, at instant: Int64, _ type: SampleType) throws(StoreError) -> [EarlierReading] {
-        let statement = try connection.samples.scanInstant()
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(instant)])
         var found: [EarlierReading] = []
         var known: [SampleKey: Int] = [:]
-        while try statement.step() {
-            let place = try SampleKey(series: series, start: statement.integer(0), hash: statement.blob(1))
-            var first = place
-            let isWitness = !statement.isNull(6)
-            if isWitness {
-                first = try SampleKey(series: statement.integer(6), start: statement.integer(7), hash: statement.blob(8))
-            }
+        for report in try connection.samples.reports(of: series, atNominal: instant) {
+            let (place, duplicate) = (report.place, report.duplicate)
             // A promoted duplicate is a sample too.
             if let index = known[place] {
-                if isWitness { found[index].first = first }
+                if let duplicate { found[index].first = duplicate.original }
                 continue
             }
             known[place] = found.count
-            let telling = try relatedSeries.telling(statement.integer(4), of: type)
+            let telling = try relatedSeries.telling(report.context, of: type)
             found.append(
                 EarlierReading(
-                    place: place, first: first, unit: telling.unit,
-                    trace: try telling.trace(of: statement, method: relatedSeries.method(ofMetadata: statement.integer(12))),
-                    source: isWitness ? .witness(ingest: statement.integer(9)) : .row(seq: statement.integer(10)),
-                    isLive: statement.integer(11) != 0))
+                    place: place, first: duplicate?.original ?? place, unit: telling.unit,
+                    trace: telling.trace(
+                        duration: report.duration, value: report.value, step: report.step,
+                        method: try relatedSeries.method(ofMetadata: report.metadata)),
+                    source: duplicate.map { .witness(ingest: $0.ingest) } ?? .row(seq: report.change), isLive: report.isLive))
         }
         return found
     }

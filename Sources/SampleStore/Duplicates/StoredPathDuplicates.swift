@@ -67,22 +67,20 @@ final class StoredPathDuplicates {
     private func read(
         _ series: Int64, after last: (start: Int64, seq: Int64), through high: Int64, since: Int64
     ) throws(StoreError) -> (rows: [SampleRow], origin: Origin?, next: (start: Int64, seq: Int64)?) {
-        let statement = try connection.samples.scan(
-            SampleDecoder.columns, where: "AND (start > ?2 OR seq > ?4) AND seq > ?5", order: "start, seq LIMIT \(Self.chunk)")
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(last.start), .integer(high), .integer(last.seq), .integer(since)])
+        let found = try connection.samples.scan(
+            .whole, of: series, from: last.start, through: high, .page(behind: last.seq, in: since.shifted(by: 1) ... .max),
+            order: .startAndArrival, limit: Self.chunk)
         var rows: [SampleRow] = []
         var origin: Origin?
-        while try statement.step() {
-            let sample = try decoder.decode(statement, series: series).sample
+        while try found.next() {
+            let sample = try found.stored(decoder).sample
             if origin == nil { origin = sample.origin }
             rows.append(
                 SampleRow(
                     series: series, start: sample.start.microseconds, nominal: sample.nominalStart, low: sample.identity.low,
-                    high: sample.identity.high, value: sample.value, step: sample.numeral.step, context: statement.integer(4),
+                    high: sample.identity.high, value: sample.value, step: sample.numeral.step, context: found.context,
                     duration: sample.end.microseconds - sample.start.microseconds, received: .min, group: 0,
-                    metadata: statement.integer(8),
-                    seq: statement.integer(9), numeral: 0..<0, index: Int32(rows.count)))
+                    metadata: found.metadata ?? 0, seq: found.change, numeral: 0..<0, index: Int32(rows.count)))
         }
         return (rows, origin, rows.count < Self.chunk ? nil : rows.last.map { ($0.start, $0.seq) })
     }

@@ -66,8 +66,7 @@ extension SampleStore.Erasure {
         while true {
             let description = IngestDescription(kind: .delete, received: now.microseconds)
             let count = try store.samples.change(description) { _, deletion in
-                try deletion.delete(
-                    try table.places(ofSeries: SeriesTable.ids(ofSubject: "?"), [.text(subject)], limit: Self.slice))
+                try deletion.delete(try table.places(ofSubject: subject, limit: Self.slice))
             }.count
             guard count > 0 else { return sum }
             sum += count

@@ -55,58 +55,48 @@ struct ExistingSamples {
         }
         // Without a skew, the nominal time equals the start of the stored sample.
         let (samples, duplicates) = (connection.samples, connection.duplicates)
-        try merge(rows, series, .stands, try samples.scan("start, hash", order: "start, hash"), &marked)
+        try merge(rows, series, .stands, try samples.known(), &marked)
         let hasDeleted = try samples.contains(.tombstones, of: series)
         if hasDeleted {
-            let tombstones = SampleTable.Rows.tombstones
-            let statement = try samples.scan(
-                Self.tombstone, among: tombstones, where: tombstones.isRemembered, order: "start, hash")
-            try merge(rows, series, .deleted, statement, &marked)
+            try merge(rows, series, .deleted, try samples.knownDeleted(), &marked)
         }
         if try connection.repairs.hasAliases(series: series) {
             // The repaired sample of this reading exists.
-            try merge(rows, series, .repaired, try connection.statement(RepairTable.aliases), &marked)
+            try merge(rows, series, .repaired, try connection.repairs.knownAliases(), &marked)
         }
         if try samples.hasSkewed(series) {
-            try merge(rows, series, hasDeleted ? .placedOrDeleted : .placed, try samples.scanSkewed(), &marked)
+            try merge(rows, series, hasDeleted ? .placedOrDeleted : .placed, try samples.knownElsewhere(), &marked)
         }
         // Check duplicates after tombstones, because a row of an undone import is only missing if no other report of it
         // remains.
         if try duplicates.contains(series: series) {
-            try merge(rows, series, .witnesses, try duplicates.scan(), &marked)
+            try merge(rows, series, .witnesses, try duplicates.known(), &marked)
         }
         if !instants.isEmpty { shared[series] = Set(instants) }
         for reason in reasons.values { duplicateReport.count(reason) }
         return marked
     }
 
-    /// The columns of a tombstone.
-    private static let tombstone = "start, hash, ingest, replaced_by IS NOT NULL, seq"
-
-    /// The table of an existing row, which determines the meaning of the statement's third and later columns.
+    /// The kind of an existing row.
     private enum Table { case stands, deleted, repaired, witnesses, placed, placedOrDeleted }
 
-    private mutating func look(_ row: SampleRow, _ table: Table, _ statement: Statement) throws(StoreError) {
+    private mutating func look(_ row: SampleRow, _ table: Table, _ known: KnownReadings) throws(StoreError) {
         switch table {
-        case .witnesses: try noteWitness(row, statement)
+        case .witnesses: if let bringer = known.bringer { try noteWitness(row, broughtBy: bringer) }
         case .stands: try noteTime(row, row.nominal)
         case .repaired: reasons[row.index] = .repaired
-        case .deleted: reasons[row.index] = try reason(statement, row.series)
-        case .placed: try noteTime(row, statement.integer(2))
+        case .deleted: if let tombstone = known.tombstone { reasons[row.index] = try reason(tombstone, row.series) }
+        case .placed: try noteTime(row, known.start)
         case .placedOrDeleted:
-            let start = statement.integer(2)
-            let tombstone = try connection.samples.row(
-                Self.tombstone, at: SampleKey(series: row.series, start: start, high: row.high, low: row.low), among: .tombstones)
-            guard let tombstone else { return try noteTime(row, start) }
-            defer { tombstone.reset() }
+            let place = SampleKey(series: row.series, start: known.start, high: row.high, low: row.low)
+            guard let tombstone = try connection.samples.tombstone(at: place) else { return try noteTime(row, known.start) }
             reasons[row.index] = try reason(tombstone, row.series)
         }
     }
 
     /// Notes a duplicate whose import is undone as missing, unless another live or deleted report of the measurement
     /// exists.
-    private mutating func noteWitness(_ row: SampleRow, _ statement: Statement) throws(StoreError) {
-        let bringer = statement.integer(2)
+    private mutating func noteWitness(_ row: SampleRow, broughtBy bringer: Int64) throws(StoreError) {
         guard try !reader.states.isActive(bringer) else { return }
         let history = try reader.measurement(of: row.place).history
         let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
@@ -128,19 +118,20 @@ struct ExistingSamples {
         if let bringer { reasons[row.index] = .elsewhere(broughtBy: bringer.ingest) }
     }
 
-    /// The reason for a tombstone. Columns 2 to 4 are the ledger entry that made it, whether another sample replaced
-    /// it, and its change number.
-    private mutating func reason(_ tombstone: Statement, _ series: Int64) throws(StoreError) -> DuplicateReport.Reason? {
-        let ingest = tombstone.integer(2)
+    /// The reason for a tombstone.
+    private mutating func reason(
+        _ tombstone: SampleTable.Tombstone, _ series: Int64
+    ) throws(StoreError) -> DuplicateReport.Reason? {
+        let ingest = tombstone.ingest
         if fates[ingest] == nil {
             let kind = try connection.ledger.kind(of: ingest)
             let isRepair = try connection.repairs.isApplied(by: ingest)
             fates[ingest] = (kind, isRepair)
         }
         guard let fate = fates[ingest] else { return nil }
-        if tombstone.integer(3) != 0 { return fate.isRepair ? .repaired : nil }
+        if tombstone.replacedBy != nil { return fate.isRepair ? .repaired : nil }
         guard fate.kind == .delete || fate.kind == .undo else { return nil }
-        let bringer = try reader.bringer(of: tombstone.integer(4), in: series)
+        let bringer = try reader.bringer(of: tombstone.number, in: series)
         if fate.kind == .delete { return .deleted }
         if try reader.states.isActive(bringer) { return .deleted }
         return .withdrawn(by: try reader.states.changed(bringer))
@@ -155,19 +146,17 @@ struct ExistingSamples {
     }
 
     private mutating func merge(
-        _ rows: [SampleRow], _ series: Int64, _ table: Table, _ statement: Statement, _ marked: inout [Int32]
+        _ rows: [SampleRow], _ series: Int64, _ table: Table, _ known: KnownReadings, _ marked: inout [Int32]
     ) throws(StoreError) {
         guard let last = rows.last else { return }
-        defer { statement.reset() }
         var position = 0
         while position < rows.count {
-            statement.reset()
-            try statement.bind([.integer(series), .integer(rows[position].nominal), .integer(last.nominal)])
+            try known.seek(series, from: rows[position].nominal, through: last.nominal)
             var passed = 0
             var ended = true
-            while try statement.step() {
-                let time = statement.integer(0)
-                let hash = try HashBytes.read(statement.blob(1))
+            while try known.next() {
+                let time = known.nominal
+                let hash = try known.hash
                 let key = (time, hash.high, hash.low)
                 while position < rows.count, (rows[position].nominal, rows[position].high, rows[position].low) < key {
                     position += 1
@@ -177,7 +166,7 @@ struct ExistingSamples {
                 guard position < rows.count else { return }
                 if rows[position].nominal == time, rows[position].low == hash.low, rows[position].high == hash.high {
                     marked.append(rows[position].index)
-                    try look(rows[position], table, statement)
+                    try look(rows[position], table, known)
                     position += 1
                     passed = 0
                     // Equal rows later in the batch are already marked.

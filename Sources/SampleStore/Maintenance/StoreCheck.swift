@@ -48,12 +48,12 @@ extension SampleStore {
         problems += try people.checkMedications()
         var checked = 0
         for series in try samples.series(matching: SampleQuery()) {
-            for table in ["sample", "deleted", "witness"] {
+            for table in SampleTable.Rows.allCases {
                 do throws(StoreError) {
                     problems += try checkIdentities(of: series, in: table, &checked, progress)
                 } catch {
                     guard error.kind == .corrupt else { throw error }
-                    problems.append("\(series.type.id) (series \(series.id), \(table)): \(error.message)")
+                    problems.append("\(series.type.id) (series \(series.id), \(table.rawValue)): \(error.message)")
                 }
             }
         }
@@ -157,24 +157,17 @@ extension SampleStore {
     }
 
     private func checkIdentities(
-        of series: SeriesDescription, in table: String, _ checked: inout Int, _ progress: (Int) -> Void
+        of series: SeriesDescription, in table: SampleTable.Rows, _ checked: inout Int, _ progress: (Int) -> Void
     ) throws(StoreError) -> [String] {
         let key = SeriesKey(subject: series.subject, type: series.type, source: series.source, device: series.device)
         let decoder = SampleDecoder(connection: connection)
         // Forgotten samples no longer have their record id.
-        let remembered = table == "deleted" ? " AND NOT forgotten" : ""
-        let statement = try Statement(
-            connection,
-            "SELECT \(table == "witness" ? SampleDecoder.heldColumns : SampleDecoder.columns) FROM \(table) WHERE series = ?\(remembered) ORDER BY start, hash"
-        )
-        try statement.bind([.integer(series.id)])
+        let rows = try self.table.scan(
+            .whole, of: series.id, among: table, table == .tombstones ? .remembered : .all, order: .startAndHash, isKept: false)
         var wrong = 0
         var unequal = 0
-        while try statement.step() {
-            let stored =
-                try table == "witness"
-                ? decoder.decodeHeld(statement, series: series.id) : decoder.decode(statement, series: series.id)
-            let sample = stored.sample
+        while try rows.next() {
+            let sample = try rows.stored(decoder).sample
             if try !isIdentity(of: sample, key: key, series: series.id) { wrong += 1 }
             if let conversion = try? series.type.conversion(from: sample.unit), conversion.convert(sample.numeral) != sample.value
             {
@@ -183,7 +176,7 @@ extension SampleStore {
             checked += 1
             if checked % 10_000 == 0 { progress(checked) }
         }
-        let name = "\(series.type.id) (series \(series.id), \(table))"
+        let name = "\(series.type.id) (series \(series.id), \(table.rawValue))"
         return (wrong > 0 ? ["\(name): \(wrong) samples whose UUID does not match their fields"] : [])
             + (unequal > 0 ? ["\(name): \(unequal) samples whose value does not match their numeral"] : [])
     }

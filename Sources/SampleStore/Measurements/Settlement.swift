@@ -187,16 +187,10 @@ final class Settlement {
     private func read(
         _ stretch: ChangeTable.Entry, among rows: SampleTable.Rows, _ found: inout [(place: SampleKey, number: Int64)]
     ) throws(StoreError) {
-        let statement = try table.scan(
-            "series, start, hash, seq", among: rows, where: "AND seq BETWEEN ?4 AND ?5\(rows.isRemembered)", order: nil)
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(stretch.series), .integer(stretch.starts.lowerBound), .integer(stretch.starts.upperBound),
-            .integer(stretch.seqs.lowerBound), .integer(stretch.seqs.upperBound),
-        ])
-        while try statement.step() {
-            try found.append((SampleKey(statement, at: 0), statement.integer(3)))
-        }
+        let rows = try table.scan(
+            [.key, .change], of: stretch.series, from: stretch.starts.lowerBound, through: stretch.starts.upperBound, among: rows,
+            .added(in: stretch.seqs, among: rows), order: .unordered)
+        while try rows.next() { found.append((try rows.key, rows.change)) }
     }
 
     /// Settles the decisions of an entry. Each decision changes something, so the change log is used to find them.

@@ -67,13 +67,11 @@ final class DerivedCorrelations {
 
     /// Returns the samples of a group with this start, in the order of arrival.
     private func rows(of group: UInt64, at start: Instant, in series: Int64) throws(StoreError) -> [StoredSample] {
-        let statement = try connection.samples.scan(
-            SampleDecoder.columns, where: "AND grp = ?4", order: "seq LIMIT 64")
-        defer { statement.reset() }
-        let start = Value.integer(start.microseconds)
-        try statement.bind([.integer(series), start, start, .integer(Int64(bitPattern: group))])
+        let start = start.microseconds
+        let rows = try connection.samples.scan(
+            .whole, of: series, from: start, through: start, .group(group), order: .arrival, limit: 64)
         var found: [StoredSample] = []
-        while try statement.step() { found.append(try decoder.decode(statement, series: series)) }
+        while try rows.next() { found.append(try rows.stored(decoder)) }
         return found
     }
 
@@ -108,10 +106,9 @@ extension SampleStore.Samples {
         let decoder = SampleDecoder(connection: connection)
         let low = Int64(uuid.milliseconds) * 1000
         for series in all where series.type == .bloodPressureSystolic {
-            let rows = try table.scanNominal(SampleDecoder.columns, where: "grp IS NOT NULL")
-            try rows.bind([.integer(series.id), .integer(low), .integer(low + 999)])
-            while try rows.step() {
-                let systolic = try decoder.decode(rows, series: series.id)
+            let rows = try table.scanGrouped(of: series.id, nominal: low, through: low + 999)
+            while try rows.next() {
+                let systolic = try rows.stored(decoder)
                 if let found = try derived.correlation(of: systolic, series: series.id), found.uuid == uuid { return found }
             }
         }

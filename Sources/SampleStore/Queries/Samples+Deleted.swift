@@ -26,16 +26,11 @@ extension SampleStore.Samples {
         var latest: [(key: SampleKey, deletion: Int64)] = []
         for series in try store.allSeries()
         where types?.contains(series.type) ?? true && (subject == nil || series.subject == subject) {
-            let scan = try table.scan(
-                "start, hash, deleted_seq", among: .tombstones, where: SampleTable.Rows.tombstones.isRemembered, order: nil,
-                isKept: false)
-            defer { scan.reset() }
-            try scan.bind([
-                .integer(series.id), .integer(from?.microseconds ?? .min), .integer(to.map { $0.microseconds - 1 } ?? .max),
-            ])
-            while try scan.step() {
-                let key = try SampleKey(series: series.id, start: scan.integer(0), hash: scan.blob(1))
-                latest.append((key, scan.integer(2)))
+            let rows = try table.scan(
+                [.key, .deletion], of: series.id, from: from?.microseconds ?? .min,
+                through: to.map { $0.microseconds - 1 } ?? .max, among: .tombstones, .remembered, order: .unordered)
+            while try rows.next() {
+                latest.append((try rows.key, rows.tombstone.deletion))
                 if latest.count >= 2 * min(limit, 1_000_000) + 1000 { Self.cut(&latest, to: limit) }
             }
         }

@@ -20,14 +20,12 @@ extension SampleStore.Samples {
         of type: SampleType, subject: String, in times: Range<Int64>, isDescending: Bool, limit: Int
     ) throws(StoreError) -> [(time: Int64, value: Double)] {
         guard !times.isEmpty else { return [] }
-        let rows = try table.scan("start, value", order: "start \(isDescending ? "DESC" : "ASC") LIMIT ?4")
         var found: [(time: Int64, value: Double)] = []
         for series in try connection.series.ids(of: type, subject) {
-            defer { rows.reset() }
-            try rows.bind([
-                .integer(series), .integer(times.lowerBound), .integer(times.upperBound - 1), .integer(Int64(limit)),
-            ])
-            while try rows.step() { found.append((rows.integer(0), rows.real(1))) }
+            let rows = try table.scan(
+                [.start, .value], of: series, from: times.lowerBound, through: times.upperBound - 1,
+                order: isDescending ? .startDescending : .start, limit: limit)
+            while try rows.next() { found.append((rows.start, rows.value)) }
         }
         found.sort { isDescending ? $0.time > $1.time : $0.time < $1.time }
         return Array(found.prefix(limit))

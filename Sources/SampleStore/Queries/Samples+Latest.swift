@@ -16,14 +16,11 @@ extension SampleStore.Samples {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
         let decoder = SampleDecoder(connection: connection)
-        let rows = try table.scan(SampleDecoder.columns, order: "start DESC, seq DESC LIMIT \(Self.depth)")
-        defer { rows.reset() }
         var found: [StoredSample] = []
         for series in try series(matching: SampleQuery(types: types, subject: subject)) {
-            rows.reset()
-            try rows.bind([.integer(series.id), .integer(.min), .integer(.max)])
-            while try rows.step() {
-                let stored = try decoder.decode(rows, series: series.id)
+            let rows = try table.scan(.whole, of: series.id, order: .startAndArrivalDescending, limit: Self.depth)
+            while try rows.next() {
+                let stored = try rows.stored(decoder)
                 guard passes(stored.sample) else { continue }
                 found.append(stored)
                 break

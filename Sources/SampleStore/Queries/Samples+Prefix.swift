@@ -53,17 +53,14 @@ extension SampleStore.Samples {
     ) throws(StoreError) -> Bool {
         let range = prefix.nominalStarts
         let scan = try table.scan(
-            "start, hash, \(SeriesTable.skew(of: "context"))", among: rows, where: rows.isRemembered,
-            order: "start LIMIT \(Self.mostPrefixRows + 1)", isKept: false)
-        defer { scan.reset() }
-        try scan.bind([.integer(series), .integer(range.lowerBound), .integer(range.upperBound)])
+            [.key, .skew], of: series, from: range.lowerBound, through: range.upperBound, among: rows,
+            rows == .tombstones ? .remembered : .all, limit: Self.mostPrefixRows + 1)
         var count = 0
-        while try scan.step() {
+        while try scan.next() {
             count += 1
             // A row with another nominal start is found by it below.
-            if !scan.isNull(2), scan.integer(2) == 0 {
-                let key = try SampleKey(series: series, start: scan.integer(0), hash: scan.blob(1))
-                let uuid = key.identity(skew: 0)
+            if scan.skew == 0 {
+                let uuid = try scan.key.identity(skew: 0)
                 if prefix.matches(uuid) { found.insert(uuid) }
             }
             if found.count > limit || count > Self.mostPrefixRows { return true }
@@ -77,14 +74,14 @@ extension SampleStore.Samples {
         into found: inout Set<SampleIdentity>
     ) throws(StoreError) -> Bool {
         let range = prefix.nominalStarts
-        let scan = try table.scanSkewed()
-        defer { scan.reset() }
-        try scan.bind([.integer(series), .integer(range.lowerBound), .integer(range.upperBound)])
+        let known = try table.knownElsewhere()
+        try known.seek(series, from: range.lowerBound, through: range.upperBound)
         var count = 0
-        while try scan.step() {
+        while try known.next() {
             count += 1
-            let key = try SampleKey(series: series, start: scan.integer(2), hash: scan.blob(1))
-            let uuid = SampleIdentity(nominalStart: scan.integer(0), high: key.high, low: key.low)
+            let hash = try known.hash
+            let key = SampleKey(series: series, start: known.start, high: hash.high, low: hash.low)
+            let uuid = SampleIdentity(nominalStart: known.nominal, high: hash.high, low: hash.low)
             if prefix.matches(uuid), try table.contains(key, among: rows) { found.insert(uuid) }
             if found.count > limit || count > Self.mostPrefixRows { return true }
         }
@@ -99,13 +96,11 @@ extension SampleStore.Samples {
         let decoder = SampleDecoder(connection: connection)
         let range = prefix.nominalStarts
         for series in all where series.type == .bloodPressureSystolic {
-            let rows = try table.scanNominal(SampleDecoder.columns, where: "grp IS NOT NULL")
-            defer { rows.reset() }
-            try rows.bind([.integer(series.id), .integer(range.lowerBound), .integer(range.upperBound)])
+            let rows = try table.scanGrouped(of: series.id, nominal: range.lowerBound, through: range.upperBound)
             var count = 0
-            while try rows.step() {
+            while try rows.next() {
                 count += 1
-                let systolic = try decoder.decode(rows, series: series.id)
+                let systolic = try rows.stored(decoder)
                 if let whole = try derived.correlation(of: systolic, series: series.id), prefix.matches(whole.uuid) {
                     found.insert(whole.uuid)
                 }

@@ -92,26 +92,20 @@ final class CorrelatedSamples {
         for series in series {
             found.formUnion(try named(in: .live, of: series))
             guard let sources else { continue }
-            let deleted = try named(
-                in: .tombstones, of: series,
-                where: """
-                    AND NOT forgotten AND replaced_by IS NULL
-                        AND \(LedgerTable.kind(of: "deleted.ingest")) = \(IngestKind.delete.literal)
-                    """)
+            let deleted = try named(in: .tombstones, of: series, .deleted(by: .delete))
             found.formUnion(deleted.filter { sources[$0.series] == series.source })
         }
         return found
     }
 
     private func named(
-        in rows: SampleTable.Rows, of series: SeriesDescription, where condition: String = ""
+        in table: SampleTable.Rows, of series: SeriesDescription, _ filter: SampleFilter = .all
     ) throws(StoreError) -> [SampleKey] {
         let (objects, decoder) = (NamedObjects(connection: connection), SampleDecoder(connection: connection))
         let rows = try connection.samples.scan(
-            SampleDecoder.columns, among: rows, where: condition, order: nil, isKept: false)
-        try rows.bind([.integer(series.id), .integer(.min), .integer(.max)])
+            .whole, of: series.id, among: table, filter, order: .unordered, isKept: false)
         var found: [SampleKey] = []
-        while try rows.step() { found += try objects.places(namedBy: try decoder.decode(rows, series: series.id).sample) }
+        while try rows.next() { found += try objects.places(namedBy: try rows.stored(decoder).sample) }
         return found
     }
 }

@@ -18,10 +18,10 @@ final class SeriesWalk {
     private let decoder: SampleDecoder
     private let descending: Bool
     /// The rows of a range, ordered only by start. It is positioned after ``row``.
-    private let rows: Statement
+    private let rows: SampleRows
     private var isReading = false
     /// The rows of one start in the order of arrival, while they are returned.
-    private var equals: Statement?
+    private var equals: SampleRows?
     private var isAmongEquals = false
     /// The ranges that are still to be read, the next one last.
     private var stretches: [ClosedRange<Int64>]
@@ -37,14 +37,14 @@ final class SeriesWalk {
         series = part.series.id
         isPlain = !part.isDerived && part.rest == nil
         stretches = descending ? part.starts.stretches : part.starts.stretches.reversed()
-        rows = try Self.scan(connection, part, order: "start \(descending ? "DESC" : "ASC")")
+        rows = try Self.scan(connection, part, descending ? .startDescending : .start)
     }
 
     private static func scan(
-        _ connection: Connection, _ part: QueryPlan.Part, order: String
-    ) throws(StoreError) -> Statement {
+        _ connection: Connection, _ part: QueryPlan.Part, _ order: ScanOrder
+    ) throws(StoreError) -> SampleRows {
         try connection.samples.scan(
-            SampleDecoder.columns, where: part.isDerived ? "AND grp IS NOT NULL" : "", order: order, isKept: false)
+            .whole, of: part.series.id, part.isDerived ? .grouped : .all, order: order, isKept: false)
     }
 
     /// Advances to the next row. Returns false after the last one, and ``row`` then keeps its value.
@@ -52,41 +52,35 @@ final class SeriesWalk {
         if isAmongEquals, try advanceAmongEquals() { return true }
         while !isReading {
             guard let next = stretches.popLast() else { return false }
-            rows.reset()
-            try rows.bind([.integer(series), .integer(next.lowerBound), .integer(next.upperBound)])
-            isReading = try rows.step()
+            try rows.seek(series, from: next.lowerBound, through: next.upperBound)
+            isReading = try rows.next()
         }
-        start = rows.integer(0)
-        let first = try decoder.decode(rows, series: series)
-        isReading = try rows.step()
-        guard isReading, rows.integer(0) == start else {
+        start = rows.start
+        let first = try rows.stored(decoder)
+        isReading = try rows.next()
+        guard isReading, rows.start == start else {
             row = first
             return true
         }
-        while isReading, rows.integer(0) == start { isReading = try rows.step() }
+        while isReading, rows.start == start { isReading = try rows.next() }
         try beginEquals()
         return try advanceAmongEquals()
     }
 
     private func beginEquals() throws(StoreError) {
-        let statement: Statement
-        if let equals {
-            statement = equals
-        } else {
-            statement = try Self.scan(connection, part, order: "seq \(descending ? "DESC" : "ASC")")
-        }
-        equals = statement
-        statement.reset()
-        try statement.bind([.integer(series), .integer(start), .integer(start)])
+        let rows =
+            if let equals { equals } else { try Self.scan(connection, part, descending ? .arrivalDescending : .arrival) }
+        equals = rows
+        try rows.seek(series, from: start, through: start)
         isAmongEquals = true
     }
 
     private func advanceAmongEquals() throws(StoreError) -> Bool {
-        guard let equals, try equals.step() else {
+        guard let equals, try equals.next() else {
             isAmongEquals = false
             return false
         }
-        row = try decoder.decode(equals, series: series)
+        row = try equals.stored(decoder)
         return true
     }
 }

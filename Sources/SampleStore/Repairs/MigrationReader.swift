@@ -83,21 +83,18 @@ final class MigrationReader {
         guard let first = part.starts.stretches.first?.lowerBound, let end = part.starts.stretches.last?.upperBound else {
             return nil
         }
-        let statement = try store.table.scan(
-            SampleDecoder.columns, where: "AND (start > ?2 OR seq > ?4) AND seq <= ?5 AND seq >= ?6",
-            order: "start, seq LIMIT \(Self.chunk)")
-        defer { statement.reset() }
-        try statement.bind([
-            .integer(series.id), .integer(position?.start ?? first), .integer(end), .integer(position?.seq ?? .min),
-            .integer(last), .integer(request.changes?.lowerBound ?? 0),
-        ])
+        let earliest = request.changes?.lowerBound ?? 0
+        guard earliest <= last else { return nil }
+        let rows = try store.table.scan(
+            .whole, of: series.id, from: position?.start ?? first, through: end,
+            .page(behind: position?.seq ?? .min, in: earliest...last), order: .startAndArrival, limit: Self.chunk)
         var position = position
         var seen = 0
-        while try statement.step() {
+        while try rows.next() {
             seen += 1
-            let here = try SampleKey(series: series.id, start: statement.integer(0), hash: statement.blob(1))
-            position = Position(start: here.start, seq: statement.integer(9))
-            let stored = try decoder.decode(statement, series: series.id)
+            let here = try rows.key
+            position = Position(start: here.start, seq: rows.change)
+            let stored = try rows.stored(decoder)
             guard isMeant(stored.sample) else { continue }
             plan.matched += 1
             plan.before[series.type, default: Histogram()].add(stored.sample.value)
@@ -107,8 +104,8 @@ final class MigrationReader {
                 plan.after[series.type, default: Histogram()].add(stored.sample.value)
             case .repaired(let outcome):
                 var candidate = RepairCandidate(
-                    place: here, stored: stored, context: statement.integer(4), group: statement.optionalInteger(7),
-                    metadata: statement.optionalInteger(8), after: repaired(stored.sample, outcome))
+                    place: here, stored: stored, context: rows.context, group: rows.group,
+                    metadata: rows.metadata, after: repaired(stored.sample, outcome))
                 candidate.right = try correctReadings.identity(of: stored.sample, outcome, at: here)
                 candidate.rightNominal = outcome.nominalStart
                 guard try decide(&candidate, at: outcome) else {

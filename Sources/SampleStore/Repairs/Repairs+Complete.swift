@@ -78,12 +78,9 @@ extension SampleStore.Repairs {
         let series = try rows.series(of: sample.origin)
         guard let place = try place(of: sample, in: series) else { return nil }
         let live = try connection.repairs.last(from: place)
-        guard let row = try table.row(SampleDecoder.columns, at: live) else { return nil }
-        defer { row.reset() }
-        let stored = try SampleDecoder(connection: connection).decode(row, series: live.series)
+        guard let row = try table.whole(at: live) else { return nil }
+        let stored = row.stored
         guard let metadata = Self.completed(stored.sample.metadata, by: more) else { return nil }
-        let (context, group, seq) = (row.integer(4), row.optionalInteger(7), row.integer(9))
-        row.reset()
         var after = stored.sample
         after.metadata = metadata
         after.nominalStart = after.start.microseconds
@@ -93,13 +90,13 @@ extension SampleStore.Repairs {
         let new = SampleKey(series: live.series, start: live.start, of: after.identity)
         // The completed sample was made before, and its repair was undone.
         guard try rows.arrival(at: new) == .made else { return nil }
-        var replacement = Replacement(order: seq, old: live, arrival: .made, new: new, uuid: after.identity, bringer: 0)
+        var replacement = Replacement(order: stored.seq, old: live, arrival: .made, new: new, uuid: after.identity, bringer: 0)
         replacement.value = after.value
         if !rows.isTold(after.numeral, in: after.unit, of: after.origin.type) { replacement.numeral = after.numeral.text }
-        replacement.context = try rows.context(instead: context, after)
+        replacement.context = try rows.context(instead: row.context, after)
         replacement.duration = after.end.microseconds - after.start.microseconds
         replacement.received = after.received.microseconds &- after.start.microseconds
-        replacement.group = group
+        replacement.group = stored.sample.group.map { Int64(bitPattern: $0) }
         replacement.metadata = try store.interner.id(of: metadata)
         return replacement
     }

@@ -73,23 +73,21 @@ struct CategoryGatherer {
 
     private func read(_ series: SeriesDescription, rank: Int, into entries: inout [Entry]) throws(StoreError) -> Int {
         let condition = conditions[series.id]
-        let (leading, first) = condition?.columns ?? ("", 0)
-        let statement = try connection.samples.scan(
-            "\(leading)start, value, coalesce(duration, 0), context")
-        defer { statement.reset() }
+        let fields: SampleFields = [.start, .value, .duration, .context]
         let margin = zones == nil ? 0 : StatisticsWindow.zones
         let begin = window.from.shifted(by: -(series.longest + margin))
         let end = window.to.shifted(by: margin).shifted(by: -1)
-        try statement.bind([.integer(series.id), .integer(begin), .integer(end)])
+        let rows = try connection.samples.scan(
+            condition.map { fields.union($0.fields) } ?? fields, of: series.id, from: begin, through: end)
         var read = 0
-        while try statement.step() {
+        while try rows.next() {
             read += 1
-            let start = statement.integer(first)
-            if let condition, try !condition.counts(statement, start: start) { continue }
-            let shift = try zones?.shift(statement.integer(first + 3), at: start) ?? 0
+            let start = rows.start
+            if let condition, try !condition.counts(rows) { continue }
+            let shift = try zones?.shift(rows.context, at: start) ?? 0
             entries.append(
                 Entry(
-                    rank: rank, value: Int(statement.real(first + 1)), start: start, end: start + statement.integer(first + 2),
+                    rank: rank, value: Int(rows.value), start: start, end: start + rows.duration,
                     shift: shift))
         }
         return read

@@ -122,20 +122,21 @@ struct SeriesGatherer {
 
     /// Reads the samples of a part of the window individually.
     private mutating func walk(
-        _ series: SeriesDescription, _ neighbours: Neighbours, _ condition: StatisticsCondition?, _ unlinked: String,
+        _ series: SeriesDescription, _ neighbours: Neighbours, _ condition: StatisticsCondition?, _ unlinked: SampleFilter,
         _ window: StatisticsWindow, into gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         (prior, last) = (.min, .min)
         let lasts = series.longest > 0
-        let (leading, first) = condition?.columns ?? ("", 0)
-        let statement = try connection.samples.scan(
-            "\(leading)start, value\(lasts ? ", duration" : ", 0")\(zones == nil ? "" : ", context")", where: unlinked)
-        defer { statement.reset() }
+        var fields: SampleFields = [.start, .value]
+        if lasts { fields.insert(.duration) }
+        if zones != nil { fields.insert(.context) }
+        if let condition { fields.formUnion(condition.fields) }
         let end = window.to.shifted(by: reach.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
         // Earlier samples are read if they can extend into the window as part of a sum or cover other series.
         let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
         let begin = window.from.shifted(by: -lookBack.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
-        try statement.bind([.integer(series.id), .integer(begin), .integer(end.shifted(by: -1))])
+        let found = try connection.samples.scan(
+            fields, of: series.id, from: begin, through: end.shifted(by: -1), unlinked)
         let coverage = neighbours.coverage
         let isCovered = coverage.map { !$0.isEmpty } ?? false
         let pauses = plan.pauses.isEmpty ? nil : Coverage(plan.pauses)
@@ -144,18 +145,18 @@ struct SeriesGatherer {
         var (cursor, pause) = (0, 0)
         let rows = Rows(connection: connection, series: series.id, unlinked: unlinked)
         var read = 0
-        while try statement.step() {
+        while try found.next() {
             read += 1
-            let start = statement.integer(first)
-            let value = statement.real(first + 1)
-            let duration = lasts ? statement.integer(first + 2) : 0
+            let start = found.start
+            let value = found.value
+            let duration = lasts ? found.duration : 0
             if start != last {
                 try settle(until: start, rows)
                 (prior, last) = (last, start)
             }
-            if let condition, try !condition.counts(statement, start: start) { continue }
+            if let condition, try !condition.counts(found) { continue }
             if duration > 0, neighbours.covers { Self.append((start, start + duration), to: &spans) }
-            let shift = try zones?.shift(statement.integer(first + 3), at: start) ?? 0
+            let shift = try zones?.shift(found.context, at: start) ?? 0
             let time = start + shift
             if plan.isCumulative, duration > 0 {
                 // Most samples lie within one cell, and no better series covers anything.
@@ -245,18 +246,18 @@ struct SeriesGatherer {
 private struct Rows {
     let connection: Connection
     let series: Int64
-    let unlinked: String
+    let unlinked: SampleFilter
 
     /// Returns the next start, or `.max` if there is none.
     func start(behind time: Int64) throws(StoreError) -> Int64 {
         try connection.samples.start(
-            of: series, from: time.shifted(by: 1), where: unlinked) ?? .max
+            of: series, from: time.shifted(by: 1), unlinked) ?? .max
     }
 
     /// Returns the previous start, or `.min` if there is none.
     func start(before time: Int64) throws(StoreError) -> Int64 {
         try connection.samples.start(
-            of: series, through: time.shifted(by: -1), where: unlinked, isLast: true) ?? .min
+            of: series, through: time.shifted(by: -1), unlinked, isLast: true) ?? .min
     }
 }
 

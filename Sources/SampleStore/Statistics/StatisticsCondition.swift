@@ -7,22 +7,21 @@ import HealthModel
 struct StatisticsCondition {
     private let starts: TimeStretches
     private let rest: SamplePredicate?
-    private let series: Int64
     private let decoder: SampleDecoder
 
     /// - Returns: `nil` if all samples of the part count.
     init?(_ part: QueryPlan.Part, _ decoder: SampleDecoder) {
         guard !part.isWhole || part.rest != nil else { return nil }
-        (starts, rest, series, self.decoder) = (part.starts, part.rest, part.series.id, decoder)
+        (starts, rest, self.decoder) = (part.starts, part.rest, decoder)
     }
 
-    /// The leading columns that ``counts(_:start:)`` reads.
-    var columns: (text: String, count: Int32) { rest == nil ? ("", 0) : (SampleDecoder.columns + ", ", SampleDecoder.count) }
+    /// What ``counts(_:)`` reads of a row.
+    var fields: SampleFields { rest == nil ? .start : .whole }
 
     /// Whether the sample of a row counts.
-    func counts(_ row: Statement, start: Int64) throws(StoreError) -> Bool {
-        guard starts.contains(start) else { return false }
+    func counts(_ row: SampleRows) throws(StoreError) -> Bool {
+        guard starts.contains(row.start) else { return false }
         guard let rest else { return true }
-        return rest.matches(try decoder.decode(row, series: series).sample)
+        return rest.matches(try row.stored(decoder).sample)
     }
 }

@@ -107,20 +107,17 @@ struct ChangeLog {
             }
             if index < starts.count { cuts.append(index) }
         }
-        let statement = try connection.samples.scan("start", among: rows)
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(first), .integer(last)])
+        let found = try connection.samples.scan(.start, of: series, from: first, through: last, among: rows)
         var (index, others) = (0, 0)
-        while try statement.step() {
-            let start = statement.integer(0)
+        while try found.next() {
+            let start = found.start
             while index + 1 < starts.count, starts[index + 1] <= start { (index, others) = (index + 1, 0) }
             guard index + 1 < starts.count else { break }
             others += 1
             guard others > Self.patience else { continue }
             (index, others) = (index + 1, 0)
             cut(at: index)
-            statement.reset()
-            try statement.bind([.integer(series), .integer(starts[index]), .integer(last)])
+            try found.seek(series, from: starts[index], through: last)
         }
         cut(at: starts.count)
         return cuts

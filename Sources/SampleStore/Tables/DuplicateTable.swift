@@ -135,14 +135,13 @@ struct DuplicateTable {
         get throws(StoreError) { try !connection.exists("SELECT 1 FROM decision LIMIT 1") }
     }
 
-    /// A statement over the duplicates of a series in a range, with their start, hash, and import. It is to be bound like
-    /// ``SampleTable/scan(_:among:isOpen:where:order:isKept:)``.
-    func scan() throws(StoreError) -> Statement {
-        try connection.statement(
+    /// The duplicates of a series. Their nominal starts are their starts.
+    func known() throws(StoreError) -> KnownReadings {
+        try KnownReadings(
             """
             SELECT start, hash, decision.ingest FROM witness_row CROSS JOIN decision ON decision.id = decision
             WHERE series = ? AND start >= ? AND start <= ? ORDER BY start, hash
-            """)
+            """, .bringer, connection)
     }
 
     /// Returns the nominal times at which a series may have several readings in more than one unit.
@@ -237,23 +236,23 @@ struct DuplicateTable {
         return found
     }
 
-    /// Returns an SQL condition on rows of `sample` that excludes those that agree with a sample of a better series. It is empty if there
-    /// are none.
-    func unlinked(_ series: Int64, from better: [Int64]) throws(StoreError) -> String {
+    /// Leaves out the samples that agree with a sample of a better series.
+    func unlinked(_ series: Int64, from better: [Int64]) throws(StoreError) -> SampleFilter {
         guard !better.isEmpty,
             try connection.exists(
                 "SELECT 1 WHERE EXISTS(SELECT 1 FROM link WHERE series = ?1) OR EXISTS(SELECT 1 FROM link WHERE of_series = ?1)",
                 [.integer(series)])
-        else { return "" }
+        else { return .all }
         let list = better.map(String.init).joined(separator: ", ")
-        return """
-            AND NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
+        return .duplicates(
+            """
+            NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
                 ON other.series = of_series AND other.start = of_start AND other.hash = of_hash
                 WHERE link.series = sample.series AND link.start = sample.start AND link.hash = sample.hash AND of_series IN (\(list)))
             AND NOT EXISTS(SELECT 1 FROM link JOIN sample AS other
                 ON other.series = link.series AND other.start = link.start AND other.hash = link.hash
                 WHERE of_series = sample.series AND of_start = sample.start AND of_hash = sample.hash AND link.series IN (\(list)))
-            """
+            """)
     }
 
     /// SQL that selects the places of the duplicates of all samples in a table.

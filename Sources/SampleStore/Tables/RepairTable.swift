@@ -35,9 +35,13 @@ struct RepairTable {
             ON (r.old_series, r.old_start, r.old_hash) = (form.series, form.start, form.hash) AND NOT r.merged
         """
 
-    /// SQL for the identities of a series in a range of nominal starts.
-    static let aliases =
-        "SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash"
+    /// The readings of a series that are stored as another sample since a repair.
+    func knownAliases() throws(StoreError) -> KnownReadings {
+        try KnownReadings(
+            "SELECT nominal, hash FROM reading_alias WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash",
+            .none,
+            connection)
+    }
 
     // MARK: Repairs
 

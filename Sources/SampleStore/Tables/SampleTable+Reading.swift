@@ -29,7 +29,7 @@ extension SampleTable {
     /// Returns a statement on the row with this key, or `nil` if there is none. It must be reset.
     ///
     /// - Parameter evenForgotten: Whether forgotten tombstones count.
-    func row(
+    private func row(
         _ columns: String, at place: SampleKey, among rows: Rows = .live, evenForgotten: Bool = false
     ) throws(StoreError) -> Statement? {
         let statement = try connection.statement(
@@ -54,6 +54,14 @@ extension SampleTable {
         guard let row = try row(rows.columns, at: place, among: rows, evenForgotten: evenForgotten) else { return nil }
         defer { row.reset() }
         return try rows.decode(row, of: place.series, decoder ?? SampleDecoder(connection: connection))
+    }
+
+    /// Returns a sample with its context, or `nil` if it does not exist.
+    func whole(at place: SampleKey) throws(StoreError) -> (stored: StoredSample, context: Int64)? {
+        guard let row = try row(SampleDecoder.columns, at: place) else { return nil }
+        defer { row.reset() }
+        let context = row.integer(4)
+        return (try Rows.live.decode(row, of: place.series, SampleDecoder(connection: connection)), context)
     }
 
     /// Returns a sample, or a tombstone even if it is forgotten.
@@ -147,48 +155,51 @@ extension SampleTable {
             [.integer(series), .integer(start), .integer(group), .blob(identity.storedHash)])
     }
 
-    /// Returns samples of the series that SQL selects.
-    func places(
-        ofSeries ids: String, _ bindings: [Value], order: String? = nil, limit: Int = -1
-    ) throws(StoreError) -> [SampleKey] {
-        let order = order.map { "ORDER BY \($0)" } ?? ""
-        return try connection.sampleKeys(
-            "SELECT series, start, hash FROM sample WHERE series IN \(ids) \(order) LIMIT \(limit)", bindings)
+    /// Returns samples of a person.
+    func places(ofSubject subject: String, limit: Int) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            "SELECT series, start, hash FROM sample WHERE series IN \(SeriesTable.ids(ofSubject: "?")) LIMIT ?",
+            [.text(subject), .integer(Int64(limit))])
+    }
+
+    /// Returns the samples of a source in the order of arrival.
+    func places(ofSource source: String) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            "SELECT series, start, hash FROM sample WHERE series IN \(SeriesTable.ids(ofSource: "?")) ORDER BY seq",
+            [.text(source)])
     }
 
     // MARK: Ranges
 
-    /// Returns a statement over the rows of a series that start in a range. It is to be bound to the series, the first start, and the last
-    /// start, as `?1` to `?3`.
-    ///
-    /// - Parameters:
-    ///   - isOpen: Whether the range has no last start, so that `?3` is free.
-    ///   - condition: Further conditions, beginning with `AND`.
-    ///   - order: The order, with a limit if there is one.
-    ///   - isKept: Whether the statement is kept for the next scan of this kind. Two of these scans must not be open at the same time.
-    func scan(
-        _ columns: String, among rows: Rows = .live, isOpen: Bool = false, where condition: String = "", order: String? = "start",
-        isKept: Bool = true
-    ) throws(StoreError) -> Statement {
-        try scan(columns, from: rows.rawValue, isOpen: isOpen, where: condition, order: order, isKept: isKept)
+    /// A report of a series at an instant.
+    struct Report {
+        var place: SampleKey
+        /// The original and the ledger entry of a duplicate, or `nil`.
+        var duplicate: (original: SampleKey, ingest: Int64)?
+        var value: Double
+        /// The value of the numeral's last digit.
+        var step: Double
+        var context: Int64
+        /// The duration in microseconds.
+        var duration: Int64
+        /// The number of the change that added the sample, 0 for a duplicate.
+        var change: Int64
+        var isLive: Bool
+        var metadata: Int64
     }
 
-    /// Returns a statement over the samples to which the change log refers, including those that are hidden at the moment.
-    func scanLogged(_ columns: String, where condition: String) throws(StoreError) -> Statement {
-        try scan(columns, from: connection.loggedSamples, where: condition, order: nil)
+    /// Returns the samples, tombstones, and duplicates of a series with a nominal start, earliest first.
+    func reports(of series: Int64, atNominal instant: Int64) throws(StoreError) -> [Report] {
+        try connection.list(Self.atInstant, [.integer(series), .integer(instant)]) { row throws(StoreError) in
+            let value = row.real(2)
+            let numeral = row.isNull(3) ? Numeral(shortest: value) : try? Numeral(parsing: row.blob(3))
+            return Report(
+                place: try SampleKey(series: series, start: row.integer(0), hash: row.blob(1)),
+                duplicate: row.isNull(6) ? nil : (try SampleKey(row, at: 6), row.integer(9)), value: value,
+                step: numeral?.step ?? 0, context: row.integer(4), duration: row.integer(5), change: row.integer(10),
+                isLive: row.integer(11) != 0, metadata: row.integer(12))
+        }
     }
-
-    /// Returns a statement over the rows of a series whose nominal start is in a range and is not their start, with their nominal start,
-    /// hash, and start.
-    func scanSkewed() throws(StoreError) -> Statement {
-        try connection.statement(
-            "SELECT nominal, hash, start FROM place WHERE series = ? AND nominal >= ? AND nominal <= ? ORDER BY nominal, hash")
-    }
-
-    /// Returns a statement over the samples, tombstones, and duplicates of a series with a nominal start, earliest first. Its columns are
-    /// the start, hash, value, numeral, context, duration, key and import of a duplicate's original, change number, whether the row is live,
-    /// and the metadata.
-    func scanInstant() throws(StoreError) -> Statement { try connection.statement(Self.atInstant) }
 
     /// Selects the rows whose start is the nominal start, and those that the table `place` leads to.
     private static let atInstant: String = {
@@ -214,46 +225,14 @@ extension SampleTable {
         return selects.joined(separator: " UNION ALL ") + " ORDER BY 10, 2"
     }()
 
-    /// Returns a new statement over all tombstones, with their key and skew.
-    func scanTombstones() throws(StoreError) -> Statement {
-        try Statement(
-            connection,
-            "SELECT series, start, hash, \(SeriesTable.skew(of: "gone.context")) FROM deleted AS gone")
-    }
-
-    /// Returns a new statement over the samples of a series whose start or nominal start is in a range, to be bound to the series and the
-    /// ends of the range.
-    func scanNominal(_ columns: String, where condition: String) throws(StoreError) -> Statement {
-        try Statement(
-            connection,
-            """
-            SELECT \(columns) FROM sample WHERE series = ?1 AND \(condition) AND (start BETWEEN ?2 AND ?3
-                OR start IN (SELECT start FROM place WHERE series = ?1 AND nominal BETWEEN ?2 AND ?3))
-            """)
-    }
-
-    private func scan(
-        _ columns: String, from table: String, isOpen: Bool = false, where condition: String, order: String?,
-        isKept: Bool = true
-    ) throws(StoreError) -> Statement {
-        let sql = """
-            SELECT \(columns) FROM \(table) WHERE series = ?1 AND start >= \(connection.firstStart())\(isOpen ? "" : " AND start <= ?3") \
-            \(condition) \(order.map { "ORDER BY \($0)" } ?? "")
-            """
-        return isKept ? try connection.statement(sql) : try Statement(connection, sql)
-    }
-
-    /// Returns the start of the first row in a range, or of the last, or of the one after a number of others.
-    func start(
-        of series: Int64, from low: Int64 = .min, through high: Int64 = .max, among rows: Rows = .live,
-        where condition: String = "",
-        skipping count: Int = 0, isLast: Bool = false
-    ) throws(StoreError) -> Int64? {
-        let statement = try scan(
-            "start", among: rows, where: condition, order: "start \(isLast ? "DESC" : "ASC") LIMIT 1 OFFSET \(count)")
-        defer { statement.reset() }
-        try statement.bind([.integer(series), .integer(low), .integer(high)])
-        return try statement.step() ? statement.integer(0) : nil
+    /// Passes on the keys and UUIDs of all tombstones. `body` may run other statements.
+    func forEachTombstone(_ body: (SampleKey, SampleIdentity) throws(StoreError) -> Void) throws(StoreError) {
+        let rows = try Statement(
+            connection, "SELECT series, start, hash, \(SeriesTable.skew(of: "gone.context")) FROM deleted AS gone")
+        while try rows.step() {
+            let key = try SampleKey(rows, at: 0)
+            try body(key, key.identity(skew: rows.integer(3)))
+        }
     }
 
     /// Returns the starts of the first and last sample of a series, or `nil` if there is none.

@@ -138,12 +138,9 @@ public final class StoreComparison {
     ///
     /// - Returns: The number of samples.
     private func noteDeleted() throws(StoreError) -> Int {
-        let tombstones = try store.table.scanTombstones()
         var count = 0
-        while try tombstones.step() {
-            let place = try SampleKey(tombstones, at: 0)
-            let identity = place.identity(skew: tombstones.integer(3))
-            guard try take(identity) != nil else { continue }
+        try store.table.forEachTombstone { place, identity throws(StoreError) in
+            guard try take(identity) != nil else { return }
             count += 1
             try note(identity, at: place, .gone)
         }
