@@ -118,6 +118,22 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     public init() {}
 
+    /// What has become of a report.
+    public enum State: Hashable, Sendable {
+        /// It represents its measurement. After the applied repairs this is its live sample.
+        case live(Place)
+        /// It represents its measurement, which a repair dropped because the correct reading was there already.
+        case merged
+        /// It is a duplicate of this report, which represents the measurement.
+        case duplicate(of: Place)
+        /// A higher version of the record replaced it.
+        case superseded
+        /// The user deleted the measurement.
+        case deleted
+        /// It does not count: its entry is undone, or a sample that it was computed from is not live.
+        case withdrawn
+    }
+
     /// The live samples: at most one sample of each group, and none without an active report.
     ///
     /// 1. A report counts while its entry is active, or if the user restored the reading after the entry was undone. A report that was
@@ -131,16 +147,35 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
             return reports[0].isActive && reports[0].isFounded ? [reports[0].place] : []
         }
+        return states.sorted { $0.group < $1.group }.compactMap { if case .live(let sample) = $0.state { sample } else { nil } }
+    }
+
+    /// The state of the report that a sample is or was made from, or `nil` if there is no such report.
+    public func state(of place: Place) -> State? {
+        let root = roots[place] ?? place
+        return states.first { $0.place == root }?.state
+    }
+
+    /// The state of each report, in the order of the ledger.
+    private var states: [(place: Place, group: Int, state: State)] {
         let (roots, groups) = (self.roots, self.groups)
         let counting = self.counting(roots)
         let superseded = supersededGroups(groups, counting)
-        var found: [Place] = []
-        for group in Set(groups.values).sorted() where !superseded.contains(group) {
-            guard !isDeleted(group, roots, groups), let first = representative(of: group, counting), let form = form(of: first)
-            else { continue }
-            found.append(form)
+        // What all reports of a group share.
+        var shared: [Int: (isDeleted: Bool, representative: Place?)] = [:]
+        for group in Set(groups.values) {
+            shared[group] = (isDeleted(group, roots, groups), representative(of: group, counting))
         }
-        return found
+        func state(of report: Report) -> State {
+            let group = shared[report.group]
+            if group?.isDeleted == true { return .deleted }
+            guard counting.contains(report.place) else { return .withdrawn }
+            if superseded.contains(report.group) { return .superseded }
+            guard let first = group?.representative else { return .withdrawn }
+            if first == report.place { return form(of: first).map { .live($0) } ?? .merged }
+            return .duplicate(of: first)
+        }
+        return reports.map { ($0.place, $0.group, state(of: $0)) }
     }
 
     /// Whether the original report of a sample counts.

@@ -99,8 +99,7 @@ struct ExistingSamples {
     private mutating func noteWitness(_ row: SampleRow, broughtBy bringer: Int64) throws(StoreError) {
         guard try !reader.states.isActive(bringer) else { return }
         let history = try reader.measurement(of: row.place).history
-        let isDeleted = history.decisions.contains { $0.isActive && $0.kind == .deleted }
-        guard history.live.isEmpty, !isDeleted else {
+        guard history.live.isEmpty, history.state(of: row.place) == .withdrawn else {
             if case .withdrawn? = reasons[row.index] { reasons[row.index] = nil }
             return
         }

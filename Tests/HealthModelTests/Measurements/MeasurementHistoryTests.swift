@@ -18,6 +18,45 @@ import Testing
         return history
     }
 
+    /// The drawing in `docs/explanation/readings.md`, arrow by arrow, for the duplicate "b" of "a".
+    @Test func aDuplicateHasOneStateAtATime() {
+        var history = Self.reported()
+        #expect(history.state(of: "a") == .live("a") && history.state(of: "b") == .duplicate(of: "a"))
+        // Its own import is undone, and the undo is undone.
+        history.reports[1].isActive = false
+        #expect(history.state(of: "b") == .withdrawn)
+        history.reports[1].isActive = true
+        #expect(history.state(of: "b") == .duplicate(of: "a"))
+        // The import of the original is undone, and the undo is undone.
+        history.reports[0].isActive = false
+        #expect(history.state(of: "a") == .withdrawn && history.state(of: "b") == .live("b"))
+        history.reports[0].isActive = true
+        #expect(history.state(of: "b") == .duplicate(of: "a"))
+        // The measurement is deleted and restored.
+        history.decisions = [.init(.deleted, place: "a", entry: 3)]
+        #expect(history.state(of: "a") == .deleted && history.state(of: "b") == .deleted)
+        history.decisions.append(.init(.restored, place: "a", entry: 4))
+        #expect(history.state(of: "b") == .duplicate(of: "a"))
+        // A repair of the original changes its sample, and both forms are one report.
+        history.repaired = [.init(old: "a", new: "a2")]
+        #expect(history.state(of: "a") == .live("a2") && history.state(of: "a2") == .live("a2"))
+        #expect(history.state(of: "b") == .duplicate(of: "a"))
+        history.repaired = [.init(old: "a", new: nil)]
+        #expect(history.state(of: "a") == .merged && history.live == [])
+        #expect(history.state(of: "z") == nil)
+    }
+
+    @Test func aLowerVersionIsSuperseded() {
+        var history = Self.reported(1)
+        history.reports.append(.init(place: "a2", group: 1, entry: 2))
+        history.versions = [
+            .init(place: "a", record: 0, number: 1, scope: 0), .init(place: "a2", record: 0, number: 2, scope: 0),
+        ]
+        #expect(history.state(of: "a") == .superseded && history.state(of: "a2") == .live("a2"))
+        history.reports[1].isActive = false
+        #expect(history.state(of: "a") == .live("a") && history.state(of: "a2") == .withdrawn)
+    }
+
     @Test func nothingIsLiveWithoutAnActiveReport() {
         #expect(History().live == [])
         #expect(Self.reported(1).live == ["a"])
