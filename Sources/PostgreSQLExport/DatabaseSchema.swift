@@ -40,7 +40,7 @@ struct DatabaseSchema {
         INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
         CREATE TABLE \(name).hub(id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text);
         CREATE TABLE \(name).sample(
-            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
             value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
             \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record),
             PRIMARY KEY(subject, start_time, uuid))\(partitions > 0 ? " PARTITION BY HASH (subject)" : "");
@@ -88,6 +88,7 @@ struct DatabaseSchema {
             let views = DatabaseViews(schema: name)
             // Created again each time because a newer version has more types.
             for view in views.all { try connection.run(view.statement) }
+            try applyReadersRights(connection, views)
             try connection.run(DatabaseComments(schema: name, views: views).statements.joined(separator: ";"))
             try connection.run("COMMIT")
             return found
@@ -95,6 +96,18 @@ struct DatabaseSchema {
             _ = try? connection.run("ROLLBACK")
             throw error
         }
+    }
+
+    /// Makes the views read with the rights of the reader, so that a policy on rows is valid for them too. PostgreSQL 14 has no such views.
+    private func applyReadersRights(_ connection: PostgreSQLConnection, _ views: DatabaseViews) throws(DeliveryError) {
+        guard try Self.knowsReadersRights(connection) else { return }
+        try connection.run(
+            views.all.map { "ALTER VIEW \(name).\($0.name) SET (security_invoker = true)" }.joined(separator: ";"))
+    }
+
+    /// Whether a view can read with the rights of its reader.
+    static func knowsReadersRights(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
+        try connection.run("SELECT current_setting('server_version_num')::integer >= 150000") == [["t"]]
     }
 
     private func fillTypes(_ connection: PostgreSQLConnection) throws(DeliveryError) {
