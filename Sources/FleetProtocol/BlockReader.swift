@@ -4,7 +4,7 @@ import HealthModel
 /// Reads a block that a hub sent. The bytes come from outside, so every number, length, and text is checked.
 public struct BlockReader {
     /// The maximum number of changes in a block.
-    public static let mostChanges = 4096
+    public static let mostChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
     public static let longest = 40 << 20
 

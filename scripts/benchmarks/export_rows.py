@@ -88,7 +88,7 @@ def fleet(bench):
 
 def collected(bench, stores, count):
     """The rows of some stores that are exported at once."""
-    runs, bare, collectors, wires = [], [], [], []
+    runs, bare, collectors, exporters, wires = [], [], [], [], []
     hubs = "one hub" if len(stores) == 1 else f"{len(stores)} hubs"
     with server() as host, nats() as (port, monitor):
         def sql(text):
@@ -113,31 +113,35 @@ def collected(bench, stores, count):
                     subprocess.run([*command, "targets", "restart", "center"], check=True, stdout=subprocess.DEVNULL)
                 sql("CHECKPOINT")
                 before = received(monitor)
-                runs.append(together([[*command, "export", "center", "--once"] for command in commands]))
+                seconds, largest = together([[*command, "export", "center", "--once"] for command in commands])
+                runs.append(seconds)
+                exporters.append(largest)
                 wires.append(received(monitor) - before)
                 collectors.append(peak_memory(collector.pid))
                 collector.terminate()
             sql(f"COPY vitalgate.sample TO '{host}/rows'; CREATE TABLE bare(LIKE vitalgate.sample INCLUDING ALL); CHECKPOINT")
             bare.append(sql(f"COPY bare FROM '{host}/rows'"))
     rate, limit = (count / statistics.median(seconds) for seconds in (runs, bare))
-    peak, wire = max(collectors) / 1e6, statistics.median(wires) / count
+    peak, wire, largest = max(collectors) / 1e6, statistics.median(wires) / count, max(exporters) / (1 << 20)
     return [
         Result(
             "fleet", f"{count:,} samples of {hubs} over a NATS broker and one collector, beside a bare COPY of the rows",
             ">= 100,000 samples/s, >= 50 %", "", f"{rate:,.0f} samples/s", peer=f"{limit:,.0f} rows/s", ratio=rate / limit,
             verdict=verdict(rate >= 100_000 and rate >= limit / 2), values={"seconds": runs, "peer_seconds": bare}),
         Result("fleet", "  its collector's memory at the peak", "< 150 MB", "", f"{peak:.1f} MB", verdict=verdict(peak < 150)),
+        Result("fleet", "  the peak memory of each hub", "< 40 MB", "", f"{largest:.1f} MB", verdict=verdict(largest < 40)),
         Result("fleet", "  sent to the broker", "", "", f"{wire:.1f} bytes/sample", values={"bytes": wires}),
     ]
 
 
 def together(commands):
-    """The seconds that some commands take at once."""
+    """The seconds that some commands take at once, and the largest memory of one of them in bytes."""
     start = time.perf_counter()
     processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for command in commands]
-    if any([process.wait() for process in processes]):
+    ends = [os.wait4(process.pid, 0) for process in processes]
+    if any(status for _, status, _ in ends):
         raise SystemExit("bench: an export failed")
-    return time.perf_counter() - start
+    return time.perf_counter() - start, max(usage.ru_maxrss for _, _, usage in ends) * 1024
 
 
 def received(monitor):
