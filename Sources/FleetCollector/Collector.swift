@@ -26,15 +26,70 @@ public final class Collector {
         (schema, self.now) = (database.schema, now)
     }
 
-    /// Carries out a hub's request and returns the reply.
+    /// Carries out requests of hubs in their order. Deliveries that follow each other are written in one transaction.
     ///
-    /// - Parameter store: The hub's store, as the broker reports it.
-    public func reply(to octets: [UInt8], of store: String) -> FleetReply {
-        do throws(DeliveryError) {
-            return try answer(try Self.request(octets), of: store)
-        } catch {
-            return .failure(error)
+    /// - Parameters:
+    ///   - requests: The requests with the hubs' stores, as the broker reports them.
+    ///   - send: Receives each reply with the index of its request. A receipt comes after the database has committed.
+    public func carryOut(_ requests: [(octets: [UInt8], store: String)], _ send: (_ index: Int, FleetReply) -> Void) {
+        var group = DeliveryGroup()
+        for (index, sent) in requests.enumerated() {
+            do throws(DeliveryError) {
+                let request = try Self.request(sent.octets)
+                if case .deliver(let batch) = request.task {
+                    group.add(request, batch, of: sent.store, index: index)
+                    if group.isFull { deliver(&group, send) }
+                } else {
+                    deliver(&group, send)
+                    send(index, try answer(request, of: sent.store))
+                }
+            } catch {
+                send(index, .failure(error))
+            }
         }
+        deliver(&group, send)
+    }
+
+    /// Writes the deliveries of a group in one transaction. If one fails, each is repeated in its own transaction, so that only the failed
+    /// one has an error.
+    private func deliver(_ group: inout DeliveryGroup, _ send: (_ index: Int, FleetReply) -> Void) {
+        let members = group.members
+        group = DeliveryGroup()
+        do throws(DeliveryError) {
+            if members.count > 1, try deliverTogether(members) {
+                for member in members { send(member.index, .receipt(leftOut: 0)) }
+                return
+            }
+        } catch {
+            session.end()
+        }
+        for (place, member) in members.enumerated() {
+            do throws(DeliveryError) {
+                _ = try exporter(named: member.request.target, me: member.request.me, member.store).connection()
+            } catch {
+                // The others would fail in the same way.
+                for member in members[place...] { send(member.index, .failure(error)) }
+                return
+            }
+            do throws(DeliveryError) {
+                send(member.index, try answer(member.request, of: member.store))
+            } catch {
+                send(member.index, .failure(error))
+            }
+        }
+    }
+
+    /// Writes all or none of some deliveries.
+    ///
+    /// - Returns: Whether all were written. `false` if one of the hubs is shut out.
+    private func deliverTogether(_ members: [DeliveryGroup.Member]) throws(DeliveryError) -> Bool {
+        var group: [(exporter: PostgreSQLExporter, batch: ExportBatch)] = []
+        for member in members {
+            group.append((try exporter(named: member.request.target, me: member.request.me, member.store), member.batch))
+        }
+        guard let first = group.first, try fleet(first.exporter).allHaveAccess(members.map(\.store)) else { return false }
+        try session.deliver(group)
+        return true
     }
 
     /// Lets a hub join the fleet.

@@ -31,21 +31,26 @@ public final class CollectorService: Sendable {
         // Once the broker knows the subscriptions, hubs find the collector. A broker that is not there yet learns them later.
         try? connection.flush(milliseconds: 2000)
         for number in 0..<workers {
-            work("worker.\(number)", on: requests) {
+            work("worker.\(number)", on: requests, most: DeliveryGroup.mostRequests) {
                 let collector = Collector(database, now: now)
-                return { message in
-                    guard let reply = message.reply, let store = subject.store(of: message.subject) else { return }
-                    let answer = collector.reply(to: message.octets, of: store)
-                    if case .failure(let error) = answer { onFailure(store, error.reason) }
-                    // A reply that gets lost costs the hub one question: whether its block was stored.
-                    try? connection.publish(reply, answer.octets)
+                return { messages in
+                    let requests = messages.compactMap { message -> (reply: String, octets: [UInt8], store: String)? in
+                        guard let reply = message.reply, let store = subject.store(of: message.subject) else { return nil }
+                        return (reply, message.octets, store)
+                    }
+                    collector.carryOut(requests.map { ($0.octets, $0.store) }) { index, answer in
+                        if case .failure(let error) = answer { onFailure(requests[index].store, error.reason) }
+                        // A reply that gets lost costs the hub one question: whether its block was stored.
+                        try? connection.publish(requests[index].reply, answer.octets)
+                    }
                 }
             }
         }
         work("joins", on: joins) {
             let collector = Collector(database, now: now)
-            return { message in
-                guard let reply = message.reply, let key = subject.codeKey(of: message.subject) else { return }
+            return { messages in
+                guard let message = messages.first, let reply = message.reply, let key = subject.codeKey(of: message.subject)
+                else { return }
                 let answer = collector.reply(toJoin: message.octets, with: key)
                 if case .failure(let error) = answer { onFailure("that joins", error.reason) }
                 try? connection.publish(reply, answer.octets)
@@ -57,13 +62,20 @@ public final class CollectorService: Sendable {
 
     /// Handles the messages of a subscription on a queue of its own, because it waits for them all the time.
     ///
-    /// - Parameter make: Returns the handler. It and the handler run on the queue.
+    /// - Parameters:
+    ///   - most: The number of messages that the handler receives at once if they have arrived already.
+    ///   - make: Returns the handler. It and the handler run on the queue.
     private func work(
-        _ label: String, on subscription: NATSSubscription, _ make: @escaping @Sendable () -> (NATSMessage) -> Void
+        _ label: String, on subscription: NATSSubscription, most: Int = 1,
+        _ make: @escaping @Sendable () -> ([NATSMessage]) -> Void
     ) {
         DispatchQueue(label: "vitalgate.collector.\(label)").async(group: running) {
             let handle = make()
-            while let message = subscription.next() { handle(message) }
+            while let first = subscription.next() {
+                var messages = [first]
+                while messages.count < most, let more = subscription.arrived() { messages.append(more) }
+                handle(messages)
+            }
         }
     }
 

@@ -106,6 +106,15 @@ public struct FleetDatabase {
         }
     }
 
+    /// Whether none of the hubs with these stores is shut out.
+    func allHaveAccess(_ stores: [String]) throws(DeliveryError) -> Bool {
+        // A store has only letters, digits, - and _ (``FleetSubject``).
+        try connection.run(
+            "SELECT 1 FROM \(schema).fleet_hub WHERE store = ANY($1::text[]) AND revoked IS NOT NULL LIMIT 1",
+            ["{\(stores.joined(separator: ","))}"]
+        ).isEmpty
+    }
+
     /// - Throws: ``DeliveryError`` if the hub with this store is shut out.
     func checkAccess(of store: String) throws(DeliveryError) {
         let isRevoked = try connection.run("SELECT 1 FROM \(schema).fleet_hub WHERE store = $1 AND revoked IS NOT NULL", [store])

@@ -4,13 +4,14 @@ import HealthModel
 /// Reads a block that a hub sent. The bytes come from outside, so every number, length, and text is checked.
 public struct BlockReader {
     /// The maximum number of changes in a block.
-    public static let mostChanges = 500
+    public static let mostChanges = 2048
     /// The maximum length of a block after decompression, in bytes.
     public static let longest = 40 << 20
 
     private var reader: OctetReader
     private var origins: [Origin] = []
     private var units: [Unit] = []
+    private var conversions = UnitConversions()
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
     /// Returns the changes of a block, in its order. Their ledger entries and numbers are 0, because only the hub knows them.
@@ -54,7 +55,8 @@ public struct BlockReader {
 
     private mutating func change() throws(BlockFault) -> SampleChange {
         let flags = BlockFlags(rawValue: UInt16(try reader.number(below: Int(BlockFlags.all) + 1)))
-        let origin = try origin()
+        let series = try origin()
+        let origin = origins[series]
         lastStart = lastStart &+ (try reader.signed())
         let duration = flags.contains(.hasDuration) ? try reader.signed() : 0
         let nominalStart = flags.contains(.hasNominalStart) ? lastStart &+ (try reader.signed()) : lastStart
@@ -68,7 +70,8 @@ public struct BlockReader {
         do { numeral = try Numeral(try reader.text()) } catch let fault as BlockFault { throw fault } catch {
             throw .invalid("a numeral")
         }
-        let unit = try unit()
+        let measured = try unit()
+        let unit = units[measured]
         let value = flags.contains(.hasValue) ? try reader.double() : nil
         let identity = flags.contains(.hasUUID) ? try identity() : nil
         let ordinal = flags.contains(.hasOrdinal) ? UInt32(try reader.number(below: Int(UInt32.max) + 1)) : nil
@@ -81,7 +84,7 @@ public struct BlockReader {
             unit: unit, zone: zone, timeOrigin: timeOrigin, received: Instant(microseconds: lastReceived),
             timeResolution: resolution,
             ordinal: ordinal)
-        sample.value = try Self.value(of: sample, told: value)
+        sample.value = try Self.value(conversions[series, measured, of: sample], told: value)
         if flags.contains(.hasGroup) { sample.group = try reader.number() }
         if flags.contains(.hasMetadata) { sample.metadata = try metadata() }
         if flags.contains(.hasRecord) { sample.record = RecordIdentifier(id: try reader.text(), version: try reader.signed()) }
@@ -100,8 +103,8 @@ public struct BlockReader {
     private static let times = Int64(-62_135_596_800_000_000)...253_402_300_799_999_999
 
     /// The value in the canonical unit. It must agree with the numeral and its unit.
-    private static func value(of sample: Sample, told: Double?) throws(BlockFault) -> Double {
-        guard let converted = sample.convertedValue, converted.isFinite else { throw .invalid("a value has the wrong unit") }
+    private static func value(_ converted: Double?, told: Double?) throws(BlockFault) -> Double {
+        guard let converted, converted.isFinite else { throw .invalid("a value has the wrong unit") }
         guard let told else { return converted }
         // Only the last digits may differ, and the sign of zero.
         guard abs(told - converted) <= 1e-9 * abs(converted) else {
@@ -121,9 +124,10 @@ public struct BlockReader {
         do { return try Metadata(json: json) } catch { throw .invalid("metadata") }
     }
 
-    private mutating func origin() throws(BlockFault) -> Origin {
+    /// The index of the next change's series.
+    private mutating func origin() throws(BlockFault) -> Int {
         let index = try reader.number(below: origins.count + 1)
-        if index < origins.count { return origins[index] }
+        if index < origins.count { return index }
         let (subject, id) = (try reader.text(), try reader.text())
         guard let kind = SampleKind(rawValue: Int64(try reader.number(below: 256))), let type = SampleType(id, kind: kind) else {
             throw .invalid("a type that this version does not know: update the collector")
@@ -139,17 +143,18 @@ public struct BlockReader {
         }
         let origin = Origin(subject: subject, type: type, source: source, device: device)
         origins.append(origin)
-        return origin
+        return index
     }
 
-    private mutating func unit() throws(BlockFault) -> Unit {
+    /// The index of the next change's unit.
+    private mutating func unit() throws(BlockFault) -> Int {
         let index = try reader.number(below: units.count + 1)
-        if index < units.count { return units[index] }
+        if index < units.count { return index }
         let (code, molarMass) = (try reader.text(), try reader.double())
         guard var unit = try? Unit(ucum: code), molarMass.isFinite, molarMass >= 0 else { throw .invalid("a unit") }
         if molarMass > 0 { unit = unit.with(molarMass: molarMass) }
         units.append(unit)
-        return unit
+        return index
     }
 }
 

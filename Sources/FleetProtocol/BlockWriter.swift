@@ -10,6 +10,9 @@ import HealthModel
 public struct BlockWriter {
     private var writer = OctetWriter()
     private var origins: [Origin: Int] = [:]
+    /// The index of the series before, which is often the next one too.
+    private var latest: (origin: Origin, index: Int)?
+    private var conversions = UnitConversions()
     private var units: [Unit: Int] = [:]
     private var (lastStart, lastReceived) = (Int64(0), Int64(0))
 
@@ -28,6 +31,7 @@ public struct BlockWriter {
     private mutating func append(_ change: SampleChange) {
         let sample = change.sample
         let ordinal = sample.identityOrdinal()
+        let (series, measured) = (index(of: sample.origin), units[sample.unit] ?? units.count)
         let duration = sample.end.microseconds &- sample.start.microseconds
         var flags = BlockFlags()
         if case .deleted(let deletion) = change {
@@ -44,9 +48,9 @@ public struct BlockWriter {
         if sample.body != nil { flags.insert(.hasBody) }
         if sample.ordinal != nil { flags.insert(.hasOrdinal) }
         if sample.timeResolution != 1 { flags.insert(.hasResolution) }
-        if sample.convertedValue?.bitPattern != sample.value.bitPattern { flags.insert(.hasValue) }
+        if conversions[series, measured, of: sample]?.bitPattern != sample.value.bitPattern { flags.insert(.hasValue) }
         writer.write(UInt64(flags.rawValue))
-        append(sample.origin)
+        append(sample.origin, series)
         writer.write(signed: sample.start.microseconds &- lastStart)
         lastStart = sample.start.microseconds
         if duration != 0 { writer.write(signed: duration) }
@@ -56,7 +60,7 @@ public struct BlockWriter {
         lastReceived = sample.received.microseconds
         if let zone = sample.zone { writer.write(signed: Int64(zone.seconds)) }
         writer.write(sample.numeral.text)
-        append(sample.unit)
+        append(sample.unit, measured)
         if flags.contains(.hasValue) { writer.write(sample.value) }
         if ordinal == nil { append(sample.identity) }
         if let ordinal = sample.ordinal { writer.write(UInt64(ordinal)) }
@@ -77,10 +81,17 @@ public struct BlockWriter {
         writer.write(identity.low)
     }
 
-    private mutating func append(_ origin: Origin) {
-        if let known = origins[origin] { return writer.write(UInt64(known)) }
-        writer.write(UInt64(origins.count))
-        origins[origin] = origins.count
+    /// The index of a series, which is the next one if the series is new.
+    private func index(of origin: Origin) -> Int {
+        if let latest, latest.origin === origin { return latest.index }
+        return origins[origin] ?? origins.count
+    }
+
+    private mutating func append(_ origin: Origin, _ index: Int) {
+        latest = (origin, index)
+        writer.write(UInt64(index))
+        guard index == origins.count else { return }
+        origins[origin] = index
         writer.write(origin.subject)
         writer.write(origin.type.id)
         writer.write(UInt64(origin.kind.rawValue))
@@ -95,10 +106,10 @@ public struct BlockWriter {
         ] { writer.write(text) }
     }
 
-    private mutating func append(_ unit: Unit) {
-        if let known = units[unit] { return writer.write(UInt64(known)) }
-        writer.write(UInt64(units.count))
-        units[unit] = units.count
+    private mutating func append(_ unit: Unit, _ index: Int) {
+        writer.write(UInt64(index))
+        guard index == units.count else { return }
+        units[unit] = index
         writer.write(unit.code)
         writer.write(unit.molarMass ?? 0)
     }
@@ -124,6 +135,27 @@ struct BlockFlags: OptionSet {
     static let hasValue = BlockFlags(rawValue: 1 << 12)
 
     static let all: UInt16 = (1 << 13) - 1
+}
+
+/// The conversions of a block, by the indexes of a series and of a unit.
+struct UnitConversions {
+    private struct Pair: Hashable {
+        let series: Int
+        let unit: Int
+    }
+
+    private var known: [Pair: UnitConversion?] = [:]
+
+    /// The numeral of a sample in its type's canonical unit, or `nil` if its unit cannot be converted.
+    subscript(series: Int, unit: Int, of sample: Sample) -> Double? {
+        mutating get {
+            let pair = Pair(series: series, unit: unit)
+            if let conversion = known[pair] { return conversion?.convert(sample.numeral) }
+            let conversion = try? sample.origin.type.conversion(from: sample.unit)
+            known[pair] = .some(conversion)
+            return conversion?.convert(sample.numeral)
+        }
+    }
 }
 
 extension Sample {

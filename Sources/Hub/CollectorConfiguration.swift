@@ -18,6 +18,9 @@ public struct CollectorConfiguration: Decodable, Sendable {
     /// The file of the broker's users, which the collector writes, or `nil` if it writes none.
     public var brokerUsers: BrokerUsersFile?
 
+    /// The roles that `--create` lets read the database.
+    public var readers: DatabaseReaders?
+
     /// A part of the broker's configuration that the collector writes.
     public struct BrokerUsersFile: Decodable, Sendable {
         /// The path of the file.
@@ -29,8 +32,10 @@ public struct CollectorConfiguration: Decodable, Sendable {
     private static let mostWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
+    /// The keys of the object `collect.readers`.
+    static let readersKeys = ["analyst", "auditor"]
     /// The keys of the object `collect`.
-    static let knownKeys = ["broker", "brokerUsers", "database", "workers"]
+    static let knownKeys = ["broker", "brokerUsers", "database", "readers", "workers"]
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
@@ -42,6 +47,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
         database = try Self.settings("database", in: members)
         workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
         brokerUsers = try Self.brokerUsers(in: members)
+        readers = try Self.readers(in: members)
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
@@ -62,6 +68,24 @@ public struct CollectorConfiguration: Decodable, Sendable {
             throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
         }
         return users
+    }
+
+    private static func readers(in members: KeyedDecodingContainer<SettingKey>) throws -> DatabaseReaders? {
+        let key = SettingKey("readers")
+        guard let roles = try members.decodeIfPresent([String: String].self, forKey: key) else { return nil }
+        if let unknown = roles.keys.sorted().first(where: { !readersKeys.contains($0) }) {
+            throw ConfigurationError(
+                "'collect.readers.\(unknown)': unknown key, expected one of \(readersKeys.joined(separator: ", "))")
+        }
+        for (key, role) in roles.sorted(by: { $0.key < $1.key }) where !isRole(role) {
+            throw ConfigurationError("'collect.readers.\(key)': expected a name of a to z, 0 to 9 and _, at most 63 of them")
+        }
+        return DatabaseReaders(analyst: roles["analyst"], auditor: roles["auditor"])
+    }
+
+    private static func isRole(_ name: String) -> Bool {
+        (1...63).contains(name.utf8.count)
+            && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
     }
 
     private static func settings<Settings: ExporterSettings>(

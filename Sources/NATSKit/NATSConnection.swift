@@ -168,6 +168,14 @@ public final class NATSSubscription: @unchecked Sendable {
         }
     }
 
+    /// Returns the next message if it has arrived already, or `nil`.
+    public func arrived() -> NATSMessage? {
+        var message: OpaquePointer?
+        guard natsSubscription_NextMsg(&message, handle, 0) == NATS_OK else { return nil }
+        defer { natsMsg_Destroy(message) }
+        return NATSMessage(message)
+    }
+
     /// Ends the subscription. Messages that have arrived are still returned by ``next()``.
     public func end() { natsSubscription_Drain(handle) }
 }

@@ -40,7 +40,10 @@ final class CopyText {
 
     init(_ context: ExportContext) { self.context = context }
 
-    func append(_ sample: Sample, to octets: inout [UInt8]) {
+    /// Appends the row of a quantity.
+    ///
+    /// - Parameter last: another cell after the columns, or `nil` for none.
+    func append(_ sample: Sample, last: String? = nil, to octets: inout [UInt8]) {
         let (value, unit) = context.quantity(of: sample)
         appendHead(of: sample, to: &octets)
         Self.add(value.description, to: &octets)
@@ -48,6 +51,7 @@ final class CopyText {
         Self.add(sample.numeral.text, to: &octets)
         Self.add(sample.unit.code, to: &octets)
         appendTail(of: sample, to: &octets)
+        if let last { Self.add(last, to: &octets) }
         octets.append(UInt8(ascii: "\n"))
     }
 
@@ -128,10 +132,12 @@ final class CopyText {
         return cells
     }
 
-    /// Appends the row of a deleted sample: its UUID, its type and its replacement.
+    /// Appends the row of a deleted sample: its UUID, its type, its replacement, and its person.
     static func append(_ deletion: StoredDeletion, to octets: inout [UInt8]) {
         octets += deletion.uuid.description.utf8
-        octets += "\t\(deletion.type.id)\t\(deletion.replacedBy ?? "\\N")\n".utf8
+        octets += "\t\(deletion.type.id)\t\(deletion.replacedBy ?? "\\N")".utf8
+        add(deletion.sample.origin.subject, to: &octets)
+        octets.append(UInt8(ascii: "\n"))
     }
 
     private static let tab = UInt8(ascii: "\t")

@@ -47,6 +47,8 @@ struct DatabaseComments {
         "systolic": "The systolic pressure.", "diastolic": "The diastolic pressure.",
         "objects": "The UUIDs of the samples that belong together.", "date": "The date, at the place of the reading.",
         "sum": "The sum of the values.", "count": "The number of added rows, or in progress the number of the last delivery.",
+        "types": "The types that it measured.", "first_time": "The start of the first reading.",
+        "last_time": "The start of the last reading.", "hours": "The number of hours in which at least one reading began.",
         "value_name": "The name of the case, such as asleepCore.", "point_count": "How many points there are.",
         "replaced_by": "The UUID of the sample that replaced it, after a repair or a higher version.",
         "told": "When this was written here.", "hub": "The hub, by its number in the table hub.",

@@ -5,8 +5,8 @@ import Pipeline
 ///
 /// - `self`: the database's own identity, in one row.
 /// - `hub`: the stores that feed the database.
-/// - `sample`: a row for each sample that at least one hub has. `hubs` lists these hubs. The key begins with the time, so that
-///   the table can be partitioned.
+/// - `sample`: a row for each sample that at least one hub has. `hubs` lists these hubs. The key begins with the person, so that
+///   the table can be partitioned by persons.
 /// - `deletion`: samples that a hub has deleted, with their replacement.
 /// - `progress`: the cursor of each target and the machine that feeds it, written with each delivery.
 /// - `record`, `superseded`: versions of records with a manufacturer's id (``RecordRows``).
@@ -19,22 +19,32 @@ struct DatabaseSchema {
 
     var version: Int { steps.count }
 
-    /// - Parameter later: steps to apply after the tables of the first release.
-    init(name: String, later: [String] = []) {
+    /// - Parameters:
+    ///   - partitions: the number of partitions of the table of samples when it is created, or 0 for a table without.
+    ///   - later: steps to apply after the tables of the first release.
+    init(name: String, partitions: Int = 0, later: [String] = []) {
         self.name = name
-        steps = [Self.firstRelease(in: name)] + later
+        steps = [Self.firstRelease(in: name, partitions)] + later
     }
 
-    private static func firstRelease(in name: String) -> String {
+    /// Returns the statements that create the partitions of the table of samples, by the hash of the person.
+    private static func partitions(in name: String, _ count: Int) -> String {
+        (0..<count).map {
+            "CREATE TABLE \(name).sample_\($0) PARTITION OF \(name).sample FOR VALUES WITH (MODULUS \(count), REMAINDER \($0));"
+        }.joined(separator: "\n")
+    }
+
+    private static func firstRelease(in name: String, _ partitions: Int) -> String {
         """
         CREATE TABLE \(name).self(id uuid NOT NULL, is_only boolean PRIMARY KEY DEFAULT true CHECK(is_only));
         INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
         CREATE TABLE \(name).hub(id serial PRIMARY KEY, store text NOT NULL UNIQUE, name text);
         CREATE TABLE \(name).sample(
-            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
             value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
             \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record),
-            PRIMARY KEY(start_time, uuid));
+            PRIMARY KEY(subject, start_time, uuid))\(partitions > 0 ? " PARTITION BY HASH (subject)" : "");
+        \(Self.partitions(in: name, partitions))
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
         CREATE INDEX sample_latest ON \(name).sample(type, subject, start_time DESC);
         CREATE TABLE \(name).deletion(
@@ -78,6 +88,7 @@ struct DatabaseSchema {
             let views = DatabaseViews(schema: name)
             // Created again each time because a newer version has more types.
             for view in views.all { try connection.run(view.statement) }
+            try applyReadersRights(connection, views)
             try connection.run(DatabaseComments(schema: name, views: views).statements.joined(separator: ";"))
             try connection.run("COMMIT")
             return found
@@ -85,6 +96,18 @@ struct DatabaseSchema {
             _ = try? connection.run("ROLLBACK")
             throw error
         }
+    }
+
+    /// Makes the views read with the rights of the reader, so that a policy on rows is valid for them too. PostgreSQL 14 has no such views.
+    private func applyReadersRights(_ connection: PostgreSQLConnection, _ views: DatabaseViews) throws(DeliveryError) {
+        guard try Self.knowsReadersRights(connection) else { return }
+        try connection.run(
+            views.all.map { "ALTER VIEW \(name).\($0.name) SET (security_invoker = true)" }.joined(separator: ";"))
+    }
+
+    /// Whether a view can read with the rights of its reader.
+    static func knowsReadersRights(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
+        try connection.run("SELECT current_setting('server_version_num')::integer >= 150000") == [["t"]]
     }
 
     private func fillTypes(_ connection: PostgreSQLConnection) throws(DeliveryError) {

@@ -1,7 +1,7 @@
 import HealthModel
 
 /// The views of a schema: one for each type, such as `heart_rate` or `sleep_analysis`, for the points of series, such as
-/// `workout_route_point`, for blood pressures, and for daily sums.
+/// `workout_route_point`, for blood pressures, and for daily sums. ``SummaryViews`` has those of days and devices.
 struct DatabaseViews {
     let schema: String
 
@@ -13,7 +13,7 @@ struct DatabaseViews {
     }
 
     var all: [View] {
-        SampleType.all.compactMap(view) + ObjectTable.all.compactMap(points) + [dailySum]
+        SampleType.all.compactMap(view) + ObjectTable.all.compactMap(points) + [dailySum] + SummaryViews(schema: schema).all
     }
 
     /// Columns after the original ones of the views, because replacing a view can only add columns at the end.

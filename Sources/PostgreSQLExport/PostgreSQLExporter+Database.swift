@@ -113,6 +113,10 @@ extension PostgreSQLExporter {
                 .good, "schema \(settings.schema)",
                 found == schema.version ? "is complete" : "created, with a view for each type")
         ]
+        if settings.partitions > 0, try !Self.isPartitioned(connection, settings.schema) {
+            findings.append(
+                Finding(.warning, "partitions", "the table of samples was created without any, so it stays a plain one"))
+        }
         guard settings.isHypertable else { return findings }
         let isThere = try !connection.run("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'").isEmpty
         guard isThere else {
@@ -147,13 +151,18 @@ extension PostgreSQLExporter {
             // The lock prevents another hub from creating the same row.
             try connection.run(Self.begin)
             let hub = try enterHub(connection)
+            let isPartitioned = try Self.isPartitioned(connection, schema.name)
             try connection.run("COMMIT")
-            session.begin(connection, hub: hub, of: context.store)
+            session.begin(connection, hub: hub, of: context.store, isPartitioned: isPartitioned)
             return (connection, hub)
         } catch {
             session.end()
             throw error
         }
+    }
+
+    private static func isPartitioned(_ connection: PostgreSQLConnection, _ schema: String) throws(DeliveryError) -> Bool {
+        try connection.run("SELECT relkind FROM pg_class WHERE oid = $1::regclass", ["\(schema).sample"]) == [["p"]]
     }
 
     private func enterHub(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
@@ -168,7 +177,7 @@ extension PostgreSQLExporter {
         try connection.run(
             """
             \(CopyText.temporary);
-            CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by uuid) ON COMMIT DELETE ROWS;
+            CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by uuid, subject text NOT NULL) ON COMMIT DELETE ROWS;
             \(ObjectRows.temporary);
             """)
     }

@@ -9,14 +9,17 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
     public let batchLimit = 4096
     let context: ExportContext
-    private let text: CopyText
+    let text: CopyText
     private let objects: ObjectRows
     let session: PostgreSQLSession
     var settings: PostgreSQLSettings { session.settings }
     var schema: DatabaseSchema { session.schema }
 
     /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
-    static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
+    /// The planner has no statistics for temporary tables, and must not scan all samples for them.
+    static let begin =
+        "BEGIN ISOLATION LEVEL READ COMMITTED; \(planning); SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
+    static let planning = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
 
     /// Creates an exporter without connecting.
     public convenience init(_ settings: PostgreSQLSettings, context: ExportContext) {
@@ -43,17 +46,7 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     /// Delivers a batch in one transaction.
     public func deliver(_ batch: ExportBatch) throws(DeliveryError) -> Int {
-        let (connection, hub) = try opened()
-        do throws(DeliveryError) {
-            try connection.run(Self.begin)
-            try write(batch, connection, hub)
-            if let mark = batch.mark { try enter(mark, connection, hub) }
-            try connection.run("COMMIT")
-        } catch {
-            // A COMMIT without an answer may have happened. Delivering again is safe.
-            session.end()
-            throw error
-        }
+        try session.deliver([(self, batch)])
         return 0
     }
 
@@ -73,7 +66,7 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,
     /// which is checked first.
-    private func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
+    func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
         let entered = try connection.run(
             """
             UPDATE \(schema.name).progress SET anchor = $2, count = $3::bigint, told = now()
@@ -91,12 +84,19 @@ public final class PostgreSQLExporter: ComparableExporter {
     ) throws(DeliveryError) {
         let name = schema.name
         let kinds = Set(samples.map(\.origin.kind))
-        try bring(samples, connection)
         // No other hub writes at the same time. With a single hub, all rows are its own, and without deletions no sample comes
         // back.
         let others = try connection.run(
             "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
-        var statements = Self.planning
+        let (hasOthers, hasDeletions) = (others[0] == "t", others[1] == "t")
+        if kinds == [.quantity] {
+            let rows = NewRows(samples, schema: name, hub: hub, bySubject: session.isPartitioned)
+            if try rows.areNew(connection, amongOthers: hasOthers) {
+                return try rows.add(connection, text, amongDeletions: hasDeletions)
+            }
+        }
+        try bring(samples, connection)
+        var statements: [String] = []
         let incoming = (kinds.contains(.quantity) ? ["incoming"] : []) + (kinds == [.quantity] ? [] : ["incoming_object"])
         if samples.contains(where: { $0.record != nil }) {
             for temporary in incoming {
@@ -104,16 +104,16 @@ public final class PostgreSQLExporter: ComparableExporter {
                 statements += RecordRows.claims(of: temporary, into: tables, in: name, hub: hub)
             }
         }
-        if others[0] == "t", samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
+        if hasOthers, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
             statements += ReceiptRows.joins(in: name, hub: hub)
         }
         if kinds.contains(.quantity) {
             let columns = CopyText.columns.joined(separator: ", ")
-            if others[0] == "t" || rewriting {
+            if hasOthers || rewriting {
                 statements.append(
                     """
                     UPDATE \(name).sample SET hubs = sample.hubs || \(hub) FROM incoming
-                        WHERE sample.uuid = incoming.uuid AND NOT sample.hubs @> ARRAY[\(hub)]
+                        WHERE \(isSame("sample", "incoming")) AND NOT sample.hubs @> ARRAY[\(hub)]
                     """)
             }
             if rewriting {
@@ -121,19 +121,19 @@ public final class PostgreSQLExporter: ComparableExporter {
                 statements.append(
                     """
                     UPDATE \(name).sample SET \(columns.map { "\($0) = incoming.\($0)" }.joined(separator: ", ")) FROM incoming
-                        WHERE sample.uuid = incoming.uuid AND \(Self.isDifferent("sample"))
+                        WHERE \(isSame("sample", "incoming")) AND \(Self.isDifferent("sample"))
                     """)
             }
             statements.append(
                 """
                 INSERT INTO \(name).sample(\(columns), hubs) SELECT \(columns), ARRAY[\(hub)] FROM incoming
-                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE sample.uuid = incoming.uuid)
+                    WHERE NOT EXISTS(SELECT 1 FROM \(name).sample WHERE \(isSame("sample", "incoming")))
                 """)
         }
         for table in ObjectTable.all where kinds.contains(table.kind) {
             statements.append(table.taking(in: name, hub: hub, rewriting: rewriting))
         }
-        if others[1] == "t" {
+        if hasDeletions {
             for incoming in incoming {
                 statements.append(
                     """
@@ -144,8 +144,10 @@ public final class PostgreSQLExporter: ComparableExporter {
         try connection.run(statements.joined(separator: ";"))
     }
 
-    /// The planner has no statistics for temporary tables and must not scan all samples for them.
-    private static let planning = ["SET LOCAL enable_hashjoin = off", "SET LOCAL enable_mergejoin = off"]
+    /// The condition for two rows of the same sample. In a partitioned table, the person leads to the partition.
+    private func isSame(_ one: String, _ other: String) -> String {
+        "\(one).uuid = \(other).uuid" + (session.isPartitioned ? " AND \(one).subject = \(other).subject" : "")
+    }
 
     /// Whether a new row has other content than the stored one. The receive time is ignored because it differs between hubs.
     private static func isDifferent(_ held: String) -> String {
@@ -156,6 +158,7 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     /// Copies samples into the temporary tables.
     private func bring(_ samples: [Sample], _ connection: PostgreSQLConnection) throws(DeliveryError) {
+        session.hasTemporaryRows = true
         let kinds = Set(samples.map(\.origin.kind))
         if kinds.contains(.quantity) {
             try copy(samples.filter { $0.origin.kind == .quantity }, "incoming", CopyText.columns, connection) {
@@ -193,20 +196,22 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     private func remove(_ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
         let name = schema.name
+        session.hasTemporaryRows = true
         var next = changes[...]
         try connection.copy(into: "COPY gone FROM STDIN") { octets in
             if case .deleted(let deletion)? = next.popFirst() { CopyText.append(deletion, to: &octets) }
             return !next.isEmpty
         }
         let kinds = Set(changes.map(\.sample.origin.kind))
-        var statements = Self.planning
+        var statements: [String] = []
         let tables = (kinds.contains(.quantity) ? ["sample"] : []) + kinds.compactMap { ObjectTable.byKind[$0]?.name }
         for table in tables {
+            let isSame = table == "sample" ? isSame("held", "gone") : "held.uuid = gone.uuid"
             statements.append(
                 """
-                DELETE FROM \(name).\(table) held USING gone WHERE held.uuid = gone.uuid AND held.hubs = ARRAY[\(hub)];
+                DELETE FROM \(name).\(table) held USING gone WHERE \(isSame) AND held.hubs = ARRAY[\(hub)];
                 UPDATE \(name).\(table) held SET hubs = array_remove(held.hubs, \(hub)) FROM gone
-                    WHERE held.uuid = gone.uuid AND held.hubs @> ARRAY[\(hub)]
+                    WHERE \(isSame) AND held.hubs @> ARRAY[\(hub)]
                 """)
         }
         if try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record) OR EXISTS(SELECT 1 FROM \(name).superseded)")[0][0]
@@ -268,20 +273,19 @@ public final class PostgreSQLExporter: ComparableExporter {
     public func differing(_ samples: [Sample]) throws(DeliveryError) -> [SampleIdentity] {
         let (connection, _) = try opened()
         do throws(DeliveryError) {
-            try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED")
+            try connection.run("BEGIN ISOLATION LEVEL READ COMMITTED; \(Self.planning)")
             try bring(samples, connection)
             let kinds = Set(samples.map(\.origin.kind))
             var queries: [String] = []
             if kinds.contains(.quantity) {
                 queries.append(
                     """
-                    SELECT incoming.uuid FROM incoming JOIN \(schema.name).sample held ON held.uuid = incoming.uuid
+                    SELECT incoming.uuid FROM incoming JOIN \(schema.name).sample held ON \(isSame("held", "incoming"))
                     WHERE \(Self.isDifferent("held"))
                     """)
             }
             queries += ObjectTable.all.filter { kinds.contains($0.kind) }.map { $0.differing(in: schema.name) }
             var found: [SampleIdentity] = []
-            try connection.run(Self.planning.joined(separator: ";"))
             for query in queries { found += try connection.run(query).compactMap { $0[0].flatMap { SampleIdentity($0) } } }
             try connection.run("ROLLBACK")
             return found

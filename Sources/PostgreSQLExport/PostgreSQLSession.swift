@@ -1,3 +1,5 @@
+import Pipeline
+
 /// A connection to a database that the exporters of several hubs can share, one after the other.
 public final class PostgreSQLSession {
     let settings: PostgreSQLSettings
@@ -6,6 +8,10 @@ public final class PostgreSQLSession {
     private(set) var connection: PostgreSQLConnection?
     /// The numbers of the hubs in the database, by their stores.
     private(set) var hubs: [String: Int] = [:]
+    /// Whether the table of samples is partitioned.
+    private(set) var isPartitioned = false
+    /// Whether the open transaction has rows in its temporary tables.
+    var hasTemporaryRows = false
 
     private static let mostHubs = 10_000
 
@@ -15,14 +21,41 @@ public final class PostgreSQLSession {
     /// Creates a session without connecting.
     public init(_ settings: PostgreSQLSettings, creation: String? = nil) {
         (self.settings, self.creation) = (settings, creation)
-        schema = DatabaseSchema(name: settings.schema)
+        schema = DatabaseSchema(name: settings.schema, partitions: settings.partitions)
     }
 
     /// Keeps a checked connection and the number of a hub.
-    func begin(_ connection: PostgreSQLConnection, hub: Int, of store: String) {
-        self.connection = connection
+    func begin(_ connection: PostgreSQLConnection, hub: Int, of store: String, isPartitioned: Bool) {
+        (self.connection, self.isPartitioned) = (connection, isPartitioned)
         if hubs.count >= Self.mostHubs { hubs.removeAll() }
         hubs[store] = hub
+    }
+
+    /// Delivers the batches of several hubs in their order, in one transaction. Either all of them are stored or none.
+    ///
+    /// - Parameter group: The exporters of the hubs, which share this session, with a batch of each.
+    package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) {
+        // A new hub gets its number in a transaction of its own.
+        var writers: [(exporter: PostgreSQLExporter, batch: ExportBatch, hub: Int)] = []
+        for (exporter, batch) in group { writers.append((exporter, batch, try exporter.opened().hub)) }
+        guard let connection else { return }
+        do throws(DeliveryError) {
+            try connection.run(PostgreSQLExporter.begin)
+            hasTemporaryRows = false
+            for (exporter, batch, hub) in writers {
+                if hasTemporaryRows {
+                    try connection.run("DELETE FROM incoming; DELETE FROM incoming_object; DELETE FROM gone")
+                    hasTemporaryRows = false
+                }
+                try exporter.write(batch, connection, hub)
+                if let mark = batch.mark { try exporter.enter(mark, connection, hub) }
+            }
+            try connection.run("COMMIT")
+        } catch {
+            // A COMMIT without an answer may have happened. Delivering again is safe.
+            end()
+            throw error
+        }
     }
 
     /// Closes the connection. A transaction that is open is rolled back.

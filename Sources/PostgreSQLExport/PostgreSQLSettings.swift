@@ -2,7 +2,8 @@ import Pipeline
 
 /// The address and credentials of a database.
 public struct PostgreSQLSettings: ExporterSettings {
-    /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`.
+    /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`,
+    /// `partitions`.
     public static let settings = Key.settings
 
     /// The security of the connection.
@@ -33,14 +34,21 @@ public struct PostgreSQLSettings: ExporterSettings {
     public var certificateAuthority: String?
     /// Whether the table of samples is a TimescaleDB hypertable.
     public var isHypertable: Bool
+    /// The number of partitions of the table of samples when it is created, or 0 for a table without.
+    public var partitions: Int
+
+    /// The maximum number of partitions.
+    private static let mostPartitions = 1024
 
     /// Creates settings. The defaults are for a database on this machine.
     public init(
         host: String = "/var/run/postgresql", port: Int = 5432, database: String, user: String, password: Secret? = nil,
-        schema: String = "vitalgate", tls: TLS? = nil, certificateAuthority: String? = nil, isHypertable: Bool = false
+        schema: String = "vitalgate", tls: TLS? = nil, certificateAuthority: String? = nil, isHypertable: Bool = false,
+        partitions: Int = 0
     ) {
         (self.host, self.port, self.database, self.user, self.password) = (host, port, database, user, password)
         (self.schema, self.certificateAuthority, self.isHypertable) = (schema, certificateAuthority, isHypertable)
+        self.partitions = partitions
         self.tls = tls ?? (Self.isHere(host) && certificateAuthority == nil ? .disable : .verifyFull)
     }
 
@@ -49,11 +57,11 @@ public struct PostgreSQLSettings: ExporterSettings {
     }
 
     private enum Key: String, ExporterSettingKey {
-        case host, port, database, user, password, schema, tls, certificateAuthority, hypertable
+        case host, port, database, user, password, schema, tls, certificateAuthority, hypertable, partitions
 
         var form: ExporterSetting.Form {
             switch self {
-            case .port: .number
+            case .port, .partitions: .number
             case .password: .secret
             case .hypertable: .boolean
             default: .text
@@ -78,7 +86,12 @@ public struct PostgreSQLSettings: ExporterSettings {
             password: try members.decodeIfPresent(Secret.self, forKey: .password),
             schema: try members.decodeIfPresent(String.self, forKey: .schema) ?? "vitalgate", tls: tls,
             certificateAuthority: try members.decodeIfPresent(String.self, forKey: .certificateAuthority),
-            isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false)
+            isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false,
+            partitions: try members.decodeIfPresent(Int.self, forKey: .partitions) ?? 0)
+        guard (0...Self.mostPartitions).contains(partitions) else {
+            throw SettingsFault("partitions", "expected a whole number from 0 to \(Self.mostPartitions)")
+        }
+        guard partitions == 0 || !isHypertable else { throw SettingsFault("partitions", "a hypertable has its own partitions") }
         guard certificateAuthority == nil || self.tls == .verifyFull else {
             throw SettingsFault("certificateAuthority", "tls \"\(self.tls.rawValue)\" does not verify the server")
         }

@@ -8,7 +8,7 @@
 ///
 /// The first row stays. The other hub's sample is noted in `superseded`, so that its comparison does not miss it.
 enum ReceiptRows {
-    private static let window = "interval '2 seconds'"
+    static let window = "interval '2 seconds'"
     private static let apart = "interval '10 seconds'"
 
     /// The condition for rows of one device and type.

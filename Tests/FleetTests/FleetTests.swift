@@ -40,6 +40,17 @@ import Testing
         _ = try FleetDatabase.create(database)
     }
 
+    /// Creates the tables again, with partitions.
+    private func partition(_ count: Int) throws {
+        guard count > 0 else { return }
+        try PostgreSQLConnection(database).run("DROP SCHEMA \(database.schema) CASCADE")
+        var partitioned = database
+        partitioned.partitions = count
+        let context = try ExportContext(name: "x", store: "x", me: Origin.unassigned, now: { ExportedStore.received })
+        _ = try PostgreSQLExporter(partitioned, context: context).create()
+        _ = try FleetDatabase.create(database)
+    }
+
     /// An exporter that writes into the database itself.
     private func direct(of store: SampleStore? = nil) throws -> PostgreSQLExporter {
         let store = store ?? test.store
@@ -116,7 +127,8 @@ import Testing
     }
 
     /// A comparison over the broker finds rows that are missing, changed, or too many, and mends them.
-    @Test func aComparisonMends() throws {
+    @Test(arguments: [0, 3]) func aComparisonMends(partitions: Int) throws {
+        try partition(partitions)
         let collectors = try collectors(1)
         defer { collectors.stop() }
         try test.add(try (0..<6000).map { try test.sample(60 + $0 % 3, at: $0) })
@@ -159,6 +171,7 @@ import Testing
 
     /// Receipts get lost, brokers and collectors end, hubs are killed: afterwards the database equals the store.
     @Test(arguments: 0..<4 as Range<UInt64>) func nothingIsLostOrDoubled(seed: UInt64) throws {
+        try partition(seed % 2 == 0 ? 0 : 3)
         var random = SeededGenerator(seed: seed)
         let relay = CuttingRelay(.tcp(0), server: .tcp(broker.port))
         defer { relay.close() }
@@ -199,6 +212,7 @@ import Testing
 
     /// The same readings from two hubs are one row each, which stays while one of them has it.
     @Test(arguments: 0..<3 as Range<UInt64>) func twoHubs(seed: UInt64) throws {
+        try partition(seed % 2 == 0 ? 0 : 3)
         var random = SeededGenerator(seed: seed)
         let collectors = try collectors(3)
         defer { collectors.stop() }

@@ -3,7 +3,8 @@ import Testing
 /// A model of the protocol between a hub, collectors, and a database. Every order of its steps is tried, up to a number of requests.
 ///
 /// The hub has three blocks: the first adds a sample, the second deletes it, the third adds another one. Requests and replies can arrive
-/// in any order, much later, or never. The hub gives up waiting at any time, and can be killed at any time.
+/// in any order, much later, or never. The hub gives up waiting at any time, and can be killed at any time. A collector carries out one
+/// request, or two deliveries in one transaction.
 @Suite struct ProtocolModelTests {
     /// A request that was sent. It stays until a collector carries it out or it is lost.
     private enum Request: Hashable {
@@ -60,7 +61,8 @@ import Testing
         let rawValue: Int
         static let deliveriesFollowTheMark = Rules(rawValue: 1)
         static let claimsFollowTheMark = Rules(rawValue: 2)
-        static let all: Rules = [.deliveriesFollowTheMark, .claimsFollowTheMark]
+        static let receiptsFollowTheCommit = Rules(rawValue: 4)
+        static let all: Rules = [.deliveriesFollowTheMark, .claimsFollowTheMark, .receiptsFollowTheCommit]
     }
 
     private static let blocks = 3
@@ -113,28 +115,54 @@ import Testing
             var new = state
             new.requests.remove(request)
             let lost = new
-            let reply: Reply
-            switch request {
-            case .find(let id): reply = .found(id: id, count: new.mark)
-            case .claim(let id, let count):
-                if let mark = new.mark, mark != count - 1, rules.contains(.claimsFollowTheMark) {
-                    reply = .failure(id: id)
-                } else {
-                    new.mark = count
-                    reply = .receipt(id: id)
-                }
-            case .deliver(let id, let block, let count):
-                if new.mark != count - 1, rules.contains(.deliveriesFollowTheMark) {
-                    reply = .failure(id: id)
-                } else {
-                    new.mark = count
-                    apply(block, to: &new.rows)
-                    reply = .receipt(id: id)
-                }
-            }
+            let reply = carryOut(request, in: &new, rules)
             let unanswered = new
             new.replies.insert(reply)
             return [lost, unanswered, new]
+        }
+    }
+
+    /// Changes the database as a request asks, and returns the reply.
+    private static func carryOut(_ request: Request, in state: inout State, _ rules: Rules) -> Reply {
+        switch request {
+        case .find(let id): return .found(id: id, count: state.mark)
+        case .claim(let id, let count):
+            if let mark = state.mark, mark != count - 1, rules.contains(.claimsFollowTheMark) { return .failure(id: id) }
+            state.mark = count
+            return .receipt(id: id)
+        case .deliver(let id, let block, let count):
+            if state.mark != count - 1, rules.contains(.deliveriesFollowTheMark) { return .failure(id: id) }
+            state.mark = count
+            apply(block, to: &state.rows)
+            return .receipt(id: id)
+        }
+    }
+
+    /// The states after a collector has written two deliveries in one transaction. Each of the replies may get lost.
+    ///
+    /// If one fails, both are rolled back and repeated alone, which ``collectorSteps(_:_:)`` does.
+    private static func groupSteps(_ state: State, _ rules: Rules) -> [State] {
+        let deliveries = state.requests.filter { if case .deliver = $0 { true } else { false } }
+        return deliveries.flatMap { first in
+            deliveries.filter { $0 != first }.flatMap { second in
+                var new = state
+                new.requests.subtract([first, second])
+                let replies = [first, second].map { carryOut($0, in: &new, rules) }
+                if case .failure = replies[0] { return [State]() }
+                if case .failure = replies[1] {
+                    guard !rules.contains(.receiptsFollowTheCommit) else { return [] }
+                    // The collector is killed before it repeats the first one, which has its receipt.
+                    var killed = state
+                    killed.requests.remove(first)
+                    killed.replies.insert(replies[0])
+                    return [killed]
+                }
+                return [[], [replies[0]], [replies[1]], replies].map { (sent: [Reply]) in
+                    var after = new
+                    after.replies.formUnion(sent)
+                    return after
+                }
+            }
         }
     }
 
@@ -183,7 +211,9 @@ import Testing
         while let state = open.popLast() {
             if let fault = fault(state) { return (fault, seen.count, finished) }
             if state.cursor == blocks, state.requests.isEmpty { finished += 1 }
-            let next = hubSteps(state, most: most) + collectorSteps(state, rules) + replySteps(state, most: most)
+            let next =
+                hubSteps(state, most: most) + collectorSteps(state, rules) + groupSteps(state, rules)
+                + replySteps(state, most: most)
             for state in next where seen.insert(state).inserted { open.append(state) }
         }
         return (nil, seen.count, finished)
@@ -198,11 +228,16 @@ import Testing
 
     /// A late copy of the first block would bring a deleted sample back.
     @Test func deliveriesMustFollowTheMark() {
-        #expect(Self.search([.claimsFollowTheMark], most: 8).fault != nil)
+        #expect(Self.search([.claimsFollowTheMark, .receiptsFollowTheCommit], most: 8).fault != nil)
     }
 
     /// A late claim would set the mark back, and the hub would take the database for a restored one.
     @Test func claimsMustFollowTheMark() {
-        #expect(Self.search([.deliveriesFollowTheMark], most: 8).fault != nil)
+        #expect(Self.search([.deliveriesFollowTheMark, .receiptsFollowTheCommit], most: 8).fault != nil)
+    }
+
+    /// A receipt before the commit would move the cursor although the transaction is rolled back.
+    @Test func receiptsMustFollowTheCommit() {
+        #expect(Self.search([.deliveriesFollowTheMark, .claimsFollowTheMark], most: 8).fault != nil)
     }
 }

@@ -271,7 +271,10 @@ import Testing
     /// No two tables and views have one name.
     @Test func namesAreApart() {
         var names =
-            ["sample", "hub", "deletion", "progress", "version", "self", "record", "superseded", "type", "daily_sum"]
+            [
+                "sample", "hub", "deletion", "progress", "version", "self", "record", "superseded", "type", "daily_sum", "device",
+                "coverage", "person_day", "study",
+            ]
             + ObjectTable.all.map(\.name)
         names += ObjectTable.all.filter { !$0.points.isEmpty }.map { $0.name + "_point" }
         let several: Set<SampleKind> = [.quantity, .category, .correlation, .scoredAssessment, .clinicalRecord]

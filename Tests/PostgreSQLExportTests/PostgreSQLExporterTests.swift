@@ -22,9 +22,12 @@ import Testing
         schema = "t" + test.store.identifier
     }
 
-    private func settings(host: String? = nil, user: String = "vitalgate") -> PostgreSQLSettings {
-        PostgreSQLSettings(host: host ?? server.folder, database: "postgres", user: user, schema: schema)
+    private func settings(host: String? = nil, user: String = "vitalgate", partitions: Int = 0) -> PostgreSQLSettings {
+        PostgreSQLSettings(
+            host: host ?? server.folder, database: "postgres", user: user, schema: schema, partitions: partitions)
     }
+
+    private func create(partitions: Int) throws { _ = try exporter(settings(partitions: partitions)).create() }
 
     private func exporter(_ settings: PostgreSQLSettings? = nil, of store: SampleStore? = nil) throws -> PostgreSQLExporter {
         let store = store ?? test.store
@@ -156,7 +159,7 @@ import Testing
     /// The connection breaks at any byte, in either direction, also if everything was done and the answer is lost.
     @Test(arguments: 0..<12 as Range<UInt64>) func whateverFails(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        _ = try exporter().create()
+        try create(partitions: seed % 2 == 0 ? 0 : 3)
         let relay = CuttingRelay(.unix(test.folder.file(".s.PGSQL.5432")), server: .unix(server.folder + "/.s.PGSQL.5432"))
         defer { relay.close() }
         let proof = try ExportProof(test) { try exporter(settings(host: test.folder.file(""))) }
@@ -189,8 +192,8 @@ import Testing
     }
 
     /// A repair of many samples and its undo, deletions, and an import that is undone.
-    @Test func repairsGoOver() throws {
-        _ = try exporter().create()
+    @Test(arguments: [0, 3]) func repairsGoOver(partitions: Int) throws {
+        try create(partitions: partitions)
         var (counts, replaced): ([Int], [String?]) = ([], [])
         try test.repair(delivering: test.run(exporter())) {
             #expect(try held() == test.contents())
@@ -204,7 +207,7 @@ import Testing
     /// Two hubs of one person that sometimes read the same strap: the database contains the samples of either, once.
     @Test(arguments: 0..<6 as Range<UInt64>) func twoHubs(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        _ = try exporter().create()
+        try create(partitions: seed % 2 == 0 ? 0 : 3)
         let other = try ExportedStore()
         let proofs = try [test, other].map { store in
             try ExportProof(store) { try exporter(of: store.store) }
@@ -225,8 +228,8 @@ import Testing
     }
 
     /// Two hubs that write the same readings in the same moments: each row is there once, and both have it.
-    @Test func atOnce() throws {
-        _ = try exporter().create()
+    @Test(arguments: [0, 3]) func atOnce(partitions: Int) throws {
+        try create(partitions: partitions)
         let other = try ExportedStore()
         let stores = [test, other]
         for store in stores { try store.add(try (0..<2000).map { try store.sample(60 + $0 % 4, at: $0) }) }

@@ -46,7 +46,9 @@ enum CollectCommand: Command {
     }
 
     private static func create(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
-        try show(try database(settings, context).create() + FleetDatabase.create(settings.database), context)
+        var findings = try database(settings, context).create() + FleetDatabase.create(settings.database)
+        if let readers = settings.readers { findings += try readers.create(settings.database) }
+        return try show(findings, context)
     }
 
     private static func check(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {

@@ -1,0 +1,35 @@
+import FleetProtocol
+import Pipeline
+
+/// Deliveries of any hubs that a collector writes in one transaction, because one commit for each would take most of the time.
+struct DeliveryGroup {
+    /// A delivery with the request that brought it.
+    struct Member {
+        let request: FleetRequest
+        let batch: ExportBatch
+        let store: String
+        /// The place of the request among those that were received together.
+        let index: Int
+    }
+
+    private(set) var members: [Member] = []
+    private var changes = 0
+    private var octets = 0
+
+    /// The number of requests that a collector takes at once.
+    static let mostRequests = 16
+    /// The number of changes after which a group is written.
+    private static let mostChanges = 8192
+    /// The length of bodies in bytes after which a group is written.
+    private static let mostOctets = 4 << 20
+
+    /// Adds a delivery after the others.
+    mutating func add(_ request: FleetRequest, _ batch: ExportBatch, of store: String, index: Int) {
+        members.append(Member(request: request, batch: batch, store: store, index: index))
+        changes += batch.changes.count
+        octets += batch.changes.reduce(0) { $0 + ($1.sample.body?.octets.count ?? 0) }
+    }
+
+    /// Whether it has to be written before more is added.
+    var isFull: Bool { changes >= Self.mostChanges || octets >= Self.mostOctets }
+}

@@ -1,0 +1,97 @@
+import HealthModel
+import Pipeline
+
+/// Quantities of a hub that are copied straight into the table of samples if none of them is there yet. This takes half the time of a
+/// temporary table.
+struct NewRows {
+    private let samples: [Sample]
+    private let schema: String
+    private let hub: Int
+    /// Whether the table is partitioned, so that a person leads to a partition.
+    private let bySubject: Bool
+    /// Their UUIDs as an array literal.
+    private let uuids: String
+
+    /// - Parameter samples: quantities with different UUIDs.
+    init(_ samples: [Sample], schema: String, hub: Int, bySubject: Bool) {
+        (self.samples, self.schema, self.hub, self.bySubject) = (samples, schema, hub, bySubject)
+        uuids = "{" + samples.map(\.identity.description).joined(separator: ",") + "}"
+    }
+
+    /// Whether no row is there that one of them could be joined with. Only true if this is certain.
+    ///
+    /// - Parameter amongOthers: whether other hubs write to the database.
+    func areNew(_ connection: PostgreSQLConnection, amongOthers: Bool) throws(DeliveryError) -> Bool {
+        guard samples.allSatisfy({ $0.record == nil }) else { return false }
+        let isThere =
+            bySubject
+            ? try connection.run(
+                """
+                SELECT EXISTS(SELECT 1 FROM unnest($1::uuid[], $2::text[]) AS i(uuid, subject)
+                    JOIN \(schema).sample s ON s.uuid = i.uuid AND s.subject = i.subject)
+                """, [uuids, Self.literal(samples.map(\.origin.subject))])
+            : try connection.run(
+                "SELECT EXISTS(SELECT 1 FROM unnest($1::uuid[]) AS i(uuid) JOIN \(schema).sample s ON s.uuid = i.uuid)", [uuids])
+        guard isThere == [["f"]] else { return false }
+        return amongOthers ? try areApart(connection) : true
+    }
+
+    /// Adds them.
+    ///
+    /// - Parameter amongDeletions: whether a hub has deleted samples, which may have come back.
+    func add(_ connection: PostgreSQLConnection, _ text: CopyText, amongDeletions: Bool) throws(DeliveryError) {
+        var next = samples[...]
+        let columns = CopyText.columns.joined(separator: ", ")
+        try connection.copy(into: "COPY \(schema).sample(\(columns), hubs) FROM STDIN") { octets in
+            guard let sample = next.popFirst() else { return false }
+            text.append(sample, last: "{\(hub)}", to: &octets)
+            return !next.isEmpty
+        }
+        guard amongDeletions else { return }
+        try connection.run(
+            """
+            DELETE FROM \(schema).deletion USING unnest($1::uuid[]) AS i(uuid) WHERE deletion.uuid = i.uuid AND deletion.hub = \(hub)
+            """, [uuids])
+    }
+
+    /// Whether no other hub has a reading near one that is dated by its receipt (``ReceiptRows``).
+    private func areApart(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Bool {
+        var spans: [Series: ClosedRange<Int64>] = [:]
+        for sample in samples where sample.timeOrigin == .receipt {
+            let series = Series(type: sample.origin.type.id, subject: sample.origin.subject)
+            let start = sample.start.microseconds
+            let span = spans[series] ?? start...start
+            spans[series] = min(span.lowerBound, start)...max(span.upperBound, start)
+        }
+        guard !spans.isEmpty else { return true }
+        let all = Array(spans)
+        func times(_ bound: (ClosedRange<Int64>) -> Int64) -> String {
+            "{" + all.map { "\(bound($0.value))" }.joined(separator: ",") + "}"
+        }
+        func time(_ column: String) -> String { "'epoch'::timestamptz + \(column) * interval '1 microsecond'" }
+        let isNear = try connection.run(
+            """
+            SELECT EXISTS(SELECT 1 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS i(type, subject, first, last)
+                    JOIN \(schema).sample s ON s.type = i.type AND s.subject = i.subject
+                    AND s.start_time BETWEEN \(time("i.first")) - \(ReceiptRows.window) AND \(time("i.last")) + \(ReceiptRows.window)
+                    WHERE NOT s.hubs @> ARRAY[\(hub)])
+                OR EXISTS(SELECT 1 FROM unnest($5::uuid[]) AS i(uuid) JOIN \(schema).superseded k ON k.held = i.uuid AND k.hub = \(hub))
+            """,
+            [
+                Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.subject)), times(\.lowerBound), times(\.upperBound),
+                uuids,
+            ])
+        return isNear == [["f"]]
+    }
+
+    private struct Series: Hashable {
+        let type: String
+        let subject: String
+    }
+
+    /// Returns texts as an array literal.
+    private static func literal(_ texts: [String]) -> String {
+        "{" + texts.map { "\"" + $0.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }.joined(separator: ",")
+            + "}"
+    }
+}

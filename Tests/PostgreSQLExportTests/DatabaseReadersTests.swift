@@ -1,0 +1,143 @@
+import ExportTesting
+import HealthModel
+import Pipeline
+import PipelineTesting
+import SampleStore
+import Testing
+
+@testable import PostgreSQLExport
+
+/// The rights of the collector, of analysts, and of auditors, and the views of analysts.
+@Suite struct DatabaseReadersTests {
+    private let test: ExportedStore
+    private let server: PostgreSQLServer
+    private let schema: String
+
+    init() throws {
+        test = try ExportedStore()
+        server = try PostgreSQLServer.shared.get()
+        schema = "r" + test.store.identifier
+        for role in ["owner_", "ana_", "audra_"] { try admin("CREATE ROLE \(role)\(schema) LOGIN") }
+        for role in ["analyst_", "auditor_"] { try admin("CREATE ROLE \(role)\(schema)") }
+        try admin("GRANT analyst_\(schema) TO ana_\(schema); GRANT auditor_\(schema) TO audra_\(schema)")
+        try admin("CREATE SCHEMA \(schema) AUTHORIZATION owner_\(schema)")
+    }
+
+    private func settings(_ user: String, partitions: Int = 0) -> PostgreSQLSettings {
+        PostgreSQLSettings(
+            host: server.folder, database: "postgres", user: "\(user)_\(schema)", schema: schema, partitions: partitions)
+    }
+
+    private func admin(_ text: String) throws {
+        var settings = settings("")
+        settings.user = "vitalgate"
+        try PostgreSQLConnection(settings).run(text)
+    }
+
+    private func sql(_ user: String, _ text: String) throws -> [[String?]] {
+        try PostgreSQLConnection(settings(user)).run(text.replacing("{}", with: schema))
+    }
+
+    private func exporter(_ store: String, partitions: Int = 0) throws -> PostgreSQLExporter {
+        PostgreSQLExporter(
+            settings("owner", partitions: partitions),
+            context: try ExportContext(name: "other", store: store, me: test.store.subject, now: { ExportedStore.received }))
+    }
+
+    private func deliver(_ samples: [GatedSample], from store: String) throws {
+        _ = try exporter(store).deliver(
+            ExportBatch(changes: samples.map { .added(StoredSample(sample: $0.sample, ingest: 0, seq: 0)) }))
+    }
+
+    private func readers() -> DatabaseReaders {
+        DatabaseReaders(analyst: "analyst_\(schema)", auditor: "auditor_\(schema)")
+    }
+
+    /// An analyst sees the hubs of a study, an auditor sees all hubs but no values, and the collector writes as before.
+    @Test(arguments: [0, 3]) func eachRoleSeesItsRows(partitions: Int) throws {
+        _ = try exporter("one", partitions: partitions).create()
+        try deliver((0..<10).map { try test.sample(60, at: $0) }, from: "one")
+        for _ in 0..<2 { #expect(try readers().create(settings("owner")).allSatisfy { $0.weight == .good }) }
+        _ = try exporter("one").create()
+        try deliver((8..<20).map { try test.sample(60, at: $0) }, from: "two")
+        try deliver([test.object(.workout, 0, at: 0)], from: "one")
+        try deliver([test.object(.workout, 1, at: 100)], from: "two")
+
+        func counts(_ user: String) throws -> [String?] {
+            try ["sample", "heart_rate", "workout"].map { try sql(user, "SELECT count(*) FROM {}.\($0)")[0][0] }
+        }
+        #expect(try counts("owner") == ["20", "20", "2"])
+        #expect(try counts("ana") == ["0", "0", "0"])
+        _ = try sql(
+            "owner",
+            """
+            INSERT INTO {}.study(name) VALUES('sleep'); INSERT INTO {}.study_hub VALUES('sleep', 'one'), ('sleep', 'unknown');
+            INSERT INTO {}.study_reader VALUES('sleep', 'ana_{}'), ('sleep', 'nobody_{}')
+            """)
+        #expect(try counts("ana") == ["10", "10", "1"])
+        _ = try sql("owner", "INSERT INTO {}.study_hub VALUES('sleep', 'two')")
+        #expect(try counts("ana") == ["20", "20", "2"])
+
+        #expect(try sql("audra", "SELECT sum(count) FROM {}.coverage") == [["20"]])
+        #expect(try sql("audra", "SELECT count(subject), count(hubs) FROM {}.sample") == [["20", "20"]])
+        for (user, text) in [
+            ("audra", "SELECT value FROM {}.sample"), ("audra", "SELECT * FROM {}.heart_rate"),
+            ("audra", "SELECT * FROM {}.workout"),
+            ("ana", "SELECT * FROM {}.progress"), ("ana", "DELETE FROM {}.sample"),
+            ("ana", "INSERT INTO {}.study(name) VALUES('x')"),
+            ("ana", "SELECT * FROM {}.study_reader"), ("audra", "DELETE FROM {}.deletion"),
+        ] {
+            #expect { try sql(user, text) } throws: { ($0 as? DeliveryError)?.kind == .unauthorised }
+        }
+    }
+
+    @Test func rolesMustExist() throws {
+        _ = try exporter("one").create()
+        #expect { try DatabaseReaders(analyst: "nobody").create(settings("owner")) } throws: {
+            ($0 as? DeliveryError)?.reason.contains("'nobody' does not exist") == true
+        }
+    }
+
+    /// The views of devices, coverage, and days.
+    @Test func summaries() throws {
+        _ = try exporter("one").create()
+        let device = Device(key: "a:b", name: "Strap", manufacturer: "Maker", model: nil)
+        func sample(_ type: String, _ value: Int, _ unit: String, at seconds: Int64, source: String = "s") throws -> GatedSample {
+            let origin = Origin(
+                subject: test.store.subject, type: try #require(SampleType(type)),
+                source: SourceRevision(id: source, name: source),
+                device: device)
+            let start = Instant(seconds: 1_790_000_000 + seconds)
+            return try #require(
+                try ReadingPath.samples(
+                    of: [
+                        Reading(
+                            origin: origin, numeral: try Numeral("\(value)"), unit: try Unit(ucum: unit),
+                            time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+                    ], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received
+                ).first)
+        }
+        try deliver(
+            [
+                sample("heartRate", 60, "/min", at: 0), sample("heartRate", 80, "/min", at: 3600),
+                sample("heartRate", 90, "/min", at: 86_400), sample("stepCount", 100, "{count}", at: 0),
+                sample("stepCount", 50, "{count}", at: 60), sample("stepCount", 120, "{count}", at: 0, source: "other"),
+            ], from: "one")
+        #expect(
+            try sql("owner", "SELECT date, heart_rate, step_count, body_mass FROM {}.person_day ORDER BY date") == [
+                ["2026-09-21", "70", "150", nil], ["2026-09-22", "90", nil, nil],
+            ])
+        #expect(
+            try sql("owner", "SELECT date, count, hours FROM {}.coverage WHERE type = 'heartRate' ORDER BY date") == [
+                ["2026-09-21", "2", "2"], ["2026-09-22", "1", "1"],
+            ])
+        #expect(
+            try sql("owner", "SELECT device_key, device_name, types, count FROM {}.device") == [
+                ["a:b", "Strap", "{heartRate,stepCount}", "6"]
+            ])
+    }
+
+    @Test func dailyTypesAreQuantities() {
+        for name in SummaryViews.dailyTypes { #expect(SampleType(name)?.kind == .quantity, "\(name)") }
+    }
+}
