@@ -24,6 +24,8 @@ package final class PostgreSQLConnection {
                 "-c statement_timeout=\(Self.patience) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
             ),
         ]
+        // One of them is a standby, which accepts no changes.
+        if settings.hosts.count > 1 { parameters.append(("target_session_attrs", "read-write")) }
         // By default libpq looks for trusted certificates only in the home folder.
         if settings.tls == .verifyFull {
             parameters.append(("sslrootcert", settings.certificateAuthority ?? "/etc/ssl/certs/ca-certificates.crt"))
@@ -191,6 +193,8 @@ package final class PostgreSQLConnection {
         switch state {
         // A row of ours that another row refers to is gone. The next session creates it again.
         case "23503", "25P02", "25P03": return DeliveryError(.unreachable, "PostgreSQL: SQLSTATE \(state)")
+        // A standby. After a failover, the next session leads to the new primary.
+        case "25006": return DeliveryError(.unreachable, "\(text) (SQLSTATE \(state))")
         case "42501": return DeliveryError(.unauthorised, "\(text) (SQLSTATE \(state))")
         default: break
         }

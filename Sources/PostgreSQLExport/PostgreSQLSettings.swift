@@ -16,9 +16,9 @@ public struct PostgreSQLSettings: ExporterSettings {
         case disable
     }
 
-    /// A name, an address, or the folder of a socket.
+    /// A name, an address, or the folder of a socket. A primary and its standbys are several of them, separated by commas.
     public var host: String
-    /// The port. The default is 5432.
+    /// The port of every host. The default is 5432.
     public var port: Int
     /// The name of an existing database.
     public var database: String
@@ -52,8 +52,14 @@ public struct PostgreSQLSettings: ExporterSettings {
         self.tls = tls ?? (Self.isHere(host) && certificateAuthority == nil ? .disable : .verifyFull)
     }
 
+    /// The parts of ``host``. A session is with the first of them that accepts changes.
+    var hosts: [Substring] { host.split(separator: ",", omittingEmptySubsequences: false) }
+
+    /// The maximum number of hosts.
+    private static let mostHosts = 16
+
     private static func isHere(_ host: String) -> Bool {
-        host.hasPrefix("/") || ["localhost", "127.0.0.1", "::1"].contains(host)
+        host.split(separator: ",").allSatisfy { $0.hasPrefix("/") || ["localhost", "127.0.0.1", "::1"].contains($0) }
     }
 
     private enum Key: String, ExporterSettingKey {
@@ -101,6 +107,9 @@ public struct PostgreSQLSettings: ExporterSettings {
             !["user", "order", "group", "table", "select", "all", "default"].contains(schema), !schema.hasPrefix("pg_"),
             schema.utf8.first.map({ !(0x30...0x39).contains($0) }) == true
         else { throw SettingsFault("schema", "expected a name of a to z, 0 to 9 and _, at most 63 of them") }
+        guard hosts.count <= Self.mostHosts, hosts.count == 1 || hosts.allSatisfy({ !$0.isEmpty && !$0.contains(" ") }) else {
+            throw SettingsFault("host", "expected a name, or up to \(Self.mostHosts) of them with commas and without spaces")
+        }
         for (key, value) in [("host", host), ("database", database), ("user", user)] where value.isEmpty || value.utf8.contains(0)
         {
             throw SettingsFault(key, "expected a name")

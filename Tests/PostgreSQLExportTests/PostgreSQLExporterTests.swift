@@ -273,6 +273,8 @@ import Testing
             ("{\"database\": \"d\"}", nil), ("{\"database\": \"d\", \"user\": \"u\", \"schema\": \"a b\"}", "schema"),
             ("{\"database\": \"d\", \"user\": \"u\", \"tls\": \"no\"}", "tls"),
             ("{\"database\": \"d\", \"user\": \"u\", \"port\": 0}", "port"),
+            ("{\"database\": \"d\", \"user\": \"u\", \"host\": \"a,,b\"}", "host"),
+            ("{\"database\": \"d\", \"user\": \"u\", \"host\": \"a, b\"}", "host"),
             ("{\"database\": \"d\", \"user\": \"u\", \"password\": \"secret\"}", nil),
         ] as [(String, String?)])
     func wrongSettings(text: String, key: String?) {
@@ -290,5 +292,7 @@ import Testing
         let here = try Settings.read(PostgreSQLSettings.self, "{\"database\": \"d\", \"user\": \"u\"}")
         let there = try Settings.read(PostgreSQLSettings.self, "{\"database\": \"d\", \"user\": \"u\", \"host\": \"db.example\"}")
         #expect(here.tls == .disable && there.tls == .verifyFull)
+        let several = ["/a,localhost", "localhost,db.example"].map { PostgreSQLSettings(host: $0, database: "d", user: "u").tls }
+        #expect(several == [.disable, .verifyFull])
     }
 }

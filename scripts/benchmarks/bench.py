@@ -16,6 +16,7 @@ import sys
 import api_rows
 import export_rows
 import feed_rows
+import fleet_rows
 import library_rows
 import live_rows
 import measure
@@ -28,7 +29,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "fleet", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "fleet", "fleet-latency", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -464,6 +465,7 @@ class Bench:
         add(("api",), lambda: api_rows.api(self))
         for row in ("files", "postgresql", "fleet", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
+        add(("fleet-latency",), lambda: fleet_rows.fleet_latency(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
             add((row,), lambda row=row: getattr(live_rows, row)(self))
         shutil.rmtree(self.scratch, ignore_errors=True)

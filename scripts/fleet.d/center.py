@@ -1,0 +1,229 @@
+"""The center of a fleet on this machine: a cluster of NATS brokers, a PostgreSQL server with a synchronous standby, and collectors."""
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+from relay import Relay, free_port
+
+ROOT = os.geteuid() == 0
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+def until(condition, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise SystemExit(f"{what}: not after {seconds} s")
+        time.sleep(0.1)
+
+
+def is_running(number):
+    """Whether a process is there, and not only waiting for its parent."""
+    try:
+        with open(f"/proc/{number}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+class Broker:
+    """A node of the cluster. Clients and the other nodes reach it through relays."""
+
+    def __init__(self, folder, number):
+        self.folder, self.number, self.starts = folder, number, 0
+        self.client_port, self.cluster_port = free_port(), free_port()
+        self.clients, self.routes = Relay(self.client_port), Relay(self.cluster_port)
+        self.process = None
+
+    def start(self, nodes):
+        self.starts += 1
+        path = f"{self.folder}/node{self.number}.conf"
+        routes = ", ".join(f'"nats://127.0.0.1:{node.routes.port}"' for node in nodes if node is not self)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(
+                f'server_name: "node{self.number}-{self.starts}"\nlisten: "127.0.0.1:{self.client_port}"\n'
+                f'client_advertise: "127.0.0.1:{self.clients.port}"\nping_interval: "2s"\n'
+                f'cluster {{ name: "fleet", listen: "127.0.0.1:{self.cluster_port}", advertise: "127.0.0.1:{self.routes.port}", routes: [{routes}] }}\n')
+        with open(f"{self.folder}/node{self.number}.log", "ab") as log:
+            self.process = subprocess.Popen(["nats-server", "-c", path], stdout=log, stderr=log)
+        until(self.listens, f"broker {self.number} starts")
+
+    def listens(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.client_port), timeout=1).close()
+            return True
+        except OSError:
+            return False
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+        self.process.wait()
+
+
+class Server:
+    """A PostgreSQL server. As root it has a small file system of its own, which can be full."""
+
+    octets = 600 << 20
+
+    def __init__(self, folder, number):
+        self.home, self.number, self.port = f"{folder}/db{number}", number, free_port()
+        self.data = self.home + "/data"
+        versions = sorted(os.listdir("/usr/lib/postgresql"), key=int)
+        self.binaries = f"/usr/lib/postgresql/{versions[-1]}/bin"
+        os.mkdir(self.home)
+        self.is_small = ROOT and subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", f"size={self.octets}", "vitalgate-chaos", self.home], check=False, **QUIET).returncode == 0
+        if ROOT:
+            owner = pwd.getpwnam("postgres")
+            os.chown(self.home, owner.pw_uid, owner.pw_gid)
+
+    def as_postgres(self, *words, check=True):
+        prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"] if ROOT else []
+        return subprocess.run(prefix + list(words), check=check, cwd="/", **QUIET).returncode
+
+    def create(self):
+        self.as_postgres(self.binaries + "/initdb", "-D", self.data, "-A", "trust", "-U", "vitalgate", "-E", "UTF8", "--no-locale", "--no-sync")
+        with open(self.data + "/postgresql.conf", "a", encoding="utf-8") as file:
+            file.write("wal_level = replica\nmax_wal_senders = 10\nhot_standby = on\nwal_keep_size = 128MB\nmax_wal_size = 96MB\nmin_wal_size = 32MB\nfsync = off\n"
+                       "max_connections = 60\nlisten_addresses = '127.0.0.1'\nwal_receiver_timeout = 5s\nwal_sender_timeout = 5s\n")
+
+    def start(self, check=True):
+        options = f"-c port={self.port} -c unix_socket_directories={self.home}"
+        return self.as_postgres(self.binaries + "/pg_ctl", "-D", self.data, "-o", options, "-w", "-l", self.home + "/log", "start", check=check) == 0
+
+    def process(self):
+        """The number of the first process, or None."""
+        try:
+            with open(self.data + "/postmaster.pid", encoding="utf-8") as file:
+                number = int(file.readline())
+            os.kill(number, 0)
+            return number
+        except (OSError, ValueError):
+            return None
+
+    def processes(self):
+        """The numbers of the first process and of all that it has started, such as its sessions."""
+        number = self.process()
+        if number is None:
+            return []
+        with open(f"/proc/{number}/task/{number}/children", encoding="utf-8") as file:
+            return [number] + [int(word) for word in file.read().split()]
+
+    def kill(self):
+        """Kills all its processes at once, as a power cut does."""
+        some = self.processes()
+        for number in some:
+            try:
+                os.kill(number, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        until(lambda: not any(is_running(number) for number in some), f"PostgreSQL {self.number} has ended")
+        if os.path.exists(self.data + "/postmaster.pid"):
+            os.unlink(self.data + "/postmaster.pid")
+
+    def start_again(self):
+        """Starts it after a kill, and tries again if it does not start at once."""
+        until(lambda: self.process() is not None or self.start(check=False), f"PostgreSQL {self.number} starts")
+
+    def psql(self, text):
+        found = subprocess.run(
+            [self.binaries + "/psql", "-qAt", "-F", "\t", "-h", "127.0.0.1", "-p", str(self.port), "-U", "vitalgate", "-d", "postgres", "-c", text],
+            check=True, capture_output=True, text=True, timeout=120)
+        return [line.split("\t") for line in found.stdout.splitlines()]
+
+    def copy(self, primary):
+        """Becomes the standby of a server, from a copy of it."""
+        shutil.rmtree(self.data, ignore_errors=True)
+        self.as_postgres(
+            self.binaries + "/pg_basebackup", "-D", self.data, "-R", "-X", "stream", "-c", "fast", "--no-sync",
+            "-d", f"host=127.0.0.1 port={primary.port} user=vitalgate application_name=standby")
+
+    def delete(self):
+        self.as_postgres(self.binaries + "/pg_ctl", "-D", self.data, "-m", "immediate", "stop", check=False)
+        if self.is_small:
+            subprocess.run(["umount", "-l", self.home], check=False, **QUIET)
+
+
+class Collector:
+    """A `vitalgate collect`. It reaches each database server through a relay of its own."""
+
+    def __init__(self, center, number):
+        self.center, self.number = center, number
+        port = center.database_port
+        self.relays = [Relay(server.port, f"127.0.{number + 1}.{server.number}", port) for server in center.servers]
+        self.configuration = f"{center.folder}/collector{number}.json5"
+        self.process = None
+        hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.servers)
+        database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable"}
+        with open(self.configuration, "w", encoding="utf-8") as file:
+            json.dump({"collect": {"broker": center.broker_settings(), "database": database, "workers": 4}}, file)
+
+    def command(self, *words):
+        return [self.center.program, "--config", self.configuration, "collect", *words]
+
+    def start(self):
+        with open(f"{self.center.folder}/collector{self.number}.log", "ab") as log:
+            self.process = subprocess.Popen(self.command(), stdout=log, stderr=log)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Center:
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
+        self.nodes = [Broker(folder, number) for number in (1, 2, 3)]
+        for node in self.nodes:
+            node.start(self.nodes)
+        self.servers = [Server(folder, number) for number in (1, 2)]
+        self.primary, self.standby = self.servers
+        self.database_port = free_port()
+        self.collectors = []
+
+    def start(self):
+        self.primary.create()
+        self.primary.start()
+        self.collectors = [Collector(self, number) for number in (1, 2)]
+        # The tables exist before the standby, because every commit waits for a standby from then on.
+        subprocess.run(self.collectors[0].command("--create"), check=True, **QUIET)
+        self.primary.psql("ALTER SYSTEM SET synchronous_standby_names = '*'")
+        self.add_standby()
+        self.primary.psql("SELECT pg_reload_conf()")
+        for collector in self.collectors:
+            collector.start()
+
+    def broker_settings(self):
+        return {"fleet": "chaos", "servers": [f"nats://127.0.0.1:{node.clients.port}" for node in self.nodes]}
+
+    def add_standby(self):
+        self.standby.copy(self.primary)
+        self.standby.start_again()
+
+    def fail_over(self):
+        """The primary is lost with all it has, the standby takes over, and a new standby is made."""
+        self.primary.kill()
+        self.as_server(self.standby, "promote")
+        self.primary, self.standby = self.standby, self.primary
+        time.sleep(1)
+        self.add_standby()
+
+    @staticmethod
+    def as_server(server, action):
+        server.as_postgres(server.binaries + "/pg_ctl", "-D", server.data, "-w", action)
+
+    def relays(self):
+        return [relay for node in self.nodes for relay in (node.clients, node.routes)] + [relay for one in self.collectors for relay in one.relays]
+
+    def close(self):
+        for one in self.collectors + self.nodes:
+            if one.process and one.process.poll() is None:
+                one.process.send_signal(signal.SIGCONT)
+                one.kill()
+        for server in self.servers:
+            server.delete()

@@ -1,0 +1,145 @@
+"""The hubs of a fleet on this machine: a store each, fed by imports of files, and a `vitalgate export` that delivers it."""
+import contextlib
+import json
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import threading
+import time
+import uuid
+
+KINDS = [("heartRate", "/min", 50, 60), ("bodyMass", "kg", 60, 30), ("bodyTemperature", "Cel", 36, 3)]
+
+
+class Hub:
+    rows = 200
+
+    def __init__(self, fleet, number, seed):
+        self.fleet, self.number, self.seed = fleet, number, seed
+        self.random = random.Random(f"{seed} hub {number}")
+        self.store, self.configuration = f"{fleet.folder}/hub{number}.db", f"{fleet.folder}/hub{number}.json5"
+        self.lock, self.files, self.process, self.environment = threading.RLock(), 0, None, {}
+        self.counts = {}
+        with open(self.configuration, "w", encoding="utf-8") as file:
+            json.dump({"targets": {"center": {"kind": "fleet", **fleet.center.broker_settings()}}}, file)
+
+    # The program
+
+    def command(self, *words, store=None):
+        return [self.fleet.program, "--profiles", self.fleet.profiles, "--config", self.configuration, "--store", store or self.store, *words]
+
+    def run(self, *words, codes=(0,), store=None):
+        found = subprocess.run(
+            self.command(*words, store=store), capture_output=True, text=True, timeout=300, check=False, env={**os.environ, **self.environment})
+        if codes and found.returncode not in codes:
+            raise SystemExit(f"hub {self.number}: {' '.join(words)}: status {found.returncode}\n{found.stdout}{found.stderr}")
+        return found
+
+    def start(self):
+        with open(f"{self.fleet.folder}/hub{self.number}.log", "ab") as log:
+            self.process = subprocess.Popen(
+                self.command("export", "center"), stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ, **self.environment})
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+            self.process.wait()
+
+    # What people do with a hub
+
+    def readings(self, number):
+        """The rows of the file with this number. They follow from the seed."""
+        lot = random.Random(f"{self.seed} {self.number} {number}")
+        rows = []
+        for _ in range(self.rows):
+            kind, unit, low, wide = lot.choice(KINDS)
+            moment = "2026-%02d-%02dT%02d:%02d:%02d.%03dZ" % tuple(
+                lot.randrange(*some) for some in [(1, 11), (1, 29), (0, 24), (0, 60), (0, 60), (0, 1000)])
+            # A person's readings come from up to three hubs.
+            person = uuid.UUID(int=random.Random(self.number + lot.randrange(3)).getrandbits(128), version=4)
+            device = lot.randrange(3)
+            rows.append(f"{moment},{kind},{low + lot.randrange(wide * 10) / 10},{unit},Source {device},{self.number}-{device},{person}")
+        return rows
+
+    def write_file(self, number):
+        """Writes a file. One in a hundred of its readings is also in a file of the next hub."""
+        before = self.fleet.hubs[self.number - 1] if self.fleet.hubs else self
+        rows = self.readings(number) + before.readings(number)[:max(1, self.rows // 100)]
+        path = f"{self.fleet.folder}/hub{self.number}-{number}.csv"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("time,type,value,unit,source,device,subject\n" + "\n".join(rows) + "\n")
+        return path
+
+    def import_file(self, number=None):
+        if number is None:
+            number, self.files = self.files, self.files + 1
+        # 65: readings that were deleted or refused before.
+        self.run("import", "--exact", self.write_file(number), codes=(0, 65))
+
+    def act(self):
+        """One thing that people do, at random."""
+        lot = self.random
+        action = lot.choices(["import", "import again", "delete", "repair", "undo a repair", "undo an entry"], [5, 2, 2, 2, 1, 1])[0]
+        with self.lock:
+            if action == "import":
+                self.import_file()
+            elif action == "import again":
+                self.import_file(lot.randrange(self.files))
+            elif action == "delete":
+                self.run("delete", "--type", lot.choice(KINDS)[0], "--where", f"value < {lot.choice([51, 61, 36.2])}", "--yes", codes=None)
+            elif action == "repair":
+                self.run("repair", "apply", "--type", "bodyTemperature", "--source", f"Source {lot.randrange(3)}", "--shift", "+1h", codes=None)
+            elif action == "undo a repair":
+                self.run("repair", "undo", str(lot.randrange(1, 4)), codes=None)
+            else:
+                self.run("ledger", "undo", str(lot.randrange(1, 2 + self.files)), codes=None)
+        self.counts[action] = self.counts.get(action, 0) + 1
+
+    # Copies of the store
+
+    def back_up(self, path):
+        if os.path.exists(path):
+            os.unlink(path)
+        self.run("store", "backup", path)
+
+    def put_back(self, path):
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.exists(self.store + suffix):
+                os.unlink(self.store + suffix)
+        shutil.copy(path, self.store)
+
+    def deliver(self, seconds=120):
+        """Delivers everything, and tries again as long as the center does not answer. Returns the last attempt."""
+        end = time.monotonic() + seconds
+        while True:
+            found = self.run("export", "center", "--once", codes=None)
+            if found.returncode != 75 or time.monotonic() > end:
+                return found
+            time.sleep(0.2)
+
+    # Contents
+
+    def identifier(self):
+        """The identifier of the store, by which the database knows this hub."""
+        with contextlib.closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as database:
+            return database.execute("SELECT value FROM setting WHERE name = 'store'").fetchone()[0]
+
+    def contents(self):
+        """The store's samples by UUID, as the database should have them."""
+        held = {}
+        for line in self.run("query", "all", "--format", "ndjson").stdout.splitlines():
+            one = json.loads(line)
+            held[one["uuid"]] = (
+                one["type"], one["start"], one["end"], one["original"]["value"], one["original"]["unit"], float(one["value"]), one["unit"], one["subject"])
+        return held
+
+    def check(self):
+        """The store's own check, and the sums of its ledger."""
+        self.run("store", "check")
+        for line in self.run("ledger", "list", "--format", "ndjson").stdout.splitlines():
+            one = json.loads(line)
+            parts = [one.get(key, 0) for key in ("stored", "duplicate", "quarantined", "refused")]
+            if one.get("kind") == "import" and one["read"] != sum(parts):
+                raise SystemExit(f"hub {self.number}: ledger entry {one['ingest']}: {one['read']} readings are not {' + '.join(map(str, parts))}")
