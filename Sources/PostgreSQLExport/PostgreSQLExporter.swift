@@ -16,10 +16,12 @@ public final class PostgreSQLExporter: ComparableExporter {
     var schema: DatabaseSchema { session.schema }
 
     /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
-    /// The planner has no statistics for temporary tables, and must not scan all samples for them.
+    /// The planner has no statistics for temporary tables and arrays, and must not scan all samples for them. It would also compile plans
+    /// with a scan that is switched off, which takes longer than to run them.
     static let begin =
         "BEGIN ISOLATION LEVEL READ COMMITTED; \(planning); SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
-    static let planning = "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off"
+    static let planning =
+        "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
 
     /// Creates an exporter without connecting.
     public convenience init(_ settings: PostgreSQLSettings, context: ExportContext) {

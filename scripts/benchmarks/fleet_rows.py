@@ -25,7 +25,7 @@ HUBS = 1000
 RATE = 2  # readings per second of one hub
 DEVICE = "device-0000"
 BEGIN = 1_767_225_600_000_000  # the first reading of each real block, in microseconds since 1970
-SIZES = [*range(RATE, 41, RATE), 50, 100, 250, 500]
+SIZES = [*range(RATE, 41, RATE), 50, 100, 250, 500, 1000, 2000]
 STEP = 1_000_000 // RATE
 
 
@@ -228,7 +228,7 @@ def percentile(values, part):
 def fleet_latency(bench):
     """1,000 hubs with two readings a second each, and the replay of an outage of three days of 100 hubs, scaled down."""
     seconds, scale = (60, 50) if bench.rows >= 1_000_000 else (20, 500)
-    with export_rows.server() as host, export_rows.nats() as port:
+    with export_rows.server() as host, export_rows.nats() as (port, _):
         database = {"host": host, "database": "postgres", "user": "vitalgate"}
         broker = {"fleet": "bench", "servers": [f"nats://127.0.0.1:{port}"]}
         # Not in the scratch folder, which is emptied for each new store.
