@@ -44,4 +44,6 @@ public struct RecordedOrder: Hashable, Sendable {
     public var code: Int?
     /// Counts that the command has printed, as JSON, or empty.
     public var output: String
+    /// Whether the hub has refused it because its signature is not valid.
+    public var isRefused: Bool
 }

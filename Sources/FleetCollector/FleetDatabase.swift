@@ -43,7 +43,10 @@ public struct FleetDatabase {
     /// - Parameters:
     ///   - key: The public key of the code.
     ///   - seconds: The validity.
-    public func add(codeWith key: String, name: String, seconds: Int) throws(DeliveryError) {
+    ///   - commandKey: The public key that signs commands with its proof, or `nil` if the center gives no commands.
+    public func add(
+        codeWith key: String, name: String, seconds: Int, commandKey: (key: String, proof: String)? = nil
+    ) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
             // Codes are of no use after their time.
             try connection.run("DELETE FROM \(schema).fleet_code WHERE expires < now() - interval '30 days'")
@@ -56,25 +59,24 @@ public struct FleetDatabase {
             }
             try connection.run(
                 """
-                INSERT INTO \(schema).fleet_code(key, name, expires)
-                VALUES($1, $2, now() + make_interval(secs => $3::integer))
-                """, [key, name, "\(seconds)"])
+                INSERT INTO \(schema).fleet_code(key, name, expires, command_key, proof)
+                VALUES($1, $2, now() + make_interval(secs => $3::integer), $4, $5)
+                """, [key, name, "\(seconds)", commandKey?.key, commandKey?.proof])
         }
     }
 
     /// Lets a hub join. A hub that repeats its request, because the reply was lost, gets the same answer.
     ///
     /// - Parameter code: The public key of the code.
-    /// - Returns: The hub's name.
     /// - Throws: ``DeliveryError`` of the kind `refused` if the code is unknown, expired, or used by another hub.
-    public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> String {
+    public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> JoinReply {
         try transaction { () throws(DeliveryError) in
             let used = try connection.run(
                 """
                 UPDATE \(schema).fleet_code SET used = coalesce(used, now()), used_by = $2
-                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2) RETURNING name
+                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2) RETURNING name, command_key, proof
                 """, [code, request.key])
-            guard let name = used.first?.first ?? nil else {
+            guard let row = used.first, let name = row[0] else {
                 throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
             }
             let other = try connection.run(
@@ -89,7 +91,7 @@ public struct FleetDatabase {
                 INSERT INTO \(schema).fleet_hub(name, store, key) VALUES($1, $2, $3) ON CONFLICT(store) DO UPDATE SET
                     name = excluded.name, key = excluded.key, enrolled = now(), revoked = NULL
                 """, [name, request.store, request.key])
-            return name
+            return JoinReply(name: name, commandKey: row[1], proof: row[2])
         }
     }
 
@@ -162,14 +164,23 @@ public struct FleetDatabase {
                 WHERE hub = \(id) AND number = $1::bigint AND finished IS NULL
                 """, ["\(report.order)", "\(Int32(clamping: result.code))", result.output])
         }
+        if let refused = report.refused {
+            try connection.run(
+                """
+                UPDATE \(schema).fleet_order SET finished = coalesce(finished, now()), refused = true
+                WHERE hub = \(id) AND number = $1::bigint
+                """, ["\(refused)"])
+        }
         return try connection.run(
             """
-            SELECT number, kind, array_to_json(arguments) FROM \(schema).fleet_order
-            WHERE hub = \(id) AND number > $1::bigint ORDER BY number LIMIT 1
+            SELECT number, kind, array_to_json(arguments), signature FROM \(schema).fleet_order
+            WHERE hub = \(id) AND number > $1::bigint AND NOT refused ORDER BY number LIMIT 1
             """, ["\(report.order)"]
         ).map { row in
             let arguments = row[2].flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
-            return FleetOrder(number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", arguments: arguments ?? [])
+            var order = FleetOrder(number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", arguments: arguments ?? [])
+            order.signature = row[3]
+            return order
         }
     }
 
@@ -177,20 +188,26 @@ public struct FleetDatabase {
 
     /// Adds an order after all others of a hub.
     ///
+    /// - Parameter sign: Signs the order, which has its number.
     /// - Returns: Its number.
-    public func add(_ kind: FleetOrder.Kind, _ arguments: [String], for hub: EnrolledHub) throws(DeliveryError) -> Int64 {
+    public func add(
+        _ kind: FleetOrder.Kind, _ arguments: [String], for hub: EnrolledHub, sign: (inout FleetOrder) -> Void
+    ) throws(DeliveryError) -> Int64 {
         guard let json = try? JSONEncoder().encode(arguments) else { throw DeliveryError(.refused, "the arguments are not text") }
         return try transaction { () throws(DeliveryError) in
             // Two at the same time would get the same number.
-            try connection.run("SELECT 1 FROM \(schema).fleet_hub WHERE id = \(hub.id) FOR UPDATE")
-            let rows = try connection.run(
+            let last = try connection.run("SELECT last_order FROM \(schema).fleet_hub WHERE id = \(hub.id) FOR UPDATE")
+            let given = try connection.run("SELECT max(number) FROM \(schema).fleet_order WHERE hub = \(hub.id)")
+            guard let text = last.first?[0], let done = Int64(text) else { throw DeliveryError(.refused, "the hub is gone") }
+            let (number, isTooLarge) = max(done, given.first?[0].flatMap { Int64($0) } ?? 0).addingReportingOverflow(1)
+            guard !isTooLarge else { throw DeliveryError(.refused, "the table fleet_order has a row with an impossible number") }
+            var order = FleetOrder(number: number, kind: kind.rawValue, arguments: arguments)
+            sign(&order)
+            try connection.run(
                 """
-                INSERT INTO \(schema).fleet_order(hub, number, kind, arguments)
-                SELECT f.id, greatest(f.last_order, coalesce((SELECT max(number) FROM \(schema).fleet_order WHERE hub = f.id), 0)) + 1,
-                    $1, ARRAY(SELECT json_array_elements_text($2::json)) FROM \(schema).fleet_hub f WHERE f.id = \(hub.id)
-                RETURNING number
-                """, [kind.rawValue, String(decoding: json, as: UTF8.self)])
-            guard let number = rows.first?.first?.flatMap({ Int64($0) }) else { throw DeliveryError(.refused, "the hub is gone") }
+                INSERT INTO \(schema).fleet_order(hub, number, kind, arguments, signature)
+                VALUES(\(hub.id), \(number), $1, ARRAY(SELECT json_array_elements_text($2::json)), $3)
+                """, [order.kind, String(decoding: json, as: UTF8.self), order.signature])
             return number
         }
     }
@@ -200,12 +217,12 @@ public struct FleetDatabase {
         try connection.run(
             """
             SELECT number, kind, to_char(made, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), to_char(finished, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), code,
-                output FROM \(schema).fleet_order WHERE hub = \(hub.id) ORDER BY number DESC LIMIT \(limit)
+                output, refused FROM \(schema).fleet_order WHERE hub = \(hub.id) ORDER BY number DESC LIMIT \(limit)
             """
         ).map { row in
             RecordedOrder(
                 number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", made: row[2] ?? "", finished: row[3],
-                code: row[4].flatMap { Int($0) }, output: row[5] ?? "")
+                code: row[4].flatMap { Int($0) }, output: row[5] ?? "", isRefused: row[6] == "t")
         }
     }
 }

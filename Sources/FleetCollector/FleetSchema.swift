@@ -26,7 +26,11 @@ struct FleetSchema {
                 hub integer NOT NULL REFERENCES \(name).fleet_hub, number bigint NOT NULL, kind text NOT NULL,
                 arguments text[] NOT NULL, made timestamptz NOT NULL DEFAULT now(), finished timestamptz, code integer,
                 output text, PRIMARY KEY(hub, number))
+            """,
             """
+            ALTER TABLE \(name).fleet_code ADD command_key text, ADD proof text;
+            ALTER TABLE \(name).fleet_order ADD signature text, ADD refused boolean NOT NULL DEFAULT false
+            """,
         ]
     }
 
@@ -53,6 +57,8 @@ struct FleetSchema {
             "key": "The public key of the code.", "name": "The name that the hub gets.", "made": "When the code was made.",
             "expires": "Until when it is valid.", "used": "When a hub used it, or NULL.",
             "used_by": "The public NKey of the hub that used it.",
+            "command_key": "The public key that signs commands, or NULL.",
+            "proof": "The proof that command_key comes from the person who made the code.",
         ],
         "fleet_order": [
             "hub": "The hub, by its number in the table fleet_hub.", "number": "Its number, counted for each hub.",
@@ -60,6 +66,8 @@ struct FleetSchema {
             "made": "When it was given.", "finished": "When its result arrived, or NULL.",
             "code": "The exit status of the command on the hub, 0 if it succeeded.",
             "output": "Counts that the command has printed, as JSON.",
+            "signature": "The signature of the hub, number, kind and arguments, in base 32.",
+            "refused": "Whether the hub has refused it because the signature is not valid.",
         ],
     ]
 

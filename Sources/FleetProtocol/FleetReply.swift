@@ -16,8 +16,8 @@ public enum FleetReply: Sendable {
     case identities([SampleIdentity])
     /// The hub's report is stored, and these are the next orders.
     case orders([FleetOrder])
-    /// The hub belongs to the fleet, under this name.
-    case joined(String)
+    /// The hub belongs to the fleet.
+    case joined(JoinReply)
     /// The error of the database or of the request.
     case failure(DeliveryError)
 }
@@ -45,6 +45,8 @@ private struct Form: Codable {
     var identities: [String]?
     var orders: [FleetOrder]?
     var joined: String?
+    var commandKey: String?
+    var proof: String?
     var failure: Failure?
 
     struct Found: Codable {
@@ -74,7 +76,7 @@ private struct Form: Codable {
         case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
         case .identities(let all): identities = all.map(\.description)
         case .orders(let all): orders = all
-        case .joined(let name): joined = name
+        case .joined(let reply): (joined, commandKey, proof) = (reply.name, reply.commandKey, reply.proof)
         case .failure(let error): failure = Failure(error)
         }
     }
@@ -93,7 +95,7 @@ private struct Form: Codable {
             return all.count == identities.count ? .identities(all) : nil
         }
         if let orders { return .orders(orders) }
-        if let joined { return .joined(joined) }
+        if let joined { return .joined(JoinReply(name: joined, commandKey: commandKey, proof: proof)) }
         return failure.map { .failure($0.error) }
     }
 }

@@ -17,6 +17,8 @@ public struct CollectorConfiguration: Decodable, Sendable {
     public var workers = 2
     /// The file of the broker's users, which the collector writes, or `nil` if it writes none.
     public var brokerUsers: BrokerUsersFile?
+    /// The path of the key that signs commands, or `nil`. Only the commands of the center read it, and no collector.
+    public var commandSeedFile: String?
 
     /// A part of the broker's configuration that the collector writes.
     public struct BrokerUsersFile: Decodable, Sendable {
@@ -30,7 +32,9 @@ public struct CollectorConfiguration: Decodable, Sendable {
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
     /// The keys of the object `collect`.
-    static let knownKeys = ["broker", "brokerUsers", "database", "workers"]
+    static let knownKeys = ["broker", "brokerUsers", "commands", "database", "workers"]
+    /// The keys of the object `collect.commands`.
+    static let commandsKeys = ["seedFile"]
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
@@ -42,6 +46,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
         database = try Self.settings("database", in: members)
         workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
         brokerUsers = try Self.brokerUsers(in: members)
+        commandSeedFile = try Self.commandSeedFile(in: members)
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
@@ -53,15 +58,31 @@ public struct CollectorConfiguration: Decodable, Sendable {
     private static func brokerUsers(in members: KeyedDecodingContainer<SettingKey>) throws -> BrokerUsersFile? {
         let key = SettingKey("brokerUsers")
         guard let users = try members.decodeIfPresent(BrokerUsersFile.self, forKey: key) else { return nil }
-        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
-        if let unknown = keys.sorted().first(where: { !brokerUsersKeys.contains($0) }) {
-            throw ConfigurationError(
-                "'collect.brokerUsers.\(unknown)': unknown key, expected one of \(brokerUsersKeys.joined(separator: ", "))")
-        }
+        try check(key, in: members, hasOnly: brokerUsersKeys)
         guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
             throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
         }
         return users
+    }
+
+    private static func commandSeedFile(in members: KeyedDecodingContainer<SettingKey>) throws -> String? {
+        let key = SettingKey("commands")
+        guard let commands = try members.decodeIfPresent([String: String].self, forKey: key) else { return nil }
+        try check(key, in: members, hasOnly: commandsKeys)
+        guard let file = commands["seedFile"], file.hasPrefix("/") else {
+            throw ConfigurationError("'collect.commands.seedFile': the path is missing, or does not begin with /")
+        }
+        return file
+    }
+
+    private static func check(
+        _ key: SettingKey, in members: KeyedDecodingContainer<SettingKey>, hasOnly known: [String]
+    ) throws {
+        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
+        if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
+            throw ConfigurationError(
+                "'collect.\(key.stringValue).\(unknown)': unknown key, expected one of \(known.joined(separator: ", "))")
+        }
     }
 
     private static func settings<Settings: ExporterSettings>(

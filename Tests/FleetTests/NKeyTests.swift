@@ -89,6 +89,51 @@ import Testing
         ] { #expect(wrong != nil) }
     }
 
+    /// A signature is valid for one hub of one fleet, and for one order.
+    @Test func orderSignatures() throws {
+        let (key, other) = (try #require(NKey.random()).key, try #require(NKey.random()).key)
+        let (study, clinic) = (try #require(FleetSubject(fleet: "study")), try #require(FleetSubject(fleet: "clinic")))
+        var order = FleetOrder(number: 7, kind: "repair", arguments: ["--type", "heartRate"])
+        #expect(!order.isSigned(by: key.publicKey, for: "a", of: study))
+        order.sign(with: key, for: "a", of: study)
+        #expect(order.isSigned(by: key.publicKey, for: "a", of: study))
+        // It survives the way to the hub.
+        guard case .orders(let arrived)? = FleetReply(octets: FleetReply.orders([order]).octets) else {
+            Issue.record("it is another reply")
+            return
+        }
+        #expect(arrived == [order] && arrived[0].isSigned(by: key.publicKey, for: "a", of: study))
+        #expect(!order.isSigned(by: other.publicKey, for: "a", of: study))
+        #expect(!order.isSigned(by: key.publicKey, for: "b", of: study))
+        #expect(!order.isSigned(by: key.publicKey, for: "a", of: clinic))
+        var changed = [FleetOrder](repeating: order, count: 7)
+        changed[0].number = 8
+        changed[1].kind = "erase"
+        changed[2].arguments = ["--type", "bodyMass"]
+        changed[3].arguments = ["--typeheart", "Rate"]
+        changed[4].arguments = ["--type", "heartRate", ""]
+        changed[5].signature = order.signature.map { ($0.hasPrefix("A") ? "B" : "A") + $0.dropFirst() }
+        changed[6].signature = ""
+        for order in changed { #expect(!order.isSigned(by: key.publicKey, for: "a", of: study), "\(order)") }
+    }
+
+    /// Only somebody who knows the code can prove a key for commands.
+    @Test func proofsOfCommandKeys() throws {
+        let (study, clinic) = (try #require(FleetSubject(fleet: "study")), try #require(FleetSubject(fleet: "clinic")))
+        let code = try #require(EnrollmentCode("KQ3ZD-7MFPA-XEW2B-CRN5T"))
+        let proof = code.proof(of: Self.known, study)
+        #expect(try #require(EnrollmentCode("kq3zd7mfpaxew2bcrn5t")).proof(of: Self.known, study) == proof)
+        #expect(code.proof(of: Self.known, clinic) != proof)
+        #expect(code.proof(of: try #require(NKey.random()).publicText, study) != proof)
+        #expect(try #require(EnrollmentCode.random()).proof(of: Self.known, study) != proof)
+        let reply = JoinReply(name: "ward", commandKey: Self.known, proof: proof)
+        guard case .joined(let arrived)? = FleetReply(octets: FleetReply.joined(reply).octets) else {
+            Issue.record("it is another reply")
+            return
+        }
+        #expect(arrived == reply)
+    }
+
     @Test func reportsAreBounded() throws {
         func request(_ report: HubReport) throws -> FleetRequest {
             try FleetRequest(octets: FleetRequest(target: "center", me: "me", task: .report(report)).octets)
@@ -100,11 +145,12 @@ import Testing
             return
         }
         #expect(same == report)
-        var wrong = [HubReport](repeating: report, count: 4)
+        var wrong = [HubReport](repeating: report, count: 5)
         wrong[0].version = String(repeating: "1", count: 65)
         wrong[1].waiting = -1
         wrong[2].result?.output = String(repeating: "1", count: 4097)
         wrong[3].order = -1
+        wrong[4].refused = -1
         for report in wrong { #expect(throws: BlockFault.self) { try request(report) } }
     }
 }

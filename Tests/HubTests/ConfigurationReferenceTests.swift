@@ -24,6 +24,7 @@ import Testing
             "Keys of every target": TargetConfiguration.settings.map(\.key),
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
             "collect.brokerUsers": CollectorConfiguration.brokerUsersKeys,
+            "collect.commands": CollectorConfiguration.commandsKeys,
             "alerts": Array(AlertReceiverConfiguration.keys),
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }

@@ -4,8 +4,8 @@ import Testing
 
 /// A fleet as a user runs it: enrollment, reports, commands, and revocation, with Debian's nats-server and PostgreSQL.
 @Suite struct FleetCommandTests {
-    private let center: TestFolder
-    private let hub: TestFolder
+    fileprivate let center: TestFolder
+    fileprivate let hub: TestFolder
     private let server: PostgreSQLServer
     private let broker: NATSServer
     private let collector: RunningVitalgate
@@ -13,6 +13,7 @@ import Testing
     init() throws {
         let (center, server) = (try TestFolder(), try PostgreSQLServer())
         let key = try center.vitalgate("fleet", "key", center.path("collector.seed")).last
+        #expect(try center.vitalgate("fleet", "key", center.path("commands.seed")).status == 0)
         try center.write("config.json5", Self.configuration(center, server, key, port: FreePort.find()))
         #expect(try center.vitalgate("collect", "--create").status == 0)
         try center.write("users.conf", try center.vitalgate("fleet", "broker-config").output)
@@ -32,12 +33,14 @@ import Testing
         let broker = "fleet: 'study', servers: ['nats://127.0.0.1:\(port)'], nkey: '\(key)', seedFile: '\(seed)'"
         let database = "host: '\(server.folder)', database: 'postgres', user: 'vitalgate'"
         let users = "file: '\(center.path("users.conf"))', processFile: '\(center.path("nats.pid"))'"
-        return "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) } } }"
+        let commands = "seedFile: '\(center.path("commands.seed"))'"
+        return
+            "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) }, commands: { \(commands) } } }"
     }
 
     private var address: String { "\(broker.url)/study" }
 
-    private func end() throws {
+    fileprivate func end() throws {
         collector.signal(SIGTERM)
         #expect(try collector.wait().status == 0)
         server.stop()
@@ -45,7 +48,7 @@ import Testing
 
     /// Delivers as a user does, who repeats the command while the center is out of reach (status 69). A busy machine may need longer
     /// than the broker gives a client to sign in.
-    private func deliver() throws -> Vitalgate.Run {
+    fileprivate func deliver() throws -> Vitalgate.Run {
         for _ in 0..<20 {
             let run = try hub.vitalgate("export", "center", "--once")
             guard run.status == 69, !run.errors.contains("credentials") else { return run }
@@ -54,7 +57,7 @@ import Testing
         return try hub.vitalgate("export", "center", "--once")
     }
 
-    private func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
+    fileprivate func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
         try folder.vitalgate("fleet", "join", address, code)
     }
 
@@ -105,25 +108,25 @@ import Testing
     }
 
     /// Joins and delivers five readings.
-    private func joinWithReadings() throws {
+    fileprivate func joinWithReadings() throws {
         #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
         try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(5)))
         #expect(try deliver().status == 0)
     }
 
-    private func command(_ words: String...) throws {
+    fileprivate func command(_ words: String...) throws {
         let run = try center.vitalgate(["fleet", "command", "ward-3"] + words)
         #expect(run.status == 0, "\(run)")
     }
 
     /// The exit status of each command that the hub was given, or `nil` without a result.
-    private func results() throws -> [Int?] {
+    fileprivate func results() throws -> [Int?] {
         try center.vitalgate("fleet", "status", "ward-3", "--format", "ndjson").lines.dropFirst().reversed().map {
             try JSON($0)["code"].integer
         }
     }
 
-    private func sql(_ statement: String) throws {
+    fileprivate func sql(_ statement: String) throws {
         let words = ["/usr/bin/psql", "-h", server.folder, "-U", "vitalgate", "-d", "postgres", "-c", statement]
         #expect(try RunningVitalgate(command: words, environment: Vitalgate.environment(home: center.root)).wait().status == 0)
     }
@@ -205,10 +208,53 @@ import Testing
         run = try deliver()
         #expect(!run.errors.contains("ended with status"), "\(run)")
         // A hub that does not allow commands gets none.
-        try hub.write("config.json5", hub.text("config.json5").replacing("commands: true", with: "commands: false"))
+        let key = try center.vitalgate("fleet", "key", center.path("commands.seed")).last
+        #expect(hub.text("config.json5").contains(", commandKey: \"\(key)\""))
+        try hub.write("config.json5", hub.text("config.json5").replacing(", commandKey: \"\(key)\"", with: ""))
         try command("verify")
         #expect(try deliver().status == 0)
         #expect(try results() == [0, 0, nil])
+        try end()
+    }
+}
+
+/// A hub runs only what the center has signed.
+extension FleetCommandTests {
+    @Test func unsignedCommandsAreRefused() throws {
+        try joinWithReadings()
+        #expect(hub.text("config.json5").contains("commandKey: \"U"))
+        let known = "SELECT id FROM vitalgate.fleet_hub"
+        // Somebody writes into the database, and changes a command that waits.
+        try sql(
+            """
+            INSERT INTO vitalgate.fleet_order(hub, number, kind, arguments, signature)
+            VALUES((\(known)), 1, 'adopt', '{C0:01:02:03:04:01,--profile,sig-heart-rate}', 'AAAA'),
+                ((\(known)), 2, 'repair', '{--type,heartRate,--shift,+1h}', NULL)
+            """)
+        try command("adopt", "--", "C0:01:02:03:04:02", "--profile", "sig-heart-rate")
+        try sql("UPDATE vitalgate.fleet_order SET arguments = '{C0:01:02:03:04:03,--profile,sig-heart-rate}' WHERE number = 3")
+        try command("adopt", "--", "C0:01:02:03:04:04", "--profile", "sig-heart-rate")
+        // A command that ran is valid under its own number only.
+        try command("verify")
+        try sql("UPDATE vitalgate.fleet_order SET number = 6 WHERE number = 4")
+        let run = try deliver()
+        #expect(run.status == 0 && run.errors.contains("refused command 1: the center's key has not signed it"), "\(run)")
+        #expect(!run.errors.contains("C0:01"), "\(run)")
+        for _ in 0..<3 { #expect(try deliver().status == 0) }
+        #expect(try results() == [nil, nil, nil, 0, nil])
+        let status = try center.vitalgate("fleet", "status", "ward-3")
+        #expect(status.lines.filter { $0.contains("refused") }.count == 4, "\(status)")
+        #expect(try hub.vitalgate("devices", "list", "--format", "ndjson").output.isEmpty)
+        #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T00:00:00"))
+
+        // A collector that somebody else has set up cannot put its own key into the hub's configuration.
+        let code = try center.vitalgate("fleet", "enroll", "--name", "ward-4").last
+        let key = try center.vitalgate("fleet", "key", center.path("other.seed")).last
+        try sql("UPDATE vitalgate.fleet_code SET command_key = '\(key)' WHERE name = 'ward-4'")
+        let other = try TestFolder()
+        let joined = try join(other, code)
+        #expect(joined.status == 69 && joined.errors.contains("does not come from whoever made the code"), "\(joined)")
+        #expect(!other.text("config.json5").contains("targets"))
         try end()
     }
 }
@@ -217,7 +263,7 @@ import Testing
     @Test(arguments: [
         ("file: '/tmp/x'", "needs 'nkey' and 'seedFile'"), ("file: 'x'", "must begin with /"),
         ("file: '/tmp/x', processFile: 'x'", "must begin with /"), ("file: '/tmp/x', mode: 1", "unknown key"),
-        ("processFile: '/tmp/x'", "is missing"),
+        ("processFile: '/tmp/x'", "is missing"), ("file: '/tmp/x' }, commands: { seedFile: 'x'", "does not begin with /"),
     ]) func wrongBrokerUsersAreRefused(users: String, words: String) throws {
         let folder = try TestFolder()
         let broker = "fleet: 'study', servers: ['nats://localhost:4222']"

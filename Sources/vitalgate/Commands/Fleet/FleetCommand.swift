@@ -45,8 +45,10 @@ enum FleetCommand: Command {
                 name: "command", summary: "Run a command on a hub.",
                 discussion: """
                     Stores the command in the database. The hub runs it as soon as it is connected, after all earlier ones, and \
-                    reports the exit status ('vitalgate fleet status HUB'). The hub must allow it (key 'commands' of its target, \
-                    which 'vitalgate fleet join' sets). KIND is one of these, with the arguments of the command that it runs:
+                    reports the exit status ('vitalgate fleet status HUB'). The command is signed with the key in \
+                    'collect.commands'. A hub runs no others (key 'commandKey' of its target, which 'vitalgate fleet join' sets).
+
+                    KIND is one of these, with the arguments of the command that it runs:
 
                     adopt: 'vitalgate devices adopt'. assign: 'vitalgate devices assign'. repair: 'vitalgate repair apply'. erase: \
                     'vitalgate people erase --yes', which waits until the hub is stopped. verify: 'vitalgate targets verify' of the \
@@ -89,7 +91,7 @@ enum FleetCommand: Command {
                     revoked.
                     """),
             CommandSpecification(
-                name: "key", summary: "Create the key of a collector, and print its public part.",
+                name: "key", summary: "Create a key for a collector or for commands, and print its public part.",
                 discussion:
                     "The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.",
                 arguments: [Argument(name: "FILE", help: "Path of the key's file.", completion: .file)],

@@ -40,6 +40,7 @@ struct FleetReport {
                 object.set("made", order.made)
                 object.set("finished", order.finished)
                 object.set("code", order.code)
+                if order.isRefused { object.set("refused", true) }
                 object.set("output", order.output.isEmpty ? nil : order.output)
                 try context.streams.output.write(object.line)
             }
@@ -49,7 +50,8 @@ struct FleetReport {
         try TableOutput(context: context).write(
             header: ["command", "kind", "given", "finished", "status", "output"],
             rows: orders.map {
-                ["\($0.number)", $0.kind, $0.made, $0.finished ?? "waiting", $0.code.map { "\($0)" } ?? "", $0.output]
+                let status = $0.isRefused ? "refused" : $0.code.map { "\($0)" } ?? ""
+                return ["\($0.number)", $0.kind, $0.made, $0.finished ?? "waiting", status, $0.output]
             })
         return .success
     }

@@ -14,6 +14,8 @@ final class HubAgent {
     private let target: String
     private let store: SampleStore
     private let exporter: FleetExporter
+    /// The refused command that the log has.
+    private var lastRefused: Int64?
 
     /// The longest run of a command in seconds.
     private static let patience = 1800
@@ -37,8 +39,15 @@ final class HubAgent {
     ///
     /// A command that is interrupted runs again after a restart. Each of them can run twice without harm.
     ///
-    /// - Returns: whether there was one, so that its result can be reported.
+    /// - Returns: whether there is something to report: a result, or a command that the center's key has not signed.
     func carryOut() throws -> Bool {
+        if let number = exporter.refusedOrder {
+            if number != lastRefused {
+                context.warn("target \(target): refused command \(number): the center's key has not signed it for this hub")
+            }
+            lastRefused = number
+            return exporter.isRefusalDue
+        }
         guard let order = exporter.order else { return false }
         let result = run(order)
         guard result.code != Int(ExitCode.tryAgain.rawValue) else {
