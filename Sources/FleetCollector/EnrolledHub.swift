@@ -24,6 +24,10 @@ public struct EnrolledHub: Hashable, Sendable {
     public var waiting: Int?
     /// The number of readings in quarantine.
     public var quarantined: Int?
+    /// The lowest battery level of its devices in percent, or `nil` if none is known.
+    public var lowestBattery: Int?
+    /// The number of its devices without a reading for a day, or `nil` if no hub runs there.
+    public var silentDevices: Int?
     /// The number of the last order that it has carried out.
     public var lastOrder: Int
     /// The number of orders without a result.

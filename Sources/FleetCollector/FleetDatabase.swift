@@ -134,7 +134,8 @@ public struct FleetDatabase {
             SELECT f.id, f.name, f.store, f.key, f.revoked IS NOT NULL, to_char(f.enrolled, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                 extract(epoch FROM now() - seen.time)::bigint, to_char(seen.time, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                 f.version, f.last_change, f.waiting, f.quarantined, f.last_order,
-                (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL)
+                (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL),
+                f.lowest_battery, f.silent_devices
             FROM \(schema).fleet_hub f JOIN seen ON seen.id = f.id ORDER BY f.name
             """
         ).map { row in
@@ -142,7 +143,8 @@ public struct FleetDatabase {
             return EnrolledHub(
                 id: number(0) ?? 0, name: row[1] ?? "", store: row[2] ?? "", key: row[3] ?? "", isRevoked: row[4] == "t",
                 enrolled: row[5] ?? "", silence: number(6), seen: row[7], version: row[8], lastChange: number(9),
-                waiting: number(10), quarantined: number(11), lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
+                waiting: number(10), quarantined: number(11), lowestBattery: number(14), silentDevices: number(15),
+                lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
         }
     }
 
@@ -151,10 +153,12 @@ public struct FleetDatabase {
         let found = try connection.run(
             """
             UPDATE \(schema).fleet_hub SET reported = now(), version = $2, last_change = $3::bigint, waiting = $4::bigint,
-                quarantined = $5::bigint, last_order = $6::bigint WHERE store = $1 RETURNING id
+                quarantined = $5::bigint, last_order = $6::bigint, lowest_battery = $7::integer, silent_devices = $8::bigint
+                WHERE store = $1 RETURNING id
             """,
             [
                 store, report.version, "\(report.lastChange)", "\(report.waiting)", "\(report.quarantined)", "\(report.order)",
+                report.lowestBattery.map { "\($0)" }, report.silentDevices.map { "\($0)" },
             ])
         guard let id = found.first?.first?.flatMap({ Int($0) }) else { return [] }
         if let result = report.result {

@@ -31,6 +31,7 @@ struct FleetSchema {
             ALTER TABLE \(name).fleet_code ADD command_key text, ADD proof text;
             ALTER TABLE \(name).fleet_order ADD signature text, ADD refused boolean NOT NULL DEFAULT false
             """,
+            "ALTER TABLE \(name).fleet_hub ADD lowest_battery integer, ADD silent_devices bigint",
         ]
     }
 
@@ -52,6 +53,8 @@ struct FleetSchema {
             "waiting": "The number of changes that waited for delivery.",
             "quarantined": "The number of its readings in quarantine.",
             "last_order": "The number of the last order that it has carried out.",
+            "lowest_battery": "The lowest battery level of its devices in percent, or NULL.",
+            "silent_devices": "The number of its devices without a reading for a day, or NULL.",
         ],
         "fleet_code": [
             "key": "The public key of the code.", "name": "The name that the hub gets.", "made": "When the code was made.",

@@ -14,6 +14,8 @@ public struct FleetOrder: Codable, Hashable, Sendable {
         case erase
         /// `targets verify` of the fleet's target
         case verify
+        /// Changes settings of the hub's configuration (``HubSetting``)
+        case set
 
         /// The options that the center may give. All others, such as `--store`, are refused.
         public var options: Set<String> {
@@ -25,7 +27,7 @@ public struct FleetOrder: Codable, Hashable, Sendable {
                     "--type", "--source", "--device", "--person", "--from", "--to", "--where", "--read-as", "--scale", "--shift",
                     "--move-zone", "--assign", "--set-type", "--correction", "--ambiguous", "--merge",
                 ]
-            case .erase: []
+            case .erase, .set: []
             case .verify: ["--dry-run"]
             }
         }
@@ -67,6 +69,9 @@ public struct FleetOrder: Codable, Hashable, Sendable {
         }
         // It would ask for input.
         guard !arguments.contains("-") else { return "'-' is not allowed" }
+        guard kind != .set || (!arguments.isEmpty && arguments.allSatisfy({ HubSetting($0) != nil })) else {
+            return "expected KEY=VALUE with one of the keys \(HubSetting.names.joined(separator: ", "))"
+        }
         return nil
     }
 }

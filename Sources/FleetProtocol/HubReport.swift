@@ -14,6 +14,10 @@ public struct HubReport: Codable, Hashable, Sendable {
     public var result: OrderResult?
     /// The number of an order that the hub has refused because its signature is not valid, or `nil`.
     public var refused: Int64?
+    /// The lowest battery level of a device in percent, or `nil` if none is known.
+    public var lowestBattery: Int?
+    /// The number of devices without a reading for a day, or `nil` while no hub runs.
+    public var silentDevices: Int?
 
     /// A report.
     public init(version: String, lastChange: Int64, waiting: Int, quarantined: Int, order: Int64, result: OrderResult?) {
@@ -29,6 +33,7 @@ public struct HubReport: Codable, Hashable, Sendable {
     var isValid: Bool {
         version.utf8.count <= Self.longestVersion && !version.utf8.contains(0) && min(lastChange, order) >= 0
             && min(waiting, quarantined) >= 0 && refused ?? 0 >= 0
+            && (0...100).contains(lowestBattery ?? 0) && silentDevices ?? 0 >= 0
             && (result.map { $0.output.utf8.count <= OrderResult.longestOutput && !$0.output.utf8.contains(0) } ?? true)
     }
 }

@@ -52,7 +52,7 @@ import Testing
                 AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL)
             """, [settings.schema])
         #expect(bare.isEmpty)
-        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["2"]])
+        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["3"]])
     }
 
     @Test func aCodeIsForOneHubAndOneHour() throws {
@@ -98,6 +98,7 @@ import Testing
                 version: "1", lastChange: 5, waiting: 1, quarantined: 2, order: order,
                 result: code.map { OrderResult(code: $0, output: "{}") })
             report.refused = refused
+            (report.lowestBattery, report.silentDevices) = (12, 3)
             return try fleet.enter(report, of: "a")
         }
         let first = try #require(try report(0).first)
@@ -112,6 +113,7 @@ import Testing
         try PostgreSQLConnection(settings).run("DELETE FROM \(settings.schema).fleet_order")
         #expect(try add(.verify) == 3)
         let seen = try #require(try fleet.hubs().first)
+        #expect((seen.lowestBattery, seen.silentDevices) == (12, 3))
         #expect((seen.lastOrder, seen.openOrders, seen.waiting, seen.quarantined) == (2, 1, 1, 2))
         // An order that the hub has refused does not come again, and later ones do.
         #expect(try add(.verify) == 4)

@@ -82,9 +82,16 @@ import Testing
         #expect(obstacle("adopt", "C0:01:02:03:04:01", "--profile", "heart-rate") == nil)
         #expect(obstacle("verify", "--dry-run") == nil)
         #expect(obstacle("verify", "--dry-run=yes") == nil)
+        #expect(obstacle("set", "locale=de-AT", "retention.heartRate=90d", "hub.commitEvery=10") == nil)
         for wrong in [
             obstacle("shell", "ls"), obstacle("erase", "me", "--without", "center"), obstacle("repair", "--store", "/tmp/x"),
             obstacle("repair", "--config=/tmp/x"), obstacle("assign", "scale", "--consent", "-"), obstacle("adopt", "a\0b"),
+            obstacle("set"), obstacle("set", "locale"), obstacle("set", "locale=de-AT", "store=/tmp/x"),
+            obstacle("set", "api.plain=true"),
+            obstacle("set", "hub.inbox=/tmp"), obstacle("set", "targets.center.commandKey=U"),
+            obstacle("set", "hub.commitEvery=1e9"),
+            obstacle("set", "retention=90d"), obstacle("set", "retention.a.b=90d"), obstacle("set", "retention.=90d"),
+            obstacle("set", "locale="), obstacle("set", "locale=a\nb"), obstacle("set", "--locale=de-AT"),
             obstacle("adopt", "a", "-"), obstacle("adopt", String(repeating: "a", count: 9000)),
         ] { #expect(wrong != nil) }
     }
@@ -145,12 +152,14 @@ import Testing
             return
         }
         #expect(same == report)
-        var wrong = [HubReport](repeating: report, count: 5)
+        var wrong = [HubReport](repeating: report, count: 7)
         wrong[0].version = String(repeating: "1", count: 65)
         wrong[1].waiting = -1
         wrong[2].result?.output = String(repeating: "1", count: 4097)
         wrong[3].order = -1
         wrong[4].refused = -1
+        wrong[5].lowestBattery = 101
+        wrong[6].silentDevices = -1
         for report in wrong { #expect(throws: BlockFault.self) { try request(report) } }
     }
 }

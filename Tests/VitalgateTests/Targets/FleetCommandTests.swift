@@ -61,7 +61,7 @@ import Testing
         try folder.vitalgate("fleet", "join", address, code)
     }
 
-    private func hubs() throws -> [JSON] {
+    fileprivate func hubs() throws -> [JSON] {
         try center.vitalgate("fleet", "hubs", "--format", "ndjson").lines.map { try JSON($0) }
     }
 
@@ -131,7 +131,7 @@ import Testing
         #expect(try RunningVitalgate(command: words, environment: Vitalgate.environment(home: center.root)).wait().status == 0)
     }
 
-    private func until(_ isSo: () throws -> Bool) throws {
+    fileprivate func until(_ isSo: () throws -> Bool) throws {
         for _ in 0..<300 {
             if try isSo() { return }
             usleep(100_000)
@@ -255,6 +255,39 @@ extension FleetCommandTests {
         let joined = try join(other, code)
         #expect(joined.status == 69 && joined.errors.contains("does not come from whoever made the code"), "\(joined)")
         #expect(!other.text("config.json5").contains("targets"))
+        try end()
+    }
+}
+
+/// The center changes settings, and sees the batteries of a running hub's devices.
+extension FleetCommandTests {
+    @Test func theCenterChangesSettings() throws {
+        // Only a demo store accepts simulated readings.
+        #expect(try hub.vitalgate("run", "--simulate", "--once").status == 0)
+        #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
+        let text = hub.text("config.json5")
+        try hub.write("config.json5", text.replacing("targets:", with: "locale: \"en-US\", // ours\n    targets:"))
+        let running = try RunningHub(hub, "--simulate")
+        try until { try hubs().first?["lowestBattery"].integer != nil }
+        let report = try #require(try hubs().first)
+        #expect((50...90).contains(report["lowestBattery"].integer ?? 0) && report["silentDevices"].integer == 0)
+
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "locale=de-AT", "hub.commitEvery=5").status == 0)
+        try until { try results() == [0] }
+        let changed = hub.text("config.json5")
+        #expect(changed.contains("locale: \"de-AT\", // ours") && changed.contains("hub: { commitEvery: 5 }"), "\(changed)")
+        #expect(changed.contains("commandKey"))
+        try running.waits("reload") { running.count("settings reloaded") > 0 }
+        #expect(try center.vitalgate("fleet", "status", "ward-3").output.contains(#"{"changed":true,"reloaded":true}"#))
+
+        // A value that the hub would refuse changes nothing, and neither does a file that it may not write.
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "hub.commitEvery=0").status == 0)
+        try until { try results() == [0, 78] }
+        #expect(hub.text("config.json5") == changed)
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "api.listen=0.0.0.0:80").status == 64)
+        #expect(try center.vitalgate("fleet", "set", "ward-3").status == 64)
+        try running.stop()
+        #expect(!running.program.errors.contains("de-AT"))
         try end()
     }
 }

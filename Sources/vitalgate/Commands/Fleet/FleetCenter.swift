@@ -106,10 +106,15 @@ struct FleetCenter {
     // MARK: Orders
 
     func command() throws -> ExitCode {
+        guard let kind = context.invocation.argument("KIND").flatMap({ FleetOrder.Kind(rawValue: $0) }) else { return .usage }
+        return try command(kind, context.invocation.arguments("ARGUMENT"))
+    }
+
+    func set() throws -> ExitCode { try command(.set, context.invocation.arguments("SETTING")) }
+
+    private func command(_ kind: FleetOrder.Kind, _ arguments: [String]) throws -> ExitCode {
         let database = try database()
         let hub = try hub(in: database)
-        guard let kind = context.invocation.argument("KIND").flatMap({ FleetOrder.Kind(rawValue: $0) }) else { return .usage }
-        let arguments = context.invocation.arguments("ARGUMENT")
         let number = try give(kind, arguments, to: hub, database)
         context.note("vitalgate: command \(number) waits for '\(hub.name)' (see 'vitalgate fleet status \(hub.name)')")
         return .success

@@ -27,7 +27,8 @@ enum FleetCommand: Command {
                 name: "hubs", summary: "List the hubs with their last reports.",
                 discussion: """
                     'silence' is the time since the hub's last report or delivery. 'waiting' is the number of changes that were \
-                    not delivered at the time of the report. 'orders' is the number of commands without a result.
+                    not delivered at the time of the report. 'battery' is the lowest battery level of the hub's devices. 'silent' is \
+                    the number of devices without a reading for a day. 'orders' is the number of commands without a result.
                     """,
                 options: [
                     Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe,
@@ -70,6 +71,23 @@ enum FleetCommand: Command {
                     Example(
                         "vitalgate fleet command ward-3 repair -- --type bodyMass --device S-17 --read-as '[lb_av]' --ambiguous",
                         "Read a scale's weights as pounds."),
+                ]),
+            CommandSpecification(
+                name: "set", summary: "Change settings in the configuration of a hub.",
+                discussion: """
+                    Stores a command of the kind 'set', as 'vitalgate fleet command' does. The hub changes its configuration file \
+                    and reads it again. All other text of the file stays, including comments. If a value is not valid, nothing changes. \
+                    The exit status in 'vitalgate fleet status HUB' is 77 if the hub's service may not change the file, and 78 if a value \
+                    is not valid.
+
+                    SETTING is KEY=VALUE. Keys: \(HubSetting.names.joined(separator: ", ")). \
+                    docs/reference/configuration.md explains each key.
+                    """,
+                arguments: [hub, Argument(name: "SETTING", help: "KEY=VALUE.", arity: .oneOrMore)],
+                examples: [
+                    Example(
+                        "vitalgate fleet set ward-3 retention.heartRate=90d prune=daily",
+                        "Remove heart rates after 90 days there.")
                 ]),
             CommandSpecification(
                 name: "check", summary: "Compare a hub's samples with those at the center.",
@@ -117,6 +135,7 @@ enum FleetCommand: Command {
         case "revoke": return try center.revoke()
         case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
         case "command": return try center.command()
+        case "set": return try center.set()
         case "check": return try center.check()
         case "status": return try FleetReport(context, try center.database()).writeStatus()
         default: return try FleetReport(context, try center.database()).writeHubs()

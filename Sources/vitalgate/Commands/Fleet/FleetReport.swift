@@ -58,7 +58,10 @@ struct FleetReport {
 
     private func write(_ hubs: [EnrolledHub]) throws {
         guard context.format == .ndjson else {
-            let header = ["name", "state", "last seen", "silence", "version", "changes", "waiting", "quarantined", "orders"]
+            let header = [
+                "name", "state", "last seen", "silence", "version", "changes", "waiting", "quarantined", "battery", "silent",
+                "orders",
+            ]
             return try TableOutput(context: context).write(header: header, rows: hubs.map(Self.row))
         }
         for hub in hubs {
@@ -74,6 +77,8 @@ struct FleetReport {
             object.set("lastChange", hub.lastChange)
             object.set("waiting", hub.waiting)
             object.set("quarantined", hub.quarantined)
+            object.set("lowestBattery", hub.lowestBattery)
+            object.set("silentDevices", hub.silentDevices)
             object.set("lastOrder", hub.lastOrder)
             object.set("openOrders", hub.openOrders)
             try context.streams.output.write(object.line)
@@ -84,7 +89,8 @@ struct FleetReport {
         func text(_ number: Int?) -> String { number.map { Readable.count($0) } ?? "" }
         return [
             hub.name, hub.isRevoked ? "revoked" : "enrolled", hub.seen ?? "never", hub.silence.map(duration) ?? "",
-            hub.version ?? "", text(hub.lastChange), text(hub.waiting), text(hub.quarantined), text(hub.openOrders),
+            hub.version ?? "", text(hub.lastChange), text(hub.waiting), text(hub.quarantined),
+            hub.lowestBattery.map { "\($0) %" } ?? "", text(hub.silentDevices), text(hub.openOrders),
         ]
     }
 

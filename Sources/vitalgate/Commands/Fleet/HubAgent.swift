@@ -17,6 +17,8 @@ final class HubAgent {
     /// The refused command that the log has.
     private var lastRefused: Int64?
 
+    /// The time without a reading after which a device counts as silent, in microseconds: a day.
+    private static let silence: Int64 = 86_400_000_000
     /// The longest run of a command in seconds.
     private static let patience = 1800
 
@@ -26,13 +28,22 @@ final class HubAgent {
         waiting: @escaping () throws -> Int
     ) {
         (self.context, self.target, self.store, self.exporter) = (context, target, store, exporter)
-        exporter.makeReport = {
-            let progress = try store.targets.fleetProgress(of: target)
-            return HubReport(
-                version: Program.version, lastChange: try store.lastChange(), waiting: try waiting(),
-                quarantined: try store.quarantine.count(), order: progress?.order ?? 0,
-                result: progress.map { OrderResult(code: $0.code, output: $0.output) })
+        exporter.makeReport = { [unowned self] in try report(waiting: waiting()) }
+    }
+
+    private func report(waiting: Int) throws -> HubReport {
+        let progress = try store.targets.fleetProgress(of: target)
+        var report = HubReport(
+            version: Program.version, lastChange: try store.lastChange(), waiting: waiting,
+            quarantined: try store.quarantine.count(), order: progress?.order ?? 0,
+            result: progress.map { OrderResult(code: $0.code, output: $0.output) })
+        if let status = hubStatus() {
+            // Without the names and addresses of devices.
+            report.lowestBattery = status.devices.compactMap(\.battery).min().map { Int(max(0, min($0, 100))) }
+            let yesterday = context.machine.now().microseconds - Self.silence
+            report.silentDevices = status.devices.count { $0.last.map { $0.microseconds < yesterday } ?? false }
         }
+        return report
     }
 
     /// Runs the command that the last report has brought.
@@ -65,6 +76,7 @@ final class HubAgent {
         guard order.obstacle == nil, let kind = FleetOrder.Kind(rawValue: order.kind) else {
             return OrderResult(code: Int(ExitCode.usage.rawValue))
         }
+        if kind == .set { return set(order.arguments.compactMap { HubSetting($0) }) }
         let run = ProgramRun.run(program + arguments(of: kind, order.arguments), seconds: Self.patience)
         if run.code == 0, kind == .adopt || kind == .assign { reloadHub() }
         // Only counts. All other output may name people.
@@ -87,12 +99,35 @@ final class HubAgent {
         case .repair: ["repair", "apply"] + arguments
         case .erase: ["people", "erase", "--yes"] + arguments
         case .verify: ["targets", "verify", "--format", "ndjson"] + arguments + ["--", target]
+        case .set: []
         }
     }
 
-    /// Makes a running hub read its devices again.
-    private func reloadHub() {
-        guard let hub = try? StatusClient.ask(store: store.path, machine: context.machine).status.hub else { return }
-        kill(pid_t(hub.process), SIGHUP)
+    /// Changes the configuration, and makes a running hub read it.
+    ///
+    /// - Returns: 77 if this process may not change the file, and 78 if the hub would refuse the new text.
+    private func set(_ settings: [HubSetting]) -> OrderResult {
+        guard let file = try? ConfigurationFile(context) else { return OrderResult(code: Int(ExitCode.noPermission.rawValue)) }
+        do {
+            let bytes = try ConfigurationText.setting(settings, in: file.bytes)
+            _ = try Configuration(text: bytes, of: file.path, machine: context.machine)
+            if bytes != file.bytes { try file.replace(with: bytes) }
+            // Also without a change: an earlier run may have been interrupted before it.
+            return OrderResult(code: 0, output: "{\"changed\":\(bytes != file.bytes),\"reloaded\":\(reloadHub())}")
+        } catch {
+            return OrderResult(code: Int(ExitCode.configuration.rawValue))
+        }
     }
+
+    /// Makes a running hub read its configuration and devices again, as 'systemctl reload' does.
+    ///
+    /// - Returns: whether a hub runs.
+    @discardableResult
+    private func reloadHub() -> Bool {
+        guard let hub = hubStatus()?.hub else { return false }
+        return kill(pid_t(hub.process), SIGHUP) == 0
+    }
+
+    /// The status of the hub that runs on the store, or `nil`.
+    private func hubStatus() -> HubStatus? { try? StatusClient.ask(store: store.path, machine: context.machine).status }
 }
