@@ -28,6 +28,18 @@ public struct EnrolledHub: Hashable, Sendable {
     public var lowestBattery: Int?
     /// The number of its devices without a reading for a day, or `nil` if no hub runs there.
     public var silentDevices: Int?
+    /// Whether its delivery has stopped until a user acts.
+    public var isStopped: Bool
+    /// How often its store or the database was restored from a backup.
+    public var epoch: Int
+    /// When the hub noticed the last restoration, or `nil`.
+    public var restored: String?
+    /// The name of its machine and the path of its store.
+    public var machine: String?
+    /// The machine that has reported from a copy of its store within the last day, or `nil`.
+    public var otherMachine: String?
+    /// When that machine has last reported.
+    public var otherSeen: String?
     /// The number of the last order that it has carried out.
     public var lastOrder: Int
     /// The number of orders without a result.

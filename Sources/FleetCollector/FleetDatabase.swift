@@ -5,8 +5,8 @@ import PostgreSQLExport
 
 /// The tables of a fleet (``FleetSchema``).
 public struct FleetDatabase {
-    private let connection: PostgreSQLConnection
-    private let schema: String
+    let connection: PostgreSQLConnection
+    let schema: String
 
     /// The tables that an open connection leads to.
     init(_ connection: PostgreSQLConnection, schema: String) { (self.connection, self.schema) = (connection, schema) }
@@ -135,7 +135,9 @@ public struct FleetDatabase {
                 extract(epoch FROM now() - seen.time)::bigint, to_char(seen.time, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                 f.version, f.last_change, f.waiting, f.quarantined, f.last_order,
                 (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL),
-                f.lowest_battery, f.silent_devices
+                f.lowest_battery, f.silent_devices, f.stopped, f.epoch, to_char(f.restored, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), f.machine,
+                CASE WHEN f.other_seen > now() - interval '1 day' THEN f.other_machine END,
+                to_char(f.other_seen, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             FROM \(schema).fleet_hub f JOIN seen ON seen.id = f.id ORDER BY f.name
             """
         ).map { row in
@@ -144,21 +146,28 @@ public struct FleetDatabase {
                 id: number(0) ?? 0, name: row[1] ?? "", store: row[2] ?? "", key: row[3] ?? "", isRevoked: row[4] == "t",
                 enrolled: row[5] ?? "", silence: number(6), seen: row[7], version: row[8], lastChange: number(9),
                 waiting: number(10), quarantined: number(11), lowestBattery: number(14), silentDevices: number(15),
+                isStopped: row[16] == "t", epoch: number(17) ?? 0, restored: row[18], machine: row[19], otherMachine: row[20],
+                otherSeen: row[20] == nil ? nil : row[21],
                 lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
         }
     }
 
     /// Stores a hub's report and returns its next order. A hub that has not joined with a code gets none.
     func enter(_ report: HubReport, of store: String) throws(DeliveryError) -> [FleetOrder] {
+        guard try !isOfCopy(report, of: store) else { return [] }
         let found = try connection.run(
             """
             UPDATE \(schema).fleet_hub SET reported = now(), version = $2, last_change = $3::bigint, waiting = $4::bigint,
-                quarantined = $5::bigint, last_order = $6::bigint, lowest_battery = $7::integer, silent_devices = $8::bigint
-                WHERE store = $1 RETURNING id
+                quarantined = $5::bigint, last_order = $6::bigint, lowest_battery = $7::integer, silent_devices = $8::bigint,
+                machine = $9, machine_id = $10, stopped = $11::boolean,
+                epoch = epoch + CASE WHEN restored IS DISTINCT FROM to_timestamp($12::float8 / 1000000) THEN 1 ELSE 0 END
+                    * CASE WHEN $12 IS NULL THEN 0 ELSE 1 END,
+                restored = coalesce(to_timestamp($12::float8 / 1000000), restored) WHERE store = $1 RETURNING id
             """,
             [
                 store, report.version, "\(report.lastChange)", "\(report.waiting)", "\(report.quarantined)", "\(report.order)",
                 report.lowestBattery.map { "\($0)" }, report.silentDevices.map { "\($0)" },
+                report.machine?.name, report.machine?.id, report.isStopped == true ? "t" : "f", report.restored.map { "\($0)" },
             ])
         guard let id = found.first?.first?.flatMap({ Int($0) }) else { return [] }
         if let result = report.result {
@@ -186,6 +195,22 @@ public struct FleetDatabase {
             order.signature = row[3]
             return order
         }
+    }
+
+    /// Records a report of a machine that is not the one that feeds the database from this store.
+    ///
+    /// - Returns: whether the report comes from a copy of the store. It is no news of the hub, and gets no orders.
+    private func isOfCopy(_ report: HubReport, of store: String) throws(DeliveryError) -> Bool {
+        guard let machine = report.machine, !machine.id.isEmpty else { return false }
+        // The marks of the deliveries decide which machine is the hub's. Each claims its mark before it delivers.
+        return try !connection.run(
+            """
+            UPDATE \(schema).fleet_hub f SET other_machine = $3, other_seen = now() FROM \(schema).hub h
+            WHERE f.store = $1 AND h.store = f.store
+                AND EXISTS(SELECT 1 FROM \(schema).progress p WHERE p.hub = h.id AND p.holder <> '')
+                AND NOT EXISTS(SELECT 1 FROM \(schema).progress p WHERE p.hub = h.id AND p.holder = $2) RETURNING 1
+            """, [store, machine.id, machine.name]
+        ).isEmpty
     }
 
     // MARK: Orders

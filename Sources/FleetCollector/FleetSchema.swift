@@ -32,6 +32,10 @@ struct FleetSchema {
             ALTER TABLE \(name).fleet_order ADD signature text, ADD refused boolean NOT NULL DEFAULT false
             """,
             "ALTER TABLE \(name).fleet_hub ADD lowest_battery integer, ADD silent_devices bigint",
+            """
+            ALTER TABLE \(name).fleet_hub ADD machine text, ADD machine_id text, ADD stopped boolean NOT NULL DEFAULT false,
+                ADD epoch integer NOT NULL DEFAULT 0, ADD restored timestamptz, ADD other_machine text, ADD other_seen timestamptz
+            """,
         ]
     }
 
@@ -55,6 +59,13 @@ struct FleetSchema {
             "last_order": "The number of the last order that it has carried out.",
             "lowest_battery": "The lowest battery level of its devices in percent, or NULL.",
             "silent_devices": "The number of its devices without a reading for a day, or NULL.",
+            "machine": "The name of its machine and the path of its store.",
+            "machine_id": "The identifier of its machine and path.",
+            "stopped": "Whether its delivery has stopped until a user acts.",
+            "epoch": "How often its store or this database was restored from a backup.",
+            "restored": "When the hub noticed the last restoration.",
+            "other_machine": "The machine that has reported from a copy of its store, or NULL.",
+            "other_seen": "When that machine has last reported.",
         ],
         "fleet_code": [
             "key": "The public key of the code.", "name": "The name that the hub gets.", "made": "When the code was made.",

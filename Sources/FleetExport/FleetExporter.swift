@@ -7,7 +7,7 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: ComparableExporter {
+public final class FleetExporter: DayCountingExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
@@ -116,6 +116,16 @@ public final class FleetExporter: ComparableExporter {
         }
     }
 
+    /// Asks a collector to count.
+    public func dayCounts(zone: String) throws(DeliveryError) -> [DayCount] {
+        var all: [DayCount] = []
+        while true {
+            guard case .counts(let some) = try reply(to: .count(zone: zone, after: all.last)) else { throw Self.unexpected }
+            all += some
+            guard some.count == FleetReply.mostCounts else { return all }
+        }
+    }
+
     /// Closes the connection.
     public func finish() { disconnect() }
 
@@ -153,7 +163,8 @@ public final class FleetExporter: ComparableExporter {
         return abs(context.now().microseconds - lastReport.microseconds) >= Self.pause.components.seconds * 1_000_000
     }
 
-    private func report() throws(DeliveryError) {
+    /// Reports to the center at once.
+    public func report() throws(DeliveryError) {
         guard let makeReport else { return }
         var report: HubReport
         do { report = try makeReport() } catch { throw DeliveryError(.unreachable, "\(error)") }

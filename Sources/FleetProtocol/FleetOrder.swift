@@ -28,7 +28,7 @@ public struct FleetOrder: Codable, Hashable, Sendable {
                     "--move-zone", "--assign", "--set-type", "--correction", "--ambiguous", "--merge",
                 ]
             case .erase, .set: []
-            case .verify: ["--dry-run"]
+            case .verify: ["--dry-run", "--days"]
             }
         }
     }

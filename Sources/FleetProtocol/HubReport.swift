@@ -19,6 +19,29 @@ public struct HubReport: Codable, Hashable, Sendable {
     /// The number of devices without a reading for a day, or `nil` while no hub runs.
     public var silentDevices: Int?
 
+    /// The machine and the path of the hub's store, or `nil` if the hub is of an older version. A copy of the store has others.
+    public var machine: Machine?
+    /// Whether delivery has stopped until a user acts.
+    public var isStopped: Bool?
+    /// When the hub noticed that its store or the database was restored from a backup, in microseconds since 1970. `nil` after the
+    /// comparison that follows.
+    public var restored: Int64?
+
+    /// The machine that feeds the center from a store.
+    public struct Machine: Codable, Hashable, Sendable {
+        /// An identifier that reveals nothing.
+        public var id: String
+        /// The name of the machine and the path of the store.
+        public var name: String
+
+        /// A machine.
+        public init(id: String, name: String) { (self.id, self.name) = (id, name) }
+
+        fileprivate var isValid: Bool {
+            id.utf8.count <= 64 && name.utf8.count <= 4096 && !id.utf8.contains(0) && !name.utf8.contains(0)
+        }
+    }
+
     /// A report.
     public init(version: String, lastChange: Int64, waiting: Int, quarantined: Int, order: Int64, result: OrderResult?) {
         (self.version, self.lastChange, self.waiting) = (version, lastChange, waiting)
@@ -34,6 +57,7 @@ public struct HubReport: Codable, Hashable, Sendable {
         version.utf8.count <= Self.longestVersion && !version.utf8.contains(0) && min(lastChange, order) >= 0
             && min(waiting, quarantined) >= 0 && refused ?? 0 >= 0
             && (0...100).contains(lowestBattery ?? 0) && silentDevices ?? 0 >= 0
+            && machine?.isValid != false && restored ?? 0 >= 0
             && (result.map { $0.output.utf8.count <= OrderResult.longestOutput && !$0.output.utf8.contains(0) } ?? true)
     }
 }

@@ -52,7 +52,7 @@ import Testing
                 AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL)
             """, [settings.schema])
         #expect(bare.isEmpty)
-        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["3"]])
+        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["4"]])
     }
 
     @Test func aCodeIsForOneHubAndOneHour() throws {
@@ -128,6 +128,46 @@ import Testing
         #expect(
             try fleet.enter(HubReport(version: "1", lastChange: 0, waiting: 0, quarantined: 0, order: 0, result: nil), of: "b")
                 == [])
+    }
+
+    /// The marks of the deliveries decide which machine is the hub's. A report of another one is no news of the hub.
+    @Test func copiesAndRestorations() throws {
+        try join(code("ward"), "a", key())
+        func report(_ machine: String, version: String = "1", restored: Int64? = nil) throws -> [FleetOrder] {
+            var report = HubReport(version: version, lastChange: 5, waiting: 0, quarantined: 0, order: 0, result: nil)
+            report.machine = HubReport.Machine(id: machine, name: "machine \(machine)")
+            report.restored = restored
+            return try fleet.enter(report, of: "a")
+        }
+        func hub() throws -> EnrolledHub { try #require(try fleet.hubs().first) }
+        let signer = try key().key
+        _ = try fleet.add(.verify, [], for: hub()) { $0.sign(with: signer, for: "a", of: subject) }
+        // Nothing was delivered yet.
+        #expect(try report("1").count == 1)
+        let exporter = PostgreSQLExporter(
+            settings,
+            context: try ExportContext(name: "center", store: "a", me: Origin.unassigned, now: { ExportedStore.received }))
+        #expect(
+            try exporter.claim(
+                TargetMark(identity: "", count: 1, anchor: "0", holder: StoreHolder(id: "1", name: "machine 1"), time: nil)))
+        #expect(try report("1").count == 1 && hub().otherMachine == nil)
+        #expect(try report("2", version: "2").isEmpty)
+        #expect(try hub().version == "1" && hub().machine == "machine 1" && hub().otherMachine == "machine 2")
+        #expect(try hub().otherSeen != nil)
+        // The store has moved to the other machine, which claims the mark.
+        #expect(
+            try exporter.claim(
+                TargetMark(identity: "", count: 2, anchor: "0", holder: StoreHolder(id: "2", name: "machine 2"), time: nil)))
+        #expect(try report("2", version: "2").count == 1 && hub().version == "2" && hub().machine == "machine 2")
+
+        // Each restoration counts once, however often it is reported.
+        #expect(try hub().epoch == 0 && hub().restored == nil)
+        for _ in 0..<2 { _ = try report("2", restored: 1_700_000_000_000_001) }
+        #expect(try hub().epoch == 1 && hub().restored == "2023-11-14T22:13:20Z")
+        _ = try report("2")
+        #expect(try hub().epoch == 1 && hub().restored == "2023-11-14T22:13:20Z")
+        _ = try report("2", restored: 1_700_000_000_000_002)
+        #expect(try hub().epoch == 2)
     }
 
     /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.

@@ -152,7 +152,7 @@ import Testing
             return
         }
         #expect(same == report)
-        var wrong = [HubReport](repeating: report, count: 7)
+        var wrong = [HubReport](repeating: report, count: 9)
         wrong[0].version = String(repeating: "1", count: 65)
         wrong[1].waiting = -1
         wrong[2].result?.output = String(repeating: "1", count: 4097)
@@ -160,6 +160,8 @@ import Testing
         wrong[4].refused = -1
         wrong[5].lowestBattery = 101
         wrong[6].silentDevices = -1
+        wrong[7].machine = HubReport.Machine(id: "1", name: String(repeating: "1", count: 5000))
+        wrong[8].restored = -1
         for report in wrong { #expect(throws: BlockFault.self) { try request(report) } }
     }
 }

@@ -4,9 +4,9 @@ import Testing
 
 /// A fleet as a user runs it: enrollment, reports, commands, and revocation, with Debian's nats-server and PostgreSQL.
 @Suite struct FleetCommandTests {
-    fileprivate let center: TestFolder
-    fileprivate let hub: TestFolder
-    private let server: PostgreSQLServer
+    let center: TestFolder
+    let hub: TestFolder
+    let server: PostgreSQLServer
     private let broker: NATSServer
     private let collector: RunningVitalgate
 
@@ -40,7 +40,7 @@ import Testing
 
     private var address: String { "\(broker.url)/study" }
 
-    fileprivate func end() throws {
+    func end() throws {
         collector.signal(SIGTERM)
         #expect(try collector.wait().status == 0)
         server.stop()
@@ -48,7 +48,7 @@ import Testing
 
     /// Delivers as a user does, who repeats the command while the center is out of reach (status 69). A busy machine may need longer
     /// than the broker gives a client to sign in.
-    fileprivate func deliver() throws -> Vitalgate.Run {
+    func deliver() throws -> Vitalgate.Run {
         for _ in 0..<20 {
             let run = try hub.vitalgate("export", "center", "--once")
             guard run.status == 69, !run.errors.contains("credentials") else { return run }
@@ -57,11 +57,11 @@ import Testing
         return try hub.vitalgate("export", "center", "--once")
     }
 
-    fileprivate func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
+    func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
         try folder.vitalgate("fleet", "join", address, code)
     }
 
-    fileprivate func hubs() throws -> [JSON] {
+    func hubs() throws -> [JSON] {
         try center.vitalgate("fleet", "hubs", "--format", "ndjson").lines.map { try JSON($0) }
     }
 
@@ -108,30 +108,30 @@ import Testing
     }
 
     /// Joins and delivers five readings.
-    fileprivate func joinWithReadings() throws {
+    func joinWithReadings() throws {
         #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
         try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(5)))
         #expect(try deliver().status == 0)
     }
 
-    fileprivate func command(_ words: String...) throws {
+    func command(_ words: String...) throws {
         let run = try center.vitalgate(["fleet", "command", "ward-3"] + words)
         #expect(run.status == 0, "\(run)")
     }
 
     /// The exit status of each command that the hub was given, or `nil` without a result.
-    fileprivate func results() throws -> [Int?] {
+    func results() throws -> [Int?] {
         try center.vitalgate("fleet", "status", "ward-3", "--format", "ndjson").lines.dropFirst().reversed().map {
             try JSON($0)["code"].integer
         }
     }
 
-    fileprivate func sql(_ statement: String) throws {
+    func sql(_ statement: String) throws {
         let words = ["/usr/bin/psql", "-h", server.folder, "-U", "vitalgate", "-d", "postgres", "-c", statement]
         #expect(try RunningVitalgate(command: words, environment: Vitalgate.environment(home: center.root)).wait().status == 0)
     }
 
-    fileprivate func until(_ isSo: () throws -> Bool) throws {
+    func until(_ isSo: () throws -> Bool) throws {
         for _ in 0..<300 {
             if try isSo() { return }
             usleep(100_000)
@@ -142,7 +142,7 @@ import Testing
     @Test func aConnectedHubRunsCommands() throws {
         try joinWithReadings()
         let exporter = try hub.start("export", "center")
-        var run = try center.vitalgate("fleet", "check", "ward-3")
+        var run = try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson")
         #expect(run.status == 0, "\(run) \(exporter.errors)")
         #expect(try JSON(run.last)["equal"].integer == 5)
         let report = try #require(try hubs().first)
@@ -161,15 +161,20 @@ import Testing
         let device = try JSON(try hub.vitalgate("devices", "list", "--format", "ndjson").last)
         #expect((device["name"].text, device["subject"].text) == ("strap", person))
         // The repair has arrived at the center, too.
-        try until { try JSON(try center.vitalgate("fleet", "check", "ward-3").last)["equal"].integer == 5 }
+        try until { try JSON(try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson").last)["equal"].integer == 5 }
         #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T01:00:00"))
 
         // A row that is lost at the center is found, and comes back.
         try sql("DELETE FROM vitalgate.sample WHERE value = 62")
-        run = try center.vitalgate("fleet", "check", "ward-3")
+        run = try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson")
         #expect(try run.status == 65 && JSON(run.last)["missing"].integer == 1, "\(run)")
-        #expect(try center.vitalgate("fleet", "check", "ward-3", "--repair").status == 0)
+        let day = try #require(try JSON(run.last)["days"].list.first)
+        #expect((day["type"].text, day["day"].text) == ("heartRate", "2026-01-01"), "\(run)")
+        #expect((day["here"].integer, day["there"].integer) == (5, 4), "\(run)")
         run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(run.status == 65 && run.lines.last?.split(separator: " ") == ["heartRate", "2026-01-01", "5", "4"], "\(run)")
+        #expect(try center.vitalgate("fleet", "check", "ward-3", "--repair").status == 0)
+        run = try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson")
         #expect(try run.status == 0 && JSON(run.last)["equal"].integer == 5, "\(run)")
 
         // Options that would reach other files are refused.

@@ -144,7 +144,7 @@ struct FleetCenter {
         let database = try database()
         let hub = try hub(in: database)
         let isRepair = context.invocation.flag("--repair")
-        let number = try give(.verify, isRepair ? [] : ["--dry-run"], to: hub, database)
+        let number = try give(.verify, isRepair ? [] : ["--dry-run", "--days"], to: hub, database)
         for _ in 0..<seconds * 5 {
             let order = try database.orders(of: hub, limit: 20).first { $0.number == number }
             guard order?.isRefused != true else {
@@ -152,7 +152,7 @@ struct FleetCenter {
                 return .noPermission
             }
             if let order, let code = order.code {
-                try context.streams.output.write(order.output + "\n")
+                try FleetReport.write(comparison: order.output, context)
                 return ExitCode(rawValue: Int32(clamping: code)) ?? .software
             }
             usleep(200_000)

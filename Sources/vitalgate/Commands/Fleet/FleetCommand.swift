@@ -29,6 +29,9 @@ enum FleetCommand: Command {
                     'silence' is the time since the hub's last report or delivery. 'waiting' is the number of changes that were \
                     not delivered at the time of the report. 'battery' is the lowest battery level of the hub's devices. 'silent' is \
                     the number of devices without a reading for a day. 'orders' is the number of commands without a result.
+
+                    'state' is 'enrolled', 'revoked', 'stopped' (delivery waits until a user acts), or 'copied' (another machine has \
+                    reported from a copy of the hub's store within the last day).
                     """,
                 options: [
                     Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe,
@@ -92,14 +95,16 @@ enum FleetCommand: Command {
             CommandSpecification(
                 name: "check", summary: "Compare a hub's samples with those at the center.",
                 discussion: """
-                    Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes. The exit \
+                    Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes, and the \
+                    types and local days are listed of which the hub ('here') and the center ('there') have different counts. The exit \
                     status is 65 if there are differences, and 75 if the hub does not reply in time. The result then appears in \
                     'vitalgate fleet status HUB' later.
                     """,
                 arguments: [hub],
                 options: [
                     Option(names: ["--repair"], help: "Also correct the differences at the center."),
-                    Option(names: ["--seconds"], value: "N", help: "Time to wait for the hub (default: 60)."),
+                    Option(names: ["--seconds"], value: "N", help: "Time to wait for the hub (default: 60)."), Format.option,
+                    Format.safe,
                 ]),
             CommandSpecification(
                 name: "broker-config", summary: "Print the users of the fleet for nats-server's configuration.",

@@ -1,6 +1,7 @@
 import CommandLineKit
 import FleetCollector
 import Formats
+import FoundationEssentials
 import Pipeline
 
 /// Writes the hubs of a fleet.
@@ -30,6 +31,7 @@ struct FleetReport {
             throw context.invocation.invalid("HUB", value: name, expected: "a hub from 'vitalgate fleet hubs'")
         }
         try write([hub])
+        try writeRemarks(hub)
         let orders = try database.orders(of: hub, limit: Self.mostOrders)
         guard !orders.isEmpty else { return .success }
         if context.format == .ndjson {
@@ -56,6 +58,29 @@ struct FleetReport {
         return .success
     }
 
+    /// Writes the result of `targets verify` on a hub.
+    static func write(comparison output: String, _ context: CommandContext) throws {
+        guard context.format != .ndjson, let line = try? JSONDecoder().decode(Comparison.self, from: Data(output.utf8)) else {
+            return try context.streams.output.write(output + "\n")
+        }
+        let counts = [line.equal, line.missing, line.differing, line.surplus, line.foreign, line.setAside]
+        try TableOutput(context: context).write(
+            header: ["equal", "missing", "differing", "surplus", "foreign", "setAside"], rows: [counts.map { "\($0)" }])
+        guard let days = line.days, !days.isEmpty else { return }
+        try context.streams.output.write("\n")
+        try TableOutput(context: context).write(
+            header: DayLine.header, rows: days.map { [$0.type, $0.day, "\($0.here)", "\($0.there)"] })
+        if let rest = line.daysLeftOut, rest > 0 {
+            context.note("vitalgate: \(Readable.count(rest, "more day")) with differences")
+        }
+    }
+
+    private struct Comparison: Decodable {
+        var equal, missing, differing, surplus, foreign, setAside: Int
+        var days: [DayLine]?
+        var daysLeftOut: Int?
+    }
+
     private func write(_ hubs: [EnrolledHub]) throws {
         guard context.format == .ndjson else {
             let header = [
@@ -77,6 +102,12 @@ struct FleetReport {
             object.set("lastChange", hub.lastChange)
             object.set("waiting", hub.waiting)
             object.set("quarantined", hub.quarantined)
+            object.set("stopped", hub.isStopped)
+            object.set("epoch", hub.epoch)
+            object.set("restored", hub.restored)
+            object.set("machine", hub.machine)
+            object.set("otherMachine", hub.otherMachine)
+            object.set("otherSeen", hub.otherSeen)
             object.set("lowestBattery", hub.lowestBattery)
             object.set("silentDevices", hub.silentDevices)
             object.set("lastOrder", hub.lastOrder)
@@ -85,10 +116,36 @@ struct FleetReport {
         }
     }
 
+    private static func state(_ hub: EnrolledHub) -> String {
+        if hub.isRevoked { return "revoked" }
+        if hub.otherMachine != nil { return "copied" }
+        return hub.isStopped ? "stopped" : "enrolled"
+    }
+
+    /// What the table has no column for.
+    private func writeRemarks(_ hub: EnrolledHub) throws {
+        guard context.format != .ndjson else { return }
+        var lines: [String] = []
+        if let other = hub.otherMachine {
+            lines.append(
+                "The store was copied: readings come from \(hub.machine ?? "one machine"), and \(other) has tried to send from a copy, "
+                    + "the last time at \(hub.otherSeen ?? ""). Run 'vitalgate store adopt' on the machine with the copy.")
+        }
+        if hub.isStopped {
+            lines.append("Its delivery has stopped: 'vitalgate targets status' on the hub shows the reason.")
+        }
+        if let restored = hub.restored {
+            lines.append(
+                "Epoch \(hub.epoch) since \(restored): its store or this database was restored from a backup, and the hub has compared "
+                    + "the two.")
+        }
+        for line in lines { try context.streams.output.write("\n" + TerminalText.sanitized(line) + "\n") }
+    }
+
     private static func row(_ hub: EnrolledHub) -> [String] {
         func text(_ number: Int?) -> String { number.map { Readable.count($0) } ?? "" }
         return [
-            hub.name, hub.isRevoked ? "revoked" : "enrolled", hub.seen ?? "never", hub.silence.map(duration) ?? "",
+            hub.name, state(hub), hub.seen ?? "never", hub.silence.map(duration) ?? "",
             hub.version ?? "", text(hub.lastChange), text(hub.waiting), text(hub.quarantined),
             hub.lowestBattery.map { "\($0) %" } ?? "", text(hub.silentDevices), text(hub.openOrders),
         ]

@@ -4,8 +4,10 @@ import ExportEngine
 import FleetExport
 import FleetProtocol
 import Glibc
+import HealthModel
 import Hub
 import Ingestion
+import Pipeline
 import SampleStore
 
 /// Reports this hub's state to the center of its fleet, and runs the center's commands.
@@ -13,7 +15,16 @@ final class HubAgent {
     private let context: CommandContext
     private let target: String
     private let store: SampleStore
+    private let settings: TargetSettings
     private let exporter: FleetExporter
+    /// Whether delivery has stopped.
+    private var isStopped = false
+    /// When this process noticed a restoration, until the comparison is done.
+    private var restored: Instant?
+    /// When the last comparison was done.
+    private var compared: Instant?
+    /// The failure of a report that the log has.
+    private var lastFailure: String?
     /// The refused command that the log has.
     private var lastRefused: Int64?
 
@@ -22,12 +33,16 @@ final class HubAgent {
     /// The longest run of a command in seconds.
     private static let patience = 1800
 
+    /// The shortest time between two comparisons, so that two copies of one store do not compare all the time.
+    private static let comparisonPause: Int64 = 3_600_000_000
+
     /// - Parameter waiting: Returns the number of changes that wait for delivery.
     init(
-        _ context: CommandContext, _ target: String, _ store: SampleStore, _ exporter: FleetExporter,
+        _ context: CommandContext, _ settings: TargetSettings, _ store: SampleStore, _ exporter: FleetExporter,
         waiting: @escaping () throws -> Int
     ) {
-        (self.context, self.target, self.store, self.exporter) = (context, target, store, exporter)
+        (self.context, self.settings, self.store, self.exporter) = (context, settings, store, exporter)
+        target = settings.name
         exporter.makeReport = { [unowned self] in try report(waiting: waiting()) }
     }
 
@@ -37,6 +52,9 @@ final class HubAgent {
             version: Program.version, lastChange: try store.lastChange(), waiting: waiting,
             quarantined: try store.quarantine.count(), order: progress?.order ?? 0,
             result: progress.map { OrderResult(code: $0.code, output: $0.output) })
+        report.machine = HubReport.Machine(id: settings.holder.id, name: settings.holder.name)
+        report.isStopped = isStopped ? true : nil
+        report.restored = restored?.microseconds
         if let status = hubStatus() {
             // Without the names and addresses of devices.
             report.lowestBattery = status.devices.compactMap(\.battery).min().map { Int(max(0, min($0, 100))) }
@@ -69,6 +87,44 @@ final class HubAgent {
         try store.targets.save(FleetProgress(order: order.number, code: result.code, output: result.output), of: target)
         exporter.endOrder()
         context.inform("target \(target): command \(order.number) of the center (\(order.kind)) ended with status \(result.code)")
+        return true
+    }
+
+    /// Reports to the center after a step, and does what lets a stopped delivery continue: a comparison after a restoration, or a
+    /// command of the center.
+    ///
+    /// - Returns: whether to try again at once.
+    func attend(to run: TargetRun, _ outcome: TargetRun.Outcome) throws -> Bool {
+        isStopped = outcome == .stopped
+        guard isStopped else {
+            if case .upToDate = outcome { return try carryOut() }
+            return false
+        }
+        let now = context.machine.now()
+        let isSoonAfter = compared.map { abs(now.microseconds - $0.microseconds) < Self.comparisonPause } ?? false
+        do {
+            let compares = try !isSoonAfter && run.isRestored()
+            if compares, restored == nil { restored = now }
+            try exporter.report()
+            if compares { return try compare() }
+        } catch let error as DeliveryError {
+            if lastFailure != error.reason { context.warn("target \(target): the center was not reached: \(error)") }
+            lastFailure = error.reason
+            return false
+        }
+        return try carryOut()
+    }
+
+    /// Compares everything with the center and sends what differs. Readings that this store does not have stay at the center.
+    private func compare() throws -> Bool {
+        context.inform("target \(target): the store or the center was restored from a backup, so both are compared")
+        let (differences, refused) = try TargetComparison(
+            settings, exporter: exporter, store: store, now: context.machine.now, isClockSet: { ClockSteps.isSynchronised }
+        ).repair()
+        context.inform(
+            "target \(target): compared: \(Readable.count(differences.count, "difference")) corrected, \(differences.foreign) "
+                + "only at the center, \(refused) set aside")
+        (restored, compared, isStopped) = (nil, context.machine.now(), false)
         return true
     }
 
