@@ -13,7 +13,7 @@ extension FleetDatabase {
         guard let id = hub.first?.first?.flatMap({ Int($0) }) else { return [] }
         // PostgreSQL reads an offset that is not an interval with the opposite sign.
         let place = zone.hasPrefix("+") || zone.hasPrefix("-") ? "$3::interval" : "$3"
-        // Not the order of a language, so that the next part begins where this one ends.
+        // Not the order of a language, so that the parts join without a gap.
         func part(_ alias: String, _ source: String) -> String {
             """
             SELECT \(alias).type COLLATE "C" AS type,

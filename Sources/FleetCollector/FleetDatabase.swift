@@ -199,7 +199,7 @@ public struct FleetDatabase {
 
     /// Records a report of a machine that is not the one that feeds the database from this store.
     ///
-    /// - Returns: whether the report comes from a copy of the store. It is no news of the hub, and gets no orders.
+    /// - Returns: whether the report comes from a copy of the store. It does not count as the hub's, and gets no orders.
     private func isOfCopy(_ report: HubReport, of store: String) throws(DeliveryError) -> Bool {
         guard let machine = report.machine, !machine.id.isEmpty else { return false }
         // The marks of the deliveries decide which machine is the hub's. Each claims its mark before it delivers.

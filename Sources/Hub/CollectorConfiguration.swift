@@ -28,11 +28,14 @@ public struct CollectorConfiguration: Decodable, Sendable {
         public var processFile: String?
     }
 
+    /// The page with the table of hubs, or `nil` for none.
+    public var page: CenterPageConfiguration?
+
     private static let mostWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
     /// The keys of the object `collect`.
-    static let knownKeys = ["broker", "brokerUsers", "commands", "database", "workers"]
+    static let knownKeys = ["broker", "brokerUsers", "commands", "database", "page", "workers"]
     /// The keys of the object `collect.commands`.
     static let commandsKeys = ["seedFile"]
 
@@ -47,6 +50,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
         workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
         brokerUsers = try Self.brokerUsers(in: members)
         commandSeedFile = try Self.commandSeedFile(in: members)
+        page = try Self.page(in: members)
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
@@ -63,6 +67,13 @@ public struct CollectorConfiguration: Decodable, Sendable {
             throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
         }
         return users
+    }
+
+    private static func page(in members: KeyedDecodingContainer<SettingKey>) throws -> CenterPageConfiguration? {
+        let key = SettingKey("page")
+        guard members.contains(key) else { return nil }
+        try check(key, in: members, hasOnly: CenterPageConfiguration.knownKeys)
+        return try members.decode(CenterPageConfiguration.self, forKey: key)
     }
 
     private static func commandSeedFile(in members: KeyedDecodingContainer<SettingKey>) throws -> String? {

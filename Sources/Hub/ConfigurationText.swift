@@ -8,7 +8,7 @@ public enum ConfigurationText {
     /// Sets values that the center of a fleet may change.
     ///
     /// - Returns: the new text, which is not checked.
-    /// - Throws: ``ConfigurationError`` if a key occurs twice, or if the text has another value in place of an object.
+    /// - Throws: ``ConfigurationError`` if a key occurs twice, or if a value is not an object.
     public static func setting(_ settings: [HubSetting], in bytes: [UInt8]) throws(ConfigurationError) -> [UInt8] {
         var bytes = bytes
         for setting in settings {

@@ -130,7 +130,7 @@ import Testing
                 == [])
     }
 
-    /// The marks of the deliveries decide which machine is the hub's. A report of another one is no news of the hub.
+    /// The marks of the deliveries decide which machine is the hub's. A report of another one does not count.
     @Test func copiesAndRestorations() throws {
         try join(code("ward"), "a", key())
         func report(_ machine: String, version: String = "1", restored: Int64? = nil) throws -> [FleetOrder] {

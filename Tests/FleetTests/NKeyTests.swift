@@ -124,7 +124,7 @@ import Testing
         for order in changed { #expect(!order.isSigned(by: key.publicKey, for: "a", of: study), "\(order)") }
     }
 
-    /// Only somebody who knows the code can prove a key for commands.
+    /// A key for commands is proven with the code.
     @Test func proofsOfCommandKeys() throws {
         let (study, clinic) = (try #require(FleetSubject(fleet: "study")), try #require(FleetSubject(fleet: "clinic")))
         let code = try #require(EnrollmentCode("KQ3ZD-7MFPA-XEW2B-CRN5T"))

@@ -24,7 +24,7 @@ import Testing
             "Keys of every target": TargetConfiguration.settings.map(\.key),
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
             "collect.brokerUsers": CollectorConfiguration.brokerUsersKeys,
-            "collect.commands": CollectorConfiguration.commandsKeys,
+            "collect.commands": CollectorConfiguration.commandsKeys, "collect.page": CenterPageConfiguration.knownKeys,
             "alerts": Array(AlertReceiverConfiguration.keys),
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }

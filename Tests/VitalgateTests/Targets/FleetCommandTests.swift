@@ -1,5 +1,7 @@
 import ExportTesting
 import Glibc
+import HTTPServerKit
+import HTTPServerTesting
 import Testing
 
 /// A fleet as a user runs it: enrollment, reports, commands, and revocation, with Debian's nats-server and PostgreSQL.
@@ -8,7 +10,7 @@ import Testing
     let hub: TestFolder
     let server: PostgreSQLServer
     private let broker: NATSServer
-    private let collector: RunningVitalgate
+    let collector: RunningVitalgate
 
     init() throws {
         let (center, server) = (try TestFolder(), try PostgreSQLServer())
@@ -35,7 +37,7 @@ import Testing
         let users = "file: '\(center.path("users.conf"))', processFile: '\(center.path("nats.pid"))'"
         let commands = "seedFile: '\(center.path("commands.seed"))'"
         return
-            "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) }, commands: { \(commands) } } }"
+            "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) }, commands: { \(commands) }, page: { port: 0 } } }"
     }
 
     private var address: String { "\(broker.url)/study" }
@@ -223,13 +225,13 @@ import Testing
     }
 }
 
-/// A hub runs only what the center has signed.
+/// A hub runs only commands that the center has signed.
 extension FleetCommandTests {
     @Test func unsignedCommandsAreRefused() throws {
         try joinWithReadings()
         #expect(hub.text("config.json5").contains("commandKey: \"U"))
         let known = "SELECT id FROM vitalgate.fleet_hub"
-        // Somebody writes into the database, and changes a command that waits.
+        // Another program writes into the database, and changes a command that waits.
         try sql(
             """
             INSERT INTO vitalgate.fleet_order(hub, number, kind, arguments, signature)
@@ -252,15 +254,53 @@ extension FleetCommandTests {
         #expect(try hub.vitalgate("devices", "list", "--format", "ndjson").output.isEmpty)
         #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T00:00:00"))
 
-        // A collector that somebody else has set up cannot put its own key into the hub's configuration.
+        // A foreign collector cannot put its own key into the hub's configuration.
         let code = try center.vitalgate("fleet", "enroll", "--name", "ward-4").last
         let key = try center.vitalgate("fleet", "key", center.path("other.seed")).last
         try sql("UPDATE vitalgate.fleet_code SET command_key = '\(key)' WHERE name = 'ward-4'")
         let other = try TestFolder()
         let joined = try join(other, code)
-        #expect(joined.status == 69 && joined.errors.contains("does not come from whoever made the code"), "\(joined)")
+        #expect(joined.status == 69 && joined.errors.contains("does not belong to the code"), "\(joined)")
         #expect(!other.text("config.json5").contains("targets"))
         try end()
+    }
+}
+
+/// The table of hubs as a page.
+extension FleetCommandTests {
+    @Test func thePageShowsTheHubs() throws {
+        let place = #/page at http://127\.0\.0\.1:([0-9]+)/#
+        try until { collector.errors.contains(place) }
+        let port = try #require(collector.errors.firstMatch(of: place).flatMap { UInt16($0.1) })
+        let address = ListeningAddress.tcp(host: "127.0.0.1", port: port)
+        func get(_ target: String, _ headers: String = "", method: String = "GET") throws -> RawClient.Answer {
+            let client = try #require(RawClient(address))
+            return try #require(client.get(target, headers, method: method))
+        }
+        #expect(try get("/").text.contains("No hub has joined yet."))
+        try joinWithReadings()
+        let answer = try get("/")
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("<th scope=\"row\">ward-3</th><td>Enrolled</td>"), "\(answer.text)")
+        #expect(answer.text.contains("http-equiv=\"refresh\" content=\"30\"") && !answer.text.contains("<script"))
+        #expect(!answer.text.contains("heartRate"))
+        #expect(try get("/", "Accept-Language: de-AT\r\n").text.contains("<td>Aufgenommen</td>"))
+        // No other site can show it in a frame, or read it under a name of its own.
+        #expect(answer.headers["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+        #expect(answer.headers["x-frame-options"] == "DENY")
+        let foreign = try #require(RawClient(address))
+        #expect(foreign.send("GET / HTTP/1.1\r\nHost: attacker.example\r\n\r\n"))
+        #expect(foreign.answer()?.status == 421)
+        let style = try #require(answer.text.firstMatch(of: #/href="(\/page\/static\/page\.css[^"]*)"/#)?.1)
+        #expect(try get(String(style)).headers["content-type"] == "text/css; charset=utf-8")
+        for target in ["/page/static/page.js", "/page/", "/v1/samples", "/page/static/../page.css"] {
+            #expect(try [400, 404].contains(get(target).status), "\(target)")
+        }
+        #expect(try get("/", method: "POST").status == 405)
+        server.stop()
+        #expect(try get("/").status == 503)
+        collector.signal(SIGTERM)
+        #expect(try collector.wait().status == 0)
     }
 }
 
@@ -301,7 +341,10 @@ extension FleetCommandTests {
     @Test(arguments: [
         ("file: '/tmp/x'", "needs 'nkey' and 'seedFile'"), ("file: 'x'", "must begin with /"),
         ("file: '/tmp/x', processFile: 'x'", "must begin with /"), ("file: '/tmp/x', mode: 1", "unknown key"),
-        ("processFile: '/tmp/x'", "is missing"), ("file: '/tmp/x' }, commands: { seedFile: 'x'", "does not begin with /"),
+        ("processFile: '/tmp/x'", "is missing"), ("file: '/tmp/x' }, page: { port: 70000", "from 0 to 65535"),
+        ("file: '/tmp/x' }, page: { port: 1, tls: 1", "unknown key"),
+        ("file: '/tmp/x' }, page: { port: 1, address: 'host'", "expected an IP address"),
+        ("file: '/tmp/x' }, commands: { seedFile: 'x'", "does not begin with /"),
     ]) func wrongBrokerUsersAreRefused(users: String, words: String) throws {
         let folder = try TestFolder()
         let broker = "fleet: 'study', servers: ['nats://localhost:4222']"

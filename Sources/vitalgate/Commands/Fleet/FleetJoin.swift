@@ -139,7 +139,7 @@ struct FleetJoin {
         case .joined(let reply):
             if let commandKey = reply.commandKey {
                 guard NKey.publicKey(commandKey) != nil, reply.proof == code.proof(of: commandKey, subject) else {
-                    throw DeliveryError(.unfit, "the reply has a key for commands that does not come from whoever made the code")
+                    throw DeliveryError(.unfit, "the reply has a key for commands that does not belong to the code")
                 }
             }
             return reply

@@ -116,13 +116,14 @@ struct FleetReport {
         }
     }
 
-    private static func state(_ hub: EnrolledHub) -> String {
+    /// The word for a hub's state.
+    static func state(_ hub: EnrolledHub) -> String {
         if hub.isRevoked { return "revoked" }
         if hub.otherMachine != nil { return "copied" }
         return hub.isStopped ? "stopped" : "enrolled"
     }
 
-    /// What the table has no column for.
+    /// Writes the facts that have no column in the table.
     private func writeRemarks(_ hub: EnrolledHub) throws {
         guard context.format != .ndjson else { return }
         var lines: [String] = []
