@@ -145,6 +145,9 @@ public final class FleetExporter: DayCountingExporter {
     /// The order was carried out, and the next report has its result.
     public func endOrder() { (order, lastReport, isPostponed) = (nil, nil, false) }
 
+    /// The next step reports, even if the last report was a moment ago.
+    public func reportSoon() { lastReport = nil }
+
     /// The order cannot be carried out yet. It comes again with a later report.
     public func postpone() { (order, isPostponed) = (nil, true) }
 

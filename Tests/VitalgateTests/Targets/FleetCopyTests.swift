@@ -43,6 +43,36 @@ extension FleetCommandTests {
         try end()
     }
 
+    /// The store decides: a reading that it has again after a restoration comes back to the center, too.
+    @Test func aDeletionAfterTheBackupIsUndone() throws {
+        try joinWithReadings()
+        #expect(try hub.vitalgate("store", "backup", hub.path("backup.db")).status == 0)
+        let reading = try JSON(try hub.vitalgate("query", "heartRate", "--format", "ndjson").last)
+        #expect(try hub.vitalgate("delete", try #require(reading["uuid"].text)).status == 0)
+        #expect(try deliver().status == 0 && values().count == 4)
+        for suffix in ["", "-wal", "-shm"] { unlink(hub.store + suffix) }
+        #expect(rename(hub.path("backup.db"), hub.store) == 0)
+        let run = try deliver()
+        #expect(try run.status == 0 && values().count == 5, "\(run)")
+        #expect(try JSON(center.vitalgate("fleet", "hubs", "--format", "ndjson").last)["stopped"] == .boolean(false))
+        try end()
+    }
+
+    /// Delivery into another database of the same name stops until the center has looked. Commands still arrive.
+    @Test func aStoppedHubRunsCommands() throws {
+        try joinWithReadings()
+        try sql("UPDATE vitalgate.self SET id = '00000000-0000-0000-0000-000000000001'")
+        var run = try hub.vitalgate("export", "center", "--once")
+        #expect(run.status == 69 && run.errors.contains("it is not the target that was filled"), "\(run)")
+        #expect(try hubs().first?["stopped"] == .boolean(true))
+        #expect(try center.vitalgate("fleet", "hubs").output.contains("stopped"))
+        try command("verify")
+        run = try deliver()
+        #expect(try run.status == 0 && results() == [0], "\(run)")
+        #expect(try hubs().first?["stopped"] == .boolean(false) && values().count == 5)
+        try end()
+    }
+
     /// A center that has lost its last hour gets it again from its hubs.
     @Test func aRestoredCenterIsFilledAgain() throws {
         try joinWithReadings()

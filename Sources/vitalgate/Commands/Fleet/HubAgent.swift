@@ -17,7 +17,7 @@ final class HubAgent {
     private let store: SampleStore
     private let settings: TargetSettings
     private let exporter: FleetExporter
-    /// Whether delivery has stopped.
+    /// Whether a report is about a delivery that has stopped.
     private var isStopped = false
     /// When this process noticed a restoration, until the comparison is done.
     private var restored: Instant?
@@ -95,11 +95,13 @@ final class HubAgent {
     ///
     /// - Returns: whether to try again at once.
     func attend(to run: TargetRun, _ outcome: TargetRun.Outcome) throws -> Bool {
-        isStopped = outcome == .stopped
-        guard isStopped else {
+        guard outcome == .stopped else {
             if case .upToDate = outcome { return try carryOut() }
             return false
         }
+        // All other reports are sent by a step that delivers.
+        isStopped = true
+        defer { isStopped = false }
         let now = context.machine.now()
         let isSoonAfter = compared.map { abs(now.microseconds - $0.microseconds) < Self.comparisonPause } ?? false
         do {
@@ -124,7 +126,8 @@ final class HubAgent {
         context.inform(
             "target \(target): compared: \(Readable.count(differences.count, "difference")) corrected, \(differences.foreign) "
                 + "only at the center, \(refused) set aside")
-        (restored, compared, isStopped) = (nil, context.machine.now(), false)
+        (restored, compared) = (nil, context.machine.now())
+        exporter.reportSoon()
         return true
     }
 
