@@ -124,8 +124,8 @@ let package = Package(
             dependencies: [
                 "Ingestion", "EventLoopKit", "Pipeline", "HealthModel", "Profiles", "FileSource", "BlueZSource", "SerialSource",
                 "SampleStore", "ExportEngine", "HealthAnswers", "FileExport", "PostgreSQLExport", "WebhookExport", "InfluxExport",
-                "MQTTExport", "FHIRExport", "CommandExport", "FleetExport", "FleetCollector", "NATSKit", "Wire", "SystemdKit",
-                "HTTPServerKit", "CryptographyKit",
+                "MQTTExport", "FHIRExport", "CommandExport", "FleetProtocol", "FleetExport", "FleetCollector", "NATSKit", "Wire",
+                "SystemdKit", "HTTPServerKit", "CryptographyKit",
             ]),
 
         // Level 6: the program.
@@ -259,8 +259,8 @@ let package = Package(
         .testTarget(
             name: "HubTests",
             dependencies: [
-                "Hub", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource", "BlueZSource",
-                "Pipeline", "PipelineTesting", "HealthAnswers", "HealthModel",
+                "Hub", "FleetProtocol", "Ingestion", "EventLoopKit", "Formats", "SampleStore", "Profiles", "FileSource",
+                "BlueZSource", "Pipeline", "PipelineTesting", "HealthAnswers", "HealthModel",
             ],
             exclude: ["Captures"]),
         .testTarget(

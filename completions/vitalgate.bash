@@ -13,7 +13,7 @@ _vitalgate_commands() {
         '/ledger') candidates=('list' 'show' 'undo') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/targets') candidates=('add' 'remove' 'list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
-        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'check' 'broker-config' 'key') ;;
+        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'set' 'check' 'broker-config' 'key') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/alerts') candidates=('list' 'add' 'remove' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -99,7 +99,7 @@ _vitalgate_options() {
         '/targets/check') candidates=('--create' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/retry') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/skip') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/targets/verify') candidates=('--dry-run' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/verify') candidates=('--dry-run' '--days' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/observe') candidates=('--types' '--frequency' '--socket' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/collect') candidates=('--create' '--check' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -110,7 +110,8 @@ _vitalgate_options() {
         '/fleet/status') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/command') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/fleet/check') candidates=('--repair' '--seconds' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/set') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/check') candidates=('--repair' '--seconds' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/broker-config') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/key') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
@@ -452,6 +453,7 @@ _vitalgate_option() {
         '/targets/check --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/check --safe') kind= ;;
         '/targets/verify --dry-run') kind= ;;
+        '/targets/verify --days') kind= ;;
         '/targets/verify --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/verify --safe') kind= ;;
         '/observe --types') kind=none ;;
@@ -470,6 +472,8 @@ _vitalgate_option() {
         '/fleet/status --safe') kind= ;;
         '/fleet/check --repair') kind= ;;
         '/fleet/check --seconds') kind=none ;;
+        '/fleet/check --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
+        '/fleet/check --safe') kind= ;;
         '/people/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/people/list --safe') kind= ;;
         '/people/add --id') kind=none ;;
@@ -618,8 +622,10 @@ _vitalgate_argument() {
         '/fleet/status 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/revoke 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/command 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
-        '/fleet/command 1') kind=words; candidates=('adopt' 'assign' 'repair' 'erase' 'verify') ;;
+        '/fleet/command 1') kind=words; candidates=('adopt' 'assign' 'repair' 'erase' 'verify' 'set') ;;
         '/fleet/command '*) kind=none ;;
+        '/fleet/set 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/set '*) kind=none ;;
         '/fleet/check 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/key 0') kind=file ;;
         '/people/add 0') kind=none ;;

@@ -31,6 +31,30 @@ public struct TargetComparison {
         }
     }
 
+    /// Returns the differences, and the types and days of which the two sides have different numbers of samples, in order.
+    ///
+    /// - Parameters:
+    ///   - counting: The exporter, which counts at the target.
+    ///   - zone: The time zone of the days.
+    ///   - day: Returns the local day of a time in this zone.
+    public func compare(
+        counting exporter: any DayCountingExporter, zone: String, day: (Instant) -> String
+    ) throws -> (differences: TargetDifferences, days: [DayDifference]) {
+        try TargetLock(store: store.path, target: settings.name).holding {
+            var counts: [DayDifference.Place: (here: Int, there: Int)] = [:]
+            let differences = try differences(StoreComparison(store), isReshaped: isReshaped()) {
+                counts[DayDifference.Place(type: $0.origin.type.id, day: day($0.start)), default: (0, 0)].here += 1
+            }
+            for count in try exporter.dayCounts(zone: zone) {
+                counts[DayDifference.Place(type: count.type, day: count.day), default: (0, 0)].there += count.count
+            }
+            return (
+                differences,
+                counts.filter { $0.value.here != $0.value.there }.map { DayDifference($0, $1.here, $1.there) }.sorted()
+            )
+        }
+    }
+
     /// Compares, delivers the differences, and moves the cursor to the end of the change log.
     ///
     /// - Parameter progress: called with the number of repaired differences so far.
@@ -99,7 +123,10 @@ public struct TargetComparison {
         return shape != settings.shape(exporter)
     }
 
-    private func differences(_ comparison: StoreComparison, isReshaped: Bool) throws -> TargetDifferences {
+    /// - Parameter counted: Called for each sample that the target should have.
+    private func differences(
+        _ comparison: StoreComparison, isReshaped: Bool, counted: (Sample) -> Void = { _ in }
+    ) throws -> TargetDifferences {
         let differing: (([Sample]) throws -> [SampleIdentity])? =
             switch exporter.contentComparison {
             case .asked: { try exporter.differing($0) }
@@ -108,7 +135,9 @@ public struct TargetComparison {
             case .none: isReshaped ? { $0.map(\.identity) } : nil
             }
         return try comparison.compare(contents: exporter.contents, print: exporter.print(of:), differing: differing) {
-            exporter.holds($0) && settings.passes($0)
+            guard exporter.holds($0), settings.passes($0) else { return false }
+            counted($0)
+            return true
         }
     }
 }

@@ -16,6 +16,8 @@ struct TargetMeeting {
         case proceed(Target)
         /// Stop until a user acts, with the reason.
         case stop(String)
+        /// The store or the target was restored from a backup. Stop until they are compared.
+        case restored(String)
     }
 
     let settings: TargetSettings
@@ -44,7 +46,7 @@ struct TargetMeeting {
         if let words = claimWords(found.mark) { return .stop(words) }
         guard let identity = known.identity else {
             // The store may be a copy from before the first delivery. If everything is rewritten, that is intended.
-            if !known.isRewriting, let mark = found.mark, let words = try neverMade(mark) { return .stop(words) }
+            if !known.isRewriting, let mark = found.mark, let words = try neverMade(mark) { return restored(mark, words) }
             target.identity = found.identity
             target.count = found.mark?.count ?? 0
             return .proceed(target)
@@ -66,14 +68,26 @@ struct TargetMeeting {
         guard let mark = found.mark else {
             return found.mayForget || known.count == 0
                 ? .proceed(target)
-                : .stop("it no longer contains the delivered changes, for example because it was restored from a backup: \(mend)")
+                : .restored(
+                    "it no longer contains the delivered changes, for example because it was restored from a backup: \(mend)")
         }
         guard mark.count >= known.count else {
-            return .stop("it was restored from a backup that is older than the last delivery: \(mend)")
+            return .restored("it was restored from a backup that is older than the last delivery: \(mend)")
         }
-        if mark.count > known.count, let words = try neverMade(mark) { return .stop(words) }
+        if mark.count > known.count, let words = try neverMade(mark) { return restored(mark, words) }
         target.count = mark.count
         return .proceed(target)
+    }
+
+    /// The verdict on a mark that this store has written at another time. If it is not known which machine has written it, it can be
+    /// that of a copy.
+    private func restored(_ mark: TargetMark, _ words: String) -> Verdict {
+        isOwn(mark) ? .restored(words) : .stop(words)
+    }
+
+    /// Whether it is known that this machine has written a mark, or that it takes the store over from the one that has.
+    func isOwn(_ mark: TargetMark) -> Bool {
+        settings.takesOver || (!mark.holder.id.isEmpty && mark.holder.id == settings.holder.id)
     }
 
     /// Returns the reason to stop if the mark was written for changes that this store never made, or `nil` if it made them.

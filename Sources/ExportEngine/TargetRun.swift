@@ -34,6 +34,8 @@ public final class TargetRun {
 
     /// The target's state and cursor.
     public private(set) var target: Target
+    /// Whether the last meeting has found that the store or the target was restored from a backup.
+    private var hasMetRestored = false
     /// The number of changes that the last step set aside.
     public private(set) var refusedOfLastStep = 0
     private let settings: TargetSettings
@@ -124,6 +126,17 @@ public final class TargetRun {
         return nil
     }
 
+    /// Whether the target was stopped only because the store or the target was restored from a backup, so that a comparison
+    /// (``TargetComparison/repair(progress:)``) lets it continue. False if another copy of the store may feed the target.
+    public func isRestored() throws -> Bool {
+        guard target.state == .stopped else { return false }
+        if hasMetRestored { return true }
+        guard target.filter == settings.filterText, target.shape.map({ $0 == settings.shape(exporter) }) != false,
+            try reader.changes.reasonNotToKnow(target.anchor) != nil, let mark = try exporter.found()?.mark
+        else { return false }
+        return meeting.isOwn(mark)
+    }
+
     // MARK: Whether it is the one
 
     /// Whether the target was checked within the last day. The check also renews the mark, so that the claim of a hub with
@@ -145,6 +158,7 @@ public final class TargetRun {
 
     /// Checks that it is the target that was filled, and writes this store's claim there. Returns `nil` if the run can go on.
     private func meet() throws -> Outcome? {
+        hasMetRestored = false
         let found: FoundMark?
         do throws(DeliveryError) {
             found = try exporter.found()
@@ -157,6 +171,10 @@ public final class TargetRun {
         switch try meeting.verdict(target, found, address: exporter.address) {
         case .stop(let words):
             try keep(.stopped, words)
+            return .stopped
+        case .restored(let words):
+            try keep(.stopped, words)
+            hasMetRestored = true
             return .stopped
         case .proceed(var met):
             let isByAddress = meeting.isByAddress(met)

@@ -125,6 +125,9 @@ public final class Collector {
         do throws(DeliveryError) {
             try fleet.checkAccess(of: store)
             if case .report(let report) = request.task { return .orders(try fleet.enter(report, of: store)) }
+            if case .count(let zone, let after) = request.task {
+                return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.mostCounts))
+            }
         } catch {
             session.end()
             throw error
@@ -137,7 +140,7 @@ public final class Collector {
             return .identities(try exporter.contents(after: after, limit: FleetReply.mostIdentities))
         case .differing(let samples): return .identities(try exporter.differing(samples))
         case .deliver(let batch): return .receipt(leftOut: try exporter.deliver(batch))
-        case .report: return .orders([])
+        case .report, .count: return .orders([])
         }
     }
 

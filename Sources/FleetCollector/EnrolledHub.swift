@@ -24,6 +24,22 @@ public struct EnrolledHub: Hashable, Sendable {
     public var waiting: Int?
     /// The number of readings in quarantine.
     public var quarantined: Int?
+    /// The lowest battery level of its devices in percent, or `nil` if none is known.
+    public var lowestBattery: Int?
+    /// The number of its devices without a reading for a day, or `nil` if no hub runs there.
+    public var silentDevices: Int?
+    /// Whether its delivery has stopped until a user acts.
+    public var isStopped: Bool
+    /// How often its store or the database was restored from a backup.
+    public var epoch: Int
+    /// When the hub noticed the last restoration, or `nil`.
+    public var restored: String?
+    /// The name of its machine and the path of its store.
+    public var machine: String?
+    /// The machine that has reported from a copy of its store within the last day, or `nil`.
+    public var otherMachine: String?
+    /// When that machine has last reported.
+    public var otherSeen: String?
     /// The number of the last order that it has carried out.
     public var lastOrder: Int
     /// The number of orders without a result.
@@ -44,4 +60,6 @@ public struct RecordedOrder: Hashable, Sendable {
     public var code: Int?
     /// Counts that the command has printed, as JSON, or empty.
     public var output: String
+    /// Whether the hub has refused it because its signature is not valid.
+    public var isRefused: Bool
 }

@@ -5,8 +5,8 @@ import PostgreSQLExport
 
 /// The tables of a fleet (``FleetSchema``).
 public struct FleetDatabase {
-    private let connection: PostgreSQLConnection
-    private let schema: String
+    let connection: PostgreSQLConnection
+    let schema: String
 
     /// The tables that an open connection leads to.
     init(_ connection: PostgreSQLConnection, schema: String) { (self.connection, self.schema) = (connection, schema) }
@@ -43,7 +43,10 @@ public struct FleetDatabase {
     /// - Parameters:
     ///   - key: The public key of the code.
     ///   - seconds: The validity.
-    public func add(codeWith key: String, name: String, seconds: Int) throws(DeliveryError) {
+    ///   - commandKey: The public key that signs commands with its proof, or `nil` if the center gives no commands.
+    public func add(
+        codeWith key: String, name: String, seconds: Int, commandKey: (key: String, proof: String)? = nil
+    ) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
             // Codes are of no use after their time.
             try connection.run("DELETE FROM \(schema).fleet_code WHERE expires < now() - interval '30 days'")
@@ -56,25 +59,24 @@ public struct FleetDatabase {
             }
             try connection.run(
                 """
-                INSERT INTO \(schema).fleet_code(key, name, expires)
-                VALUES($1, $2, now() + make_interval(secs => $3::integer))
-                """, [key, name, "\(seconds)"])
+                INSERT INTO \(schema).fleet_code(key, name, expires, command_key, proof)
+                VALUES($1, $2, now() + make_interval(secs => $3::integer), $4, $5)
+                """, [key, name, "\(seconds)", commandKey?.key, commandKey?.proof])
         }
     }
 
     /// Lets a hub join. A hub that repeats its request, because the reply was lost, gets the same answer.
     ///
     /// - Parameter code: The public key of the code.
-    /// - Returns: The hub's name.
     /// - Throws: ``DeliveryError`` of the kind `refused` if the code is unknown, expired, or used by another hub.
-    public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> String {
+    public func join(_ request: JoinRequest, code: String) throws(DeliveryError) -> JoinReply {
         try transaction { () throws(DeliveryError) in
             let used = try connection.run(
                 """
                 UPDATE \(schema).fleet_code SET used = coalesce(used, now()), used_by = $2
-                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2) RETURNING name
+                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2) RETURNING name, command_key, proof
                 """, [code, request.key])
-            guard let name = used.first?.first ?? nil else {
+            guard let row = used.first, let name = row[0] else {
                 throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
             }
             let other = try connection.run(
@@ -89,7 +91,7 @@ public struct FleetDatabase {
                 INSERT INTO \(schema).fleet_hub(name, store, key) VALUES($1, $2, $3) ON CONFLICT(store) DO UPDATE SET
                     name = excluded.name, key = excluded.key, enrolled = now(), revoked = NULL
                 """, [name, request.store, request.key])
-            return name
+            return JoinReply(name: name, commandKey: row[1], proof: row[2])
         }
     }
 
@@ -141,7 +143,10 @@ public struct FleetDatabase {
             SELECT f.id, f.name, f.store, f.key, f.revoked IS NOT NULL, to_char(f.enrolled, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                 extract(epoch FROM now() - seen.time)::bigint, to_char(seen.time, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                 f.version, f.last_change, f.waiting, f.quarantined, f.last_order,
-                (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL)
+                (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL),
+                f.lowest_battery, f.silent_devices, f.stopped, f.epoch, to_char(f.restored, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), f.machine,
+                CASE WHEN f.other_seen > now() - interval '1 day' THEN f.other_machine END,
+                to_char(f.other_seen, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
             FROM \(schema).fleet_hub f JOIN seen ON seen.id = f.id ORDER BY f.name
             """
         ).map { row in
@@ -149,19 +154,29 @@ public struct FleetDatabase {
             return EnrolledHub(
                 id: number(0) ?? 0, name: row[1] ?? "", store: row[2] ?? "", key: row[3] ?? "", isRevoked: row[4] == "t",
                 enrolled: row[5] ?? "", silence: number(6), seen: row[7], version: row[8], lastChange: number(9),
-                waiting: number(10), quarantined: number(11), lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
+                waiting: number(10), quarantined: number(11), lowestBattery: number(14), silentDevices: number(15),
+                isStopped: row[16] == "t", epoch: number(17) ?? 0, restored: row[18], machine: row[19], otherMachine: row[20],
+                otherSeen: row[20] == nil ? nil : row[21],
+                lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
         }
     }
 
     /// Stores a hub's report and returns its next order. A hub that has not joined with a code gets none.
     func enter(_ report: HubReport, of store: String) throws(DeliveryError) -> [FleetOrder] {
+        guard try !isOfCopy(report, of: store) else { return [] }
         let found = try connection.run(
             """
             UPDATE \(schema).fleet_hub SET reported = now(), version = $2, last_change = $3::bigint, waiting = $4::bigint,
-                quarantined = $5::bigint, last_order = $6::bigint WHERE store = $1 RETURNING id
+                quarantined = $5::bigint, last_order = $6::bigint, lowest_battery = $7::integer, silent_devices = $8::bigint,
+                machine = $9, machine_id = $10, stopped = $11::boolean,
+                epoch = epoch + CASE WHEN restored IS DISTINCT FROM to_timestamp($12::float8 / 1000000) THEN 1 ELSE 0 END
+                    * CASE WHEN $12 IS NULL THEN 0 ELSE 1 END,
+                restored = coalesce(to_timestamp($12::float8 / 1000000), restored) WHERE store = $1 RETURNING id
             """,
             [
                 store, report.version, "\(report.lastChange)", "\(report.waiting)", "\(report.quarantined)", "\(report.order)",
+                report.lowestBattery.map { "\($0)" }, report.silentDevices.map { "\($0)" },
+                report.machine?.name, report.machine?.id, report.isStopped == true ? "t" : "f", report.restored.map { "\($0)" },
             ])
         guard let id = found.first?.first?.flatMap({ Int($0) }) else { return [] }
         if let result = report.result {
@@ -171,35 +186,66 @@ public struct FleetDatabase {
                 WHERE hub = \(id) AND number = $1::bigint AND finished IS NULL
                 """, ["\(report.order)", "\(Int32(clamping: result.code))", result.output])
         }
+        if let refused = report.refused {
+            try connection.run(
+                """
+                UPDATE \(schema).fleet_order SET finished = coalesce(finished, now()), refused = true
+                WHERE hub = \(id) AND number = $1::bigint
+                """, ["\(refused)"])
+        }
         return try connection.run(
             """
-            SELECT number, kind, array_to_json(arguments) FROM \(schema).fleet_order
-            WHERE hub = \(id) AND number > $1::bigint ORDER BY number LIMIT 1
+            SELECT number, kind, array_to_json(arguments), signature FROM \(schema).fleet_order
+            WHERE hub = \(id) AND number > $1::bigint AND NOT refused ORDER BY number LIMIT 1
             """, ["\(report.order)"]
         ).map { row in
             let arguments = row[2].flatMap { try? JSONDecoder().decode([String].self, from: Data($0.utf8)) }
-            return FleetOrder(number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", arguments: arguments ?? [])
+            var order = FleetOrder(number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", arguments: arguments ?? [])
+            order.signature = row[3]
+            return order
         }
+    }
+
+    /// Records a report of a machine that is not the one that feeds the database from this store.
+    ///
+    /// - Returns: whether the report comes from a copy of the store. It does not count as the hub's, and gets no orders.
+    private func isOfCopy(_ report: HubReport, of store: String) throws(DeliveryError) -> Bool {
+        guard let machine = report.machine, !machine.id.isEmpty else { return false }
+        // The marks of the deliveries decide which machine is the hub's. Each claims its mark before it delivers.
+        return try !connection.run(
+            """
+            UPDATE \(schema).fleet_hub f SET other_machine = $3, other_seen = now() FROM \(schema).hub h
+            WHERE f.store = $1 AND h.store = f.store
+                AND EXISTS(SELECT 1 FROM \(schema).progress p WHERE p.hub = h.id AND p.holder <> '')
+                AND NOT EXISTS(SELECT 1 FROM \(schema).progress p WHERE p.hub = h.id AND p.holder = $2) RETURNING 1
+            """, [store, machine.id, machine.name]
+        ).isEmpty
     }
 
     // MARK: Orders
 
     /// Adds an order after all others of a hub.
     ///
+    /// - Parameter sign: Signs the order, which has its number.
     /// - Returns: Its number.
-    public func add(_ kind: FleetOrder.Kind, _ arguments: [String], for hub: EnrolledHub) throws(DeliveryError) -> Int64 {
+    public func add(
+        _ kind: FleetOrder.Kind, _ arguments: [String], for hub: EnrolledHub, sign: (inout FleetOrder) -> Void
+    ) throws(DeliveryError) -> Int64 {
         guard let json = try? JSONEncoder().encode(arguments) else { throw DeliveryError(.refused, "the arguments are not text") }
         return try transaction { () throws(DeliveryError) in
             // Two at the same time would get the same number.
-            try connection.run("SELECT 1 FROM \(schema).fleet_hub WHERE id = \(hub.id) FOR UPDATE")
-            let rows = try connection.run(
+            let last = try connection.run("SELECT last_order FROM \(schema).fleet_hub WHERE id = \(hub.id) FOR UPDATE")
+            let given = try connection.run("SELECT max(number) FROM \(schema).fleet_order WHERE hub = \(hub.id)")
+            guard let text = last.first?[0], let done = Int64(text) else { throw DeliveryError(.refused, "the hub is gone") }
+            let (number, isTooLarge) = max(done, given.first?[0].flatMap { Int64($0) } ?? 0).addingReportingOverflow(1)
+            guard !isTooLarge else { throw DeliveryError(.refused, "the table fleet_order has a row with an impossible number") }
+            var order = FleetOrder(number: number, kind: kind.rawValue, arguments: arguments)
+            sign(&order)
+            try connection.run(
                 """
-                INSERT INTO \(schema).fleet_order(hub, number, kind, arguments)
-                SELECT f.id, greatest(f.last_order, coalesce((SELECT max(number) FROM \(schema).fleet_order WHERE hub = f.id), 0)) + 1,
-                    $1, ARRAY(SELECT json_array_elements_text($2::json)) FROM \(schema).fleet_hub f WHERE f.id = \(hub.id)
-                RETURNING number
-                """, [kind.rawValue, String(decoding: json, as: UTF8.self)])
-            guard let number = rows.first?.first?.flatMap({ Int64($0) }) else { throw DeliveryError(.refused, "the hub is gone") }
+                INSERT INTO \(schema).fleet_order(hub, number, kind, arguments, signature)
+                VALUES(\(hub.id), \(number), $1, ARRAY(SELECT json_array_elements_text($2::json)), $3)
+                """, [order.kind, String(decoding: json, as: UTF8.self), order.signature])
             return number
         }
     }
@@ -209,12 +255,12 @@ public struct FleetDatabase {
         try connection.run(
             """
             SELECT number, kind, to_char(made, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), to_char(finished, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), code,
-                output FROM \(schema).fleet_order WHERE hub = \(hub.id) ORDER BY number DESC LIMIT \(limit)
+                output, refused FROM \(schema).fleet_order WHERE hub = \(hub.id) ORDER BY number DESC LIMIT \(limit)
             """
         ).map { row in
             RecordedOrder(
                 number: row[0].flatMap { Int64($0) } ?? 0, kind: row[1] ?? "", made: row[2] ?? "", finished: row[3],
-                code: row[4].flatMap { Int($0) }, output: row[5] ?? "")
+                code: row[4].flatMap { Int($0) }, output: row[5] ?? "", isRefused: row[6] == "t")
         }
     }
 }

@@ -26,7 +26,16 @@ struct FleetSchema {
                 hub integer NOT NULL REFERENCES \(name).fleet_hub, number bigint NOT NULL, kind text NOT NULL,
                 arguments text[] NOT NULL, made timestamptz NOT NULL DEFAULT now(), finished timestamptz, code integer,
                 output text, PRIMARY KEY(hub, number))
+            """,
             """
+            ALTER TABLE \(name).fleet_code ADD command_key text, ADD proof text;
+            ALTER TABLE \(name).fleet_order ADD signature text, ADD refused boolean NOT NULL DEFAULT false
+            """,
+            "ALTER TABLE \(name).fleet_hub ADD lowest_battery integer, ADD silent_devices bigint",
+            """
+            ALTER TABLE \(name).fleet_hub ADD machine text, ADD machine_id text, ADD stopped boolean NOT NULL DEFAULT false,
+                ADD epoch integer NOT NULL DEFAULT 0, ADD restored timestamptz, ADD other_machine text, ADD other_seen timestamptz
+            """,
         ]
     }
 
@@ -48,11 +57,22 @@ struct FleetSchema {
             "waiting": "The number of changes that waited for delivery.",
             "quarantined": "The number of its readings in quarantine.",
             "last_order": "The number of the last order that it has carried out.",
+            "lowest_battery": "The lowest battery level of its devices in percent, or NULL.",
+            "silent_devices": "The number of its devices without a reading for a day, or NULL.",
+            "machine": "The name of its machine and the path of its store.",
+            "machine_id": "The identifier of its machine and path.",
+            "stopped": "Whether its delivery has stopped until a user acts.",
+            "epoch": "How often its store or this database was restored from a backup.",
+            "restored": "When the hub noticed the last restoration.",
+            "other_machine": "The machine that has reported from a copy of its store, or NULL.",
+            "other_seen": "When that machine has last reported.",
         ],
         "fleet_code": [
             "key": "The public key of the code.", "name": "The name that the hub gets.", "made": "When the code was made.",
             "expires": "Until when it is valid.", "used": "When a hub used it, or NULL.",
             "used_by": "The public NKey of the hub that used it.",
+            "command_key": "The public key that signs commands, or NULL.",
+            "proof": "The proof that command_key comes from the person who made the code.",
         ],
         "fleet_order": [
             "hub": "The hub, by its number in the table fleet_hub.", "number": "Its number, counted for each hub.",
@@ -60,6 +80,8 @@ struct FleetSchema {
             "made": "When it was given.", "finished": "When its result arrived, or NULL.",
             "code": "The exit status of the command on the hub, 0 if it succeeded.",
             "output": "Counts that the command has printed, as JSON.",
+            "signature": "The signature of the hub, number, kind and arguments, in base 32.",
+            "refused": "Whether the hub has refused it because the signature is not valid.",
         ],
     ]
 

@@ -7,7 +7,7 @@ import Pipeline
 ///
 /// The broker stores nothing. A request waits for the receipt that a collector sends after the database has committed. Only the receipt
 /// moves the cursor. Without a collector the broker replies with an error at once.
-public final class FleetExporter: ComparableExporter {
+public final class FleetExporter: DayCountingExporter {
     /// The number of changes in a block.
     public let batchLimit = BlockReader.mostChanges
     /// All kinds, because the database has a table for each.
@@ -28,9 +28,15 @@ public final class FleetExporter: ComparableExporter {
     private var hadWaiting = false
     /// Whether an order waits until it can be carried out.
     private var isPostponed = false
+    /// The number of an order that the center's key has not signed for this hub. The next report names it.
+    public private(set) var refusedOrder: Int64?
+    /// The number of such orders since the last good one.
+    private var refusals = 0
     private var ring: (@Sendable () -> Void)?
     private var nudges: NudgeListener?
 
+    /// The number of refusals that are reported at once. More of them wait, so that wrong orders cannot keep the hub busy.
+    private static let mostRefusals = 3
     /// The shortest time between two reports without a nudge.
     private static let pause = Duration.seconds(60)
 
@@ -110,6 +116,16 @@ public final class FleetExporter: ComparableExporter {
         }
     }
 
+    /// Asks a collector to count.
+    public func dayCounts(zone: String) throws(DeliveryError) -> [DayCount] {
+        var all: [DayCount] = []
+        while true {
+            guard case .counts(let some) = try reply(to: .count(zone: zone, after: all.last)) else { throw Self.unexpected }
+            all += some
+            guard some.count == FleetReply.mostCounts else { return all }
+        }
+    }
+
     /// Closes the connection.
     public func finish() { disconnect() }
 
@@ -129,8 +145,14 @@ public final class FleetExporter: ComparableExporter {
     /// The order was carried out, and the next report has its result.
     public func endOrder() { (order, lastReport, isPostponed) = (nil, nil, false) }
 
+    /// The next step reports, even if the last report was a moment ago.
+    public func reportSoon() { lastReport = nil }
+
     /// The order cannot be carried out yet. It comes again with a later report.
     public func postpone() { (order, isPostponed) = (nil, true) }
+
+    /// Whether a refused order can be reported now.
+    public var isRefusalDue: Bool { refusedOrder != nil && !isPostponed }
 
     /// Reports to the center, at most once a minute unless it has asked, or unless changes waited before.
     public func idle() throws(DeliveryError) -> Duration? {
@@ -144,20 +166,40 @@ public final class FleetExporter: ComparableExporter {
         return abs(context.now().microseconds - lastReport.microseconds) >= Self.pause.components.seconds * 1_000_000
     }
 
-    private func report() throws(DeliveryError) {
+    /// Reports to the center at once.
+    public func report() throws(DeliveryError) {
         guard let makeReport else { return }
-        let report: HubReport
+        var report: HubReport
         do { report = try makeReport() } catch { throw DeliveryError(.unreachable, "\(error)") }
+        report.refused = refusedOrder
         _ = try connected()
         _ = nudges?.take()
         do throws(DeliveryError) {
             guard case .orders(let orders) = try reply(to: .report(report)) else { throw Self.unexpected }
-            order = settings.runsCommands ? orders.first : nil
+            (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
+            receive(orders.first, after: report.order)
         } catch {
             // An older collector knows no reports.
             guard error.kind == .refused else { throw error }
+            (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
         }
-        (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
+    }
+
+    /// Accepts an order that is new, and that the center's key has signed for this hub.
+    ///
+    /// - Parameter done: the number of the last order that was carried out.
+    private func receive(_ next: FleetOrder?, after done: Int64) {
+        (order, refusedOrder, isPostponed) = (nil, nil, false)
+        guard let key = settings.commandKey.flatMap({ NKey.publicKey($0) }), let next else {
+            refusals = 0
+            return
+        }
+        guard next.number > done, next.isSigned(by: key, for: context.store, of: settings.subject) else {
+            (refusedOrder, refusals) = (next.number, refusals + 1)
+            if refusals <= Self.mostRefusals { lastReport = nil } else { isPostponed = true }
+            return
+        }
+        (order, refusals) = (next, 0)
     }
 
     private static let unexpected = DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")

@@ -5,7 +5,7 @@ import Pipeline
 /// The brokers that a hub or a collector connects to, and the fleet it belongs to.
 public struct FleetSettings: ExporterSettings {
     /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`,
-    /// `commands`.
+    /// `commandKey`.
     public static let settings = Key.settings
 
     /// The brokers' URLs.
@@ -24,8 +24,10 @@ public struct FleetSettings: ExporterSettings {
     public var credentialsFile: String?
     /// The path of a file with trusted certificates, or `nil` for the system's.
     public var certificateAuthority: String?
+    /// The public key that signs the center's commands. Without it, the hub runs none.
+    public var commandKey: String?
     /// Whether the hub runs the commands of the center.
-    public var runsCommands = false
+    public var runsCommands: Bool { commandKey != nil }
 
     /// Settings without credentials.
     public init(servers: [String], subject: FleetSubject) { (self.servers, self.subject) = (servers, subject) }
@@ -34,13 +36,12 @@ public struct FleetSettings: ExporterSettings {
     private static let mostServers = 32
 
     private enum Key: String, ExporterSettingKey {
-        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority, commands
+        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority, commandKey
 
         var form: ExporterSetting.Form {
             switch self {
             case .servers: .list
             case .password: .secret
-            case .commands: .boolean
             default: .text
             }
         }
@@ -63,7 +64,10 @@ public struct FleetSettings: ExporterSettings {
         seedFile = try members.decodeIfPresent(String.self, forKey: .seedFile)
         credentialsFile = try members.decodeIfPresent(String.self, forKey: .credentialsFile)
         certificateAuthority = try members.decodeIfPresent(String.self, forKey: .certificateAuthority)
-        runsCommands = try members.decodeIfPresent(Bool.self, forKey: .commands) ?? false
+        commandKey = try members.decodeIfPresent(String.self, forKey: .commandKey)
+        guard commandKey.map({ NKey.publicKey($0) != nil }) != false else {
+            throw SettingsFault("commandKey", "expected the center's public key, which 'vitalgate fleet join' adds")
+        }
         guard (user == nil) == (password == nil) else { throw SettingsFault("password", "'user' and 'password' belong together") }
         guard (key == nil) == (seedFile == nil) else { throw SettingsFault("seedFile", "'nkey' and 'seedFile' belong together") }
         guard [user, key, credentialsFile].filter({ $0 != nil }).count <= 1 else {

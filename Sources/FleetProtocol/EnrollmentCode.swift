@@ -12,6 +12,8 @@ public struct EnrollmentCode: Sendable {
     public let text: String
     /// The key pair of the code.
     public let key: NKey
+    /// The secret that the center and the hub share. It is not ``key``, with which the hub signs whatever the broker sends.
+    private let secret: [UInt8]
 
     /// Reads a code. Hyphens, blanks and lower-case letters make no difference. `nil` if it is not a code.
     public init?(_ text: String) {
@@ -21,9 +23,19 @@ public struct EnrollmentCode: Sendable {
             let key = NKey(seed: Digest.sha256(Array("vitalgate enrollment ".utf8) + characters))
         else { return nil }
         self.key = key
+        secret = Digest.sha256(Array("vitalgate enrollment secret ".utf8) + characters)
         self.text = stride(from: 0, to: Self.length, by: Self.group).map {
             String(decoding: characters[$0..<$0 + Self.group], as: UTF8.self)
         }.joined(separator: "-")
+    }
+
+    /// The proof that a key comes from the person who made the code.
+    ///
+    /// - Parameter commandKey: the public key that signs the commands of the fleet, in text form.
+    public func proof(of commandKey: String, _ fleet: FleetSubject) -> String {
+        var writer = OctetWriter()
+        for text in [fleet.fleet, commandKey] { writer.write(text) }
+        return Base32.text(AuthenticationCode.sha256(of: writer.octets, key: secret))
     }
 
     /// A new code of 100 random bits.
@@ -31,6 +43,21 @@ public struct EnrollmentCode: Sendable {
         var random = SystemRandomNumberGenerator()
         let octets = (0..<13).map { _ in UInt8.random(in: 0...255, using: &random) }
         return EnrollmentCode(String(Base32.text(octets).prefix(length)))
+    }
+}
+
+/// The reply to a hub that has joined.
+public struct JoinReply: Hashable, Sendable {
+    /// The hub's name in the fleet.
+    public var name: String
+    /// The public key that signs the commands of the center, or `nil` if it has none.
+    public var commandKey: String?
+    /// ``EnrollmentCode/proof(of:_:)`` of that key.
+    public var proof: String?
+
+    /// A reply.
+    public init(name: String, commandKey: String? = nil, proof: String? = nil) {
+        (self.name, self.commandKey, self.proof) = (name, commandKey, proof)
     }
 }
 

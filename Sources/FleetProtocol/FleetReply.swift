@@ -14,10 +14,12 @@ public enum FleetReply: Sendable {
     case checked([Finding])
     /// UUIDs in the database. For the contents of a hub they are sorted, and fewer than ``mostIdentities`` are the last ones.
     case identities([SampleIdentity])
+    /// Counts in the order of types and days. Fewer than ``mostCounts`` are the last ones.
+    case counts([DayCount])
     /// The hub's report is stored, and these are the next orders.
     case orders([FleetOrder])
-    /// The hub belongs to the fleet, under this name.
-    case joined(String)
+    /// The hub belongs to the fleet.
+    case joined(JoinReply)
     /// The error of the database or of the request.
     case failure(DeliveryError)
 }
@@ -25,6 +27,9 @@ public enum FleetReply: Sendable {
 extension FleetReply {
     /// The number of UUIDs in a reply.
     public static let mostIdentities = 5000
+
+    /// The number of counts in a reply.
+    public static let mostCounts = 5000
 
     /// The reply as JSON.
     public var octets: [UInt8] { (try? JSONEncoder().encode(Form(self))).map(Array.init) ?? [] }
@@ -43,8 +48,11 @@ private struct Form: Codable {
     var claimed: Bool?
     var findings: [Line]?
     var identities: [String]?
+    var counts: [Count]?
     var orders: [FleetOrder]?
     var joined: String?
+    var commandKey: String?
+    var proof: String?
     var failure: Failure?
 
     struct Found: Codable {
@@ -57,6 +65,12 @@ private struct Form: Codable {
         var weight: String
         var subject: String
         var text: String
+    }
+
+    struct Count: Codable {
+        var type: String
+        var day: String
+        var count: Int
     }
 
     struct Failure: Codable {
@@ -73,8 +87,9 @@ private struct Form: Codable {
         case .claimed(let isClaimed): claimed = isClaimed
         case .checked(let all): findings = all.map { Line(weight: $0.weight.rawValue, subject: $0.subject, text: $0.text) }
         case .identities(let all): identities = all.map(\.description)
+        case .counts(let all): counts = all.map { Count(type: $0.type, day: $0.day, count: $0.count) }
         case .orders(let all): orders = all
-        case .joined(let name): joined = name
+        case .joined(let reply): (joined, commandKey, proof) = (reply.name, reply.commandKey, reply.proof)
         case .failure(let error): failure = Failure(error)
         }
     }
@@ -92,8 +107,9 @@ private struct Form: Codable {
             let all = identities.compactMap { SampleIdentity($0) }
             return all.count == identities.count ? .identities(all) : nil
         }
+        if let counts { return .counts(counts.map { DayCount(type: $0.type, day: $0.day, count: $0.count) }) }
         if let orders { return .orders(orders) }
-        if let joined { return .joined(joined) }
+        if let joined { return .joined(JoinReply(name: joined, commandKey: commandKey, proof: proof)) }
         return failure.map { .failure($0.error) }
     }
 }

@@ -23,6 +23,8 @@ public struct FleetRequest: Sendable {
         case differing([Sample])
         /// Stores the hub's report. The reply has the next orders.
         case report(HubReport)
+        /// A part of ``DayCountingExporter/dayCounts(zone:)``: the next counts in the order of types and days.
+        case count(zone: String, after: DayCount?)
     }
 
     /// The name of the target in the hub's configuration.
@@ -38,7 +40,7 @@ public struct FleetRequest: Sendable {
     /// The version of the format.
     static let version: UInt8 = 1
     static let (find, claim, check, deliver, contents, differing) = (UInt8(0), UInt8(1), UInt8(2), UInt8(3), UInt8(4), UInt8(5))
-    static let report = UInt8(6)
+    static let (report, count) = (UInt8(6), UInt8(7))
 
     /// The longest name of a target, in bytes.
     static let longestName = 200
@@ -69,6 +71,9 @@ public struct FleetRequest: Sendable {
         case .report(let report):
             writer.write(UInt64(Self.report))
             writer.write((try? JSONEncoder().encode(report)).map(Array.init) ?? [])
+        case .count(let zone, let after):
+            writer.write(UInt64(Self.count))
+            for text in [zone, after?.type ?? "", after?.day ?? ""] { writer.write(text) }
         }
         return writer.octets
     }
@@ -100,6 +105,12 @@ public struct FleetRequest: Sendable {
             task = .contents(after: after)
         case Self.differing: task = .differing(try BlockReader.changes(of: try reader.octets()).map(\.sample))
         case Self.report: task = .report(try Self.report(try reader.octets()))
+        case Self.count:
+            let (zone, type, day) = (try reader.text(), try reader.text(), try reader.text())
+            guard [zone, type, day].allSatisfy({ $0.utf8.count <= Self.longestName && !$0.utf8.contains(0) }) else {
+                throw .invalid("a name")
+            }
+            task = .count(zone: zone, after: type.isEmpty ? nil : DayCount(type: type, day: day, count: 0))
         default: throw .invalid("a task of a newer version: update the collector")
         }
         guard reader.isAtEnd else { throw .invalid("there are bytes after it") }

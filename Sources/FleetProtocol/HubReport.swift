@@ -12,6 +12,35 @@ public struct HubReport: Codable, Hashable, Sendable {
     public var order: Int64
     /// The result of that order, or `nil` before the first.
     public var result: OrderResult?
+    /// The number of an order that the hub has refused because its signature is not valid, or `nil`.
+    public var refused: Int64?
+    /// The lowest battery level of a device in percent, or `nil` if none is known.
+    public var lowestBattery: Int?
+    /// The number of devices without a reading for a day, or `nil` while no hub runs.
+    public var silentDevices: Int?
+
+    /// The machine and the path of the hub's store, or `nil` if the hub is of an older version. A copy of the store has others.
+    public var machine: Machine?
+    /// Whether delivery has stopped until a user acts.
+    public var isStopped: Bool?
+    /// When the hub noticed that its store or the database was restored from a backup, in microseconds since 1970. `nil` after the
+    /// comparison that follows.
+    public var restored: Int64?
+
+    /// The machine that feeds the center from a store.
+    public struct Machine: Codable, Hashable, Sendable {
+        /// An identifier that reveals nothing.
+        public var id: String
+        /// The name of the machine and the path of the store.
+        public var name: String
+
+        /// A machine.
+        public init(id: String, name: String) { (self.id, self.name) = (id, name) }
+
+        fileprivate var isValid: Bool {
+            id.utf8.count <= 64 && name.utf8.count <= 4096 && !id.utf8.contains(0) && !name.utf8.contains(0)
+        }
+    }
 
     /// A report.
     public init(version: String, lastChange: Int64, waiting: Int, quarantined: Int, order: Int64, result: OrderResult?) {
@@ -26,7 +55,9 @@ public struct HubReport: Codable, Hashable, Sendable {
     /// Whether all members are within their bounds.
     var isValid: Bool {
         version.utf8.count <= Self.longestVersion && !version.utf8.contains(0) && min(lastChange, order) >= 0
-            && min(waiting, quarantined) >= 0
+            && min(waiting, quarantined) >= 0 && refused ?? 0 >= 0
+            && (0...100).contains(lowestBattery ?? 0) && silentDevices ?? 0 >= 0
+            && machine?.isValid != false && restored ?? 0 >= 0
             && (result.map { $0.output.utf8.count <= OrderResult.longestOutput && !$0.output.utf8.contains(0) } ?? true)
     }
 }
@@ -43,73 +74,4 @@ public struct OrderResult: Codable, Hashable, Sendable {
 
     /// The longest output in bytes.
     public static let longestOutput = 4096
-}
-
-/// A numbered command that the center has for a hub.
-public struct FleetOrder: Codable, Hashable, Sendable {
-    /// The commands that a center can give. Each runs one command of the program on the hub.
-    public enum Kind: String, CaseIterable, Sendable {
-        /// `devices adopt`
-        case adopt
-        /// `devices assign`
-        case assign
-        /// `repair apply`
-        case repair
-        /// `people erase --yes`
-        case erase
-        /// `targets verify` of the fleet's target
-        case verify
-
-        /// The options that the center may give. All others, such as `--store`, are refused.
-        public var options: Set<String> {
-            switch self {
-            case .adopt: ["--profile", "--person", "--name"]
-            case .assign: ["--person", "--range", "--user", "--samples"]
-            case .repair:
-                [
-                    "--type", "--source", "--device", "--person", "--from", "--to", "--where", "--read-as", "--scale", "--shift",
-                    "--move-zone", "--assign", "--set-type", "--correction", "--ambiguous", "--merge",
-                ]
-            case .erase: []
-            case .verify: ["--dry-run"]
-            }
-        }
-    }
-
-    /// The number. A hub carries out the orders in the order of their numbers.
-    public var number: Int64
-    /// The name of a ``Kind``, or one that only a newer version knows.
-    public var kind: String
-    /// The arguments of the command.
-    public var arguments: [String]
-
-    /// An order.
-    public init(number: Int64, kind: String, arguments: [String]) {
-        (self.number, self.kind, self.arguments) = (number, kind, arguments)
-    }
-
-    private static let mostArguments = 64
-    /// The longest arguments in bytes, together.
-    private static let longest = 8192
-
-    /// A reason why a hub would refuse the order, or `nil`.
-    public var obstacle: String? {
-        guard let kind = Kind(rawValue: kind) else {
-            return "unknown command, expected one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))"
-        }
-        guard arguments.count <= Self.mostArguments, arguments.reduce(0, { $0 + $1.utf8.count }) <= Self.longest,
-            arguments.allSatisfy({ !$0.utf8.contains(0) })
-        else { return "too many or too long arguments" }
-        for argument in arguments where argument.hasPrefix("-") && argument != "-" {
-            let name = argument.prefix { $0 != "=" }
-            guard kind.options.contains(String(name)) else {
-                let known = kind.options.sorted().joined(separator: ", ")
-                return "the option \(name) is not allowed for \(kind.rawValue)"
-                    + (known.isEmpty ? "" : ", expected one of \(known)")
-            }
-        }
-        // It would ask for input.
-        guard !arguments.contains("-") else { return "'-' is not allowed" }
-        return nil
-    }
 }

@@ -17,6 +17,8 @@ public struct CollectorConfiguration: Decodable, Sendable {
     public var workers = 2
     /// The file of the broker's users, which the collector writes, or `nil` if it writes none.
     public var brokerUsers: BrokerUsersFile?
+    /// The path of the key that signs commands, or `nil`. Only the commands of the center read it, and no collector.
+    public var commandSeedFile: String?
 
     /// The roles that `--create` lets read the database.
     public var readers: DatabaseReaders?
@@ -29,13 +31,18 @@ public struct CollectorConfiguration: Decodable, Sendable {
         public var processFile: String?
     }
 
+    /// The page with the table of hubs, or `nil` for none.
+    public var page: CenterPageConfiguration?
+
     private static let mostWorkers = 64
     /// The keys of the object `collect.brokerUsers`.
     static let brokerUsersKeys = ["file", "processFile"]
     /// The keys of the object `collect.readers`.
     static let readersKeys = ["analyst", "auditor"]
     /// The keys of the object `collect`.
-    static let knownKeys = ["broker", "brokerUsers", "database", "readers", "workers"]
+    static let knownKeys = ["broker", "brokerUsers", "commands", "database", "page", "readers", "workers"]
+    /// The keys of the object `collect.commands`.
+    static let commandsKeys = ["seedFile"]
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
@@ -48,6 +55,8 @@ public struct CollectorConfiguration: Decodable, Sendable {
         workers = try members.decodeIfPresent(Int.self, forKey: SettingKey("workers")) ?? workers
         brokerUsers = try Self.brokerUsers(in: members)
         readers = try Self.readers(in: members)
+        commandSeedFile = try Self.commandSeedFile(in: members)
+        page = try Self.page(in: members)
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
         }
@@ -59,11 +68,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
     private static func brokerUsers(in members: KeyedDecodingContainer<SettingKey>) throws -> BrokerUsersFile? {
         let key = SettingKey("brokerUsers")
         guard let users = try members.decodeIfPresent(BrokerUsersFile.self, forKey: key) else { return nil }
-        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
-        if let unknown = keys.sorted().first(where: { !brokerUsersKeys.contains($0) }) {
-            throw ConfigurationError(
-                "'collect.brokerUsers.\(unknown)': unknown key, expected one of \(brokerUsersKeys.joined(separator: ", "))")
-        }
+        try check(key, in: members, hasOnly: brokerUsersKeys)
         guard users.file.hasPrefix("/"), users.processFile?.hasPrefix("/") != false else {
             throw ConfigurationError("'collect.brokerUsers': the paths must begin with /")
         }
@@ -73,10 +78,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
     private static func readers(in members: KeyedDecodingContainer<SettingKey>) throws -> DatabaseReaders? {
         let key = SettingKey("readers")
         guard let roles = try members.decodeIfPresent([String: String].self, forKey: key) else { return nil }
-        if let unknown = roles.keys.sorted().first(where: { !readersKeys.contains($0) }) {
-            throw ConfigurationError(
-                "'collect.readers.\(unknown)': unknown key, expected one of \(readersKeys.joined(separator: ", "))")
-        }
+        try check(key, in: members, hasOnly: readersKeys)
         for (key, role) in roles.sorted(by: { $0.key < $1.key }) where !isRole(role) {
             throw ConfigurationError("'collect.readers.\(key)': expected a name of a to z, 0 to 9 and _, at most 63 of them")
         }
@@ -86,6 +88,33 @@ public struct CollectorConfiguration: Decodable, Sendable {
     private static func isRole(_ name: String) -> Bool {
         (1...63).contains(name.utf8.count)
             && name.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    private static func page(in members: KeyedDecodingContainer<SettingKey>) throws -> CenterPageConfiguration? {
+        let key = SettingKey("page")
+        guard members.contains(key) else { return nil }
+        try check(key, in: members, hasOnly: CenterPageConfiguration.knownKeys)
+        return try members.decode(CenterPageConfiguration.self, forKey: key)
+    }
+
+    private static func commandSeedFile(in members: KeyedDecodingContainer<SettingKey>) throws -> String? {
+        let key = SettingKey("commands")
+        guard let commands = try members.decodeIfPresent([String: String].self, forKey: key) else { return nil }
+        try check(key, in: members, hasOnly: commandsKeys)
+        guard let file = commands["seedFile"], file.hasPrefix("/") else {
+            throw ConfigurationError("'collect.commands.seedFile': the path is missing, or does not begin with /")
+        }
+        return file
+    }
+
+    private static func check(
+        _ key: SettingKey, in members: KeyedDecodingContainer<SettingKey>, hasOnly known: [String]
+    ) throws {
+        let keys = try members.nestedContainer(keyedBy: SettingKey.self, forKey: key).allKeys.map(\.stringValue)
+        if let unknown = keys.sorted().first(where: { !known.contains($0) }) {
+            throw ConfigurationError(
+                "'collect.\(key.stringValue).\(unknown)': unknown key, expected one of \(known.joined(separator: ", "))")
+        }
     }
 
     private static func settings<Settings: ExporterSettings>(

@@ -39,7 +39,7 @@ import Testing
 
     @discardableResult
     private func join(_ code: EnrollmentCode, _ store: String, _ key: NKey) throws -> String {
-        try fleet.join(JoinRequest(store: store, key: key.publicText), code: code.key.publicText)
+        try fleet.join(JoinRequest(store: store, key: key.publicText), code: code.key.publicText).name
     }
 
     @Test func everyColumnHasAComment() throws {
@@ -52,7 +52,7 @@ import Testing
                 AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL)
             """, [settings.schema])
         #expect(bare.isEmpty)
-        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["1"]])
+        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["4"]])
     }
 
     @Test func aCodeIsForOneHubAndOneHour() throws {
@@ -87,30 +87,87 @@ import Testing
     @Test func ordersAreNumberedAndComeOneByOne() throws {
         try join(code("ward"), "a", key())
         let hub = try #require(try fleet.hubs().first)
-        #expect(try fleet.add(.adopt, ["x", "--name", "a \"b\" {c,d} \\ é"], for: hub) == 1)
-        #expect(try fleet.add(.verify, [], for: hub) == 2)
-        func report(_ order: Int64, _ code: Int? = nil) throws -> [FleetOrder] {
-            let report = HubReport(
+        let signer = try key().key
+        func add(_ kind: FleetOrder.Kind, _ arguments: [String] = []) throws -> Int64 {
+            try fleet.add(kind, arguments, for: hub) { $0.sign(with: signer, for: "a", of: subject) }
+        }
+        #expect(try add(.adopt, ["x", "--name", "a \"b\" {c,d} \\ é"]) == 1)
+        #expect(try add(.verify) == 2)
+        func report(_ order: Int64, _ code: Int? = nil, refused: Int64? = nil) throws -> [FleetOrder] {
+            var report = HubReport(
                 version: "1", lastChange: 5, waiting: 1, quarantined: 2, order: order,
                 result: code.map { OrderResult(code: $0, output: "{}") })
+            report.refused = refused
+            (report.lowestBattery, report.silentDevices) = (12, 3)
             return try fleet.enter(report, of: "a")
         }
-        #expect(
-            try report(0) == [FleetOrder(number: 1, kind: "adopt", arguments: ["x", "--name", "a \"b\" {c,d} \\ é"])])
-        #expect(try report(1, 0) == [FleetOrder(number: 2, kind: "verify", arguments: [])])
+        let first = try #require(try report(0).first)
+        #expect(first.number == 1 && first.arguments == ["x", "--name", "a \"b\" {c,d} \\ é"])
+        #expect(first.isSigned(by: signer.publicKey, for: "a", of: subject))
+        #expect(try report(1, 0).map(\.number) == [2])
         // A report that arrives twice changes nothing.
         #expect(try report(1, 7).map(\.number) == [2])
         #expect(try report(2, 65) == [])
         #expect(try fleet.orders(of: hub, limit: 10).map(\.code) == [65, 0])
         // The database was restored, and the hub is ahead of it.
         try PostgreSQLConnection(settings).run("DELETE FROM \(settings.schema).fleet_order")
-        #expect(try fleet.add(.verify, [], for: hub) == 3)
+        #expect(try add(.verify) == 3)
         let seen = try #require(try fleet.hubs().first)
+        #expect((seen.lowestBattery, seen.silentDevices) == (12, 3))
         #expect((seen.lastOrder, seen.openOrders, seen.waiting, seen.quarantined) == (2, 1, 1, 2))
+        // An order that the hub has refused does not come again, and later ones do.
+        #expect(try add(.verify) == 4)
+        #expect(try report(2, refused: 3).map(\.number) == [4])
+        #expect(try fleet.orders(of: hub, limit: 10).map(\.isRefused) == [false, true])
+        // A forged number leaves no room for the next.
+        try PostgreSQLConnection(settings).run(
+            "INSERT INTO \(settings.schema).fleet_order(hub, number, kind, arguments) VALUES(\(hub.id), 9223372036854775807, '', '{}')"
+        )
+        #expect { try add(.verify) } throws: { ($0 as? DeliveryError)?.kind == .refused }
         // A hub that has not joined with a code gets no orders.
         #expect(
             try fleet.enter(HubReport(version: "1", lastChange: 0, waiting: 0, quarantined: 0, order: 0, result: nil), of: "b")
                 == [])
+    }
+
+    /// The marks of the deliveries decide which machine is the hub's. A report of another one does not count.
+    @Test func copiesAndRestorations() throws {
+        try join(code("ward"), "a", key())
+        func report(_ machine: String, version: String = "1", restored: Int64? = nil) throws -> [FleetOrder] {
+            var report = HubReport(version: version, lastChange: 5, waiting: 0, quarantined: 0, order: 0, result: nil)
+            report.machine = HubReport.Machine(id: machine, name: "machine \(machine)")
+            report.restored = restored
+            return try fleet.enter(report, of: "a")
+        }
+        func hub() throws -> EnrolledHub { try #require(try fleet.hubs().first) }
+        let signer = try key().key
+        _ = try fleet.add(.verify, [], for: hub()) { $0.sign(with: signer, for: "a", of: subject) }
+        // Nothing was delivered yet.
+        #expect(try report("1").count == 1)
+        let exporter = PostgreSQLExporter(
+            settings,
+            context: try ExportContext(name: "center", store: "a", me: Origin.unassigned, now: { ExportedStore.received }))
+        #expect(
+            try exporter.claim(
+                TargetMark(identity: "", count: 1, anchor: "0", holder: StoreHolder(id: "1", name: "machine 1"), time: nil)))
+        #expect(try report("1").count == 1 && hub().otherMachine == nil)
+        #expect(try report("2", version: "2").isEmpty)
+        #expect(try hub().version == "1" && hub().machine == "machine 1" && hub().otherMachine == "machine 2")
+        #expect(try hub().otherSeen != nil)
+        // The store has moved to the other machine, which claims the mark.
+        #expect(
+            try exporter.claim(
+                TargetMark(identity: "", count: 2, anchor: "0", holder: StoreHolder(id: "2", name: "machine 2"), time: nil)))
+        #expect(try report("2", version: "2").count == 1 && hub().version == "2" && hub().machine == "machine 2")
+
+        // Each restoration counts once, however often it is reported.
+        #expect(try hub().epoch == 0 && hub().restored == nil)
+        for _ in 0..<2 { _ = try report("2", restored: 1_700_000_000_000_001) }
+        #expect(try hub().epoch == 1 && hub().restored == "2023-11-14T22:13:20Z")
+        _ = try report("2")
+        #expect(try hub().epoch == 1 && hub().restored == "2023-11-14T22:13:20Z")
+        _ = try report("2", restored: 1_700_000_000_000_002)
+        #expect(try hub().epoch == 2)
     }
 
     /// The broker lets each hub send only as itself, and hear only its own replies. A collector refuses a revoked hub at once.

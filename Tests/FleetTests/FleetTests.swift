@@ -1,6 +1,5 @@
 import ExportEngine
 import ExportTesting
-import FleetCollector
 import FleetProtocol
 import FoundationEssentials
 import Glibc
@@ -12,6 +11,7 @@ import SampleStore
 import Synchronization
 import Testing
 
+@testable import FleetCollector
 @testable import FleetExport
 @testable import PostgreSQLExport
 
@@ -152,6 +152,40 @@ import Testing
         _ = try comparison().repair()
         #expect(try comparison().compare() == TargetDifferences(equal: 6003))
         #expect(try held() == self.expected())
+    }
+
+    /// The center counts the samples of one hub by type and day in the zone of the hub.
+    @Test func countsByTypeAndDay() throws {
+        let collectors = try collectors(1)
+        defer { collectors.stop() }
+        try test.add(try (0..<100).map { try test.sample(60 + $0 % 3, at: 3600 * $0) })
+        try test.add(try (0..<3).map { try test.object(.workout, $0, at: 100 * $0) })
+        try test.finish(try test.run(exporter()))
+        let days = { (zone: String) throws in try self.exporter().dayCounts(zone: zone) }
+        for (zone, offset) in [("UTC", 0), ("+05:30", 19_800), ("-03:00", -10_800), ("Asia/Kolkata", 19_800)] {
+            var expected: [String: Int] = [:]
+            let cursor = try test.store.samples.cursor(matching: SampleQuery())
+            while let sample = try cursor.next()?.sample {
+                expected[
+                    sample.origin.type.id + " \((sample.start.microseconds / 1_000_000 + Int64(offset)) / 86_400)", default: 0] +=
+                    1
+            }
+            let found = try days(zone)
+            #expect(found.map(\.count).reduce(0, +) == 103 && found.count == expected.count, "\(zone)")
+            #expect(found.map(\.count).sorted() == expected.values.sorted(), "\(zone)")
+        }
+        #expect(throws: DeliveryError.self) { try days("Middle/Earth") }
+        // It continues after a failure, and in parts.
+        let fleet = try FleetDatabase(database)
+        let all = try fleet.counts(of: test.store.identifier, zone: "UTC", after: nil, limit: 1000)
+        var parts: [DayCount] = []
+        while true {
+            let some = try fleet.counts(of: test.store.identifier, zone: "UTC", after: parts.last, limit: 2)
+            parts += some
+            if some.count < 2 { break }
+        }
+        #expect(parts == all && all.count > 4)
+        #expect(try fleet.counts(of: "another", zone: "UTC", after: nil, limit: 10).isEmpty)
     }
 
     /// Without a collector the broker replies at once, and the hub tries again later.

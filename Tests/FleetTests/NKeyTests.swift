@@ -82,11 +82,63 @@ import Testing
         #expect(obstacle("adopt", "C0:01:02:03:04:01", "--profile", "heart-rate") == nil)
         #expect(obstacle("verify", "--dry-run") == nil)
         #expect(obstacle("verify", "--dry-run=yes") == nil)
+        #expect(obstacle("set", "locale=de-AT", "retention.heartRate=90d", "hub.commitEvery=10") == nil)
         for wrong in [
             obstacle("shell", "ls"), obstacle("erase", "me", "--without", "center"), obstacle("repair", "--store", "/tmp/x"),
             obstacle("repair", "--config=/tmp/x"), obstacle("assign", "scale", "--consent", "-"), obstacle("adopt", "a\0b"),
+            obstacle("set"), obstacle("set", "locale"), obstacle("set", "locale=de-AT", "store=/tmp/x"),
+            obstacle("set", "api.plain=true"),
+            obstacle("set", "hub.inbox=/tmp"), obstacle("set", "targets.center.commandKey=U"),
+            obstacle("set", "hub.commitEvery=1e9"),
+            obstacle("set", "retention=90d"), obstacle("set", "retention.a.b=90d"), obstacle("set", "retention.=90d"),
+            obstacle("set", "locale="), obstacle("set", "locale=a\nb"), obstacle("set", "--locale=de-AT"),
             obstacle("adopt", "a", "-"), obstacle("adopt", String(repeating: "a", count: 9000)),
         ] { #expect(wrong != nil) }
+    }
+
+    /// A signature is valid for one hub of one fleet, and for one order.
+    @Test func orderSignatures() throws {
+        let (key, other) = (try #require(NKey.random()).key, try #require(NKey.random()).key)
+        let (study, clinic) = (try #require(FleetSubject(fleet: "study")), try #require(FleetSubject(fleet: "clinic")))
+        var order = FleetOrder(number: 7, kind: "repair", arguments: ["--type", "heartRate"])
+        #expect(!order.isSigned(by: key.publicKey, for: "a", of: study))
+        order.sign(with: key, for: "a", of: study)
+        #expect(order.isSigned(by: key.publicKey, for: "a", of: study))
+        // It survives the way to the hub.
+        guard case .orders(let arrived)? = FleetReply(octets: FleetReply.orders([order]).octets) else {
+            Issue.record("it is another reply")
+            return
+        }
+        #expect(arrived == [order] && arrived[0].isSigned(by: key.publicKey, for: "a", of: study))
+        #expect(!order.isSigned(by: other.publicKey, for: "a", of: study))
+        #expect(!order.isSigned(by: key.publicKey, for: "b", of: study))
+        #expect(!order.isSigned(by: key.publicKey, for: "a", of: clinic))
+        var changed = [FleetOrder](repeating: order, count: 7)
+        changed[0].number = 8
+        changed[1].kind = "erase"
+        changed[2].arguments = ["--type", "bodyMass"]
+        changed[3].arguments = ["--typeheart", "Rate"]
+        changed[4].arguments = ["--type", "heartRate", ""]
+        changed[5].signature = order.signature.map { ($0.hasPrefix("A") ? "B" : "A") + $0.dropFirst() }
+        changed[6].signature = ""
+        for order in changed { #expect(!order.isSigned(by: key.publicKey, for: "a", of: study), "\(order)") }
+    }
+
+    /// A key for commands is proven with the code.
+    @Test func proofsOfCommandKeys() throws {
+        let (study, clinic) = (try #require(FleetSubject(fleet: "study")), try #require(FleetSubject(fleet: "clinic")))
+        let code = try #require(EnrollmentCode("KQ3ZD-7MFPA-XEW2B-CRN5T"))
+        let proof = code.proof(of: Self.known, study)
+        #expect(try #require(EnrollmentCode("kq3zd7mfpaxew2bcrn5t")).proof(of: Self.known, study) == proof)
+        #expect(code.proof(of: Self.known, clinic) != proof)
+        #expect(code.proof(of: try #require(NKey.random()).publicText, study) != proof)
+        #expect(try #require(EnrollmentCode.random()).proof(of: Self.known, study) != proof)
+        let reply = JoinReply(name: "ward", commandKey: Self.known, proof: proof)
+        guard case .joined(let arrived)? = FleetReply(octets: FleetReply.joined(reply).octets) else {
+            Issue.record("it is another reply")
+            return
+        }
+        #expect(arrived == reply)
     }
 
     @Test func reportsAreBounded() throws {
@@ -100,11 +152,16 @@ import Testing
             return
         }
         #expect(same == report)
-        var wrong = [HubReport](repeating: report, count: 4)
+        var wrong = [HubReport](repeating: report, count: 9)
         wrong[0].version = String(repeating: "1", count: 65)
         wrong[1].waiting = -1
         wrong[2].result?.output = String(repeating: "1", count: 4097)
         wrong[3].order = -1
+        wrong[4].refused = -1
+        wrong[5].lowestBattery = 101
+        wrong[6].silentDevices = -1
+        wrong[7].machine = HubReport.Machine(id: "1", name: String(repeating: "1", count: 5000))
+        wrong[8].restored = -1
         for report in wrong { #expect(throws: BlockFault.self) { try request(report) } }
     }
 }

@@ -55,7 +55,7 @@ import Testing
     /// Words that are also German.
     private static let sameWords: Set<String> = [
         "Person", "Status", "Name", "Code", "Codes", "System", "Signal", "Form", "Normal", "Optimal", "Route", "Start", "Import",
-        "REM",
+        "REM", "Hub", "Version",
         "h",
         "Byte {0}", "Signal {0} dBm",
     ]

@@ -25,6 +25,7 @@ import Testing
             "Passwords and tokens": Secret.knownKeys, "collect": CollectorConfiguration.knownKeys,
             "collect.brokerUsers": CollectorConfiguration.brokerUsersKeys,
             "collect.readers": CollectorConfiguration.readersKeys,
+            "collect.commands": CollectorConfiguration.commandsKeys, "collect.page": CenterPageConfiguration.knownKeys,
             "alerts": Array(AlertReceiverConfiguration.keys),
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }

@@ -1,18 +1,21 @@
 import ExportTesting
 import Glibc
+import HTTPServerKit
+import HTTPServerTesting
 import Testing
 
 /// A fleet as a user runs it: enrollment, reports, commands, and revocation, with Debian's nats-server and PostgreSQL.
 @Suite struct FleetCommandTests {
-    private let center: TestFolder
-    private let hub: TestFolder
-    private let server: PostgreSQLServer
+    let center: TestFolder
+    let hub: TestFolder
+    let server: PostgreSQLServer
     private let broker: NATSServer
-    private let collector: RunningVitalgate
+    let collector: RunningVitalgate
 
     init() throws {
         let (center, server) = (try TestFolder(), try PostgreSQLServer())
         let key = try center.vitalgate("fleet", "key", center.path("collector.seed")).last
+        #expect(try center.vitalgate("fleet", "key", center.path("commands.seed")).status == 0)
         try center.write("config.json5", Self.configuration(center, server, key, port: FreePort.find()))
         #expect(try center.vitalgate("collect", "--create").status == 0)
         try center.write("users.conf", try center.vitalgate("fleet", "broker-config").output)
@@ -32,12 +35,14 @@ import Testing
         let broker = "fleet: 'study', servers: ['nats://127.0.0.1:\(port)'], nkey: '\(key)', seedFile: '\(seed)'"
         let database = "host: '\(server.folder)', database: 'postgres', user: 'vitalgate'"
         let users = "file: '\(center.path("users.conf"))', processFile: '\(center.path("nats.pid"))'"
-        return "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) } } }"
+        let commands = "seedFile: '\(center.path("commands.seed"))'"
+        return
+            "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) }, commands: { \(commands) }, page: { port: 0 } } }"
     }
 
     private var address: String { "\(broker.url)/study" }
 
-    private func end() throws {
+    func end() throws {
         collector.signal(SIGTERM)
         #expect(try collector.wait().status == 0)
         server.stop()
@@ -45,7 +50,7 @@ import Testing
 
     /// Delivers as a user does, who repeats the command while the center is out of reach (status 69). A busy machine may need longer
     /// than the broker gives a client to sign in.
-    private func deliver() throws -> Vitalgate.Run {
+    func deliver() throws -> Vitalgate.Run {
         for _ in 0..<20 {
             let run = try hub.vitalgate("export", "center", "--once")
             guard run.status == 69, !run.errors.contains("credentials") else { return run }
@@ -54,11 +59,11 @@ import Testing
         return try hub.vitalgate("export", "center", "--once")
     }
 
-    private func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
+    func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
         try folder.vitalgate("fleet", "join", address, code)
     }
 
-    private func hubs() throws -> [JSON] {
+    func hubs() throws -> [JSON] {
         try center.vitalgate("fleet", "hubs", "--format", "ndjson").lines.map { try JSON($0) }
     }
 
@@ -105,30 +110,30 @@ import Testing
     }
 
     /// Joins and delivers five readings.
-    private func joinWithReadings() throws {
+    func joinWithReadings() throws {
         #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
         try hub.vitalgate("import", hub.write("a.csv", InboxTests.csv(5)))
         #expect(try deliver().status == 0)
     }
 
-    private func command(_ words: String...) throws {
+    func command(_ words: String...) throws {
         let run = try center.vitalgate(["fleet", "command", "ward-3"] + words)
         #expect(run.status == 0, "\(run)")
     }
 
     /// The exit status of each command that the hub was given, or `nil` without a result.
-    private func results() throws -> [Int?] {
+    func results() throws -> [Int?] {
         try center.vitalgate("fleet", "status", "ward-3", "--format", "ndjson").lines.dropFirst().reversed().map {
             try JSON($0)["code"].integer
         }
     }
 
-    private func sql(_ statement: String) throws {
+    func sql(_ statement: String) throws {
         let words = ["/usr/bin/psql", "-h", server.folder, "-U", "vitalgate", "-d", "postgres", "-c", statement]
         #expect(try RunningVitalgate(command: words, environment: Vitalgate.environment(home: center.root)).wait().status == 0)
     }
 
-    private func until(_ isSo: () throws -> Bool) throws {
+    func until(_ isSo: () throws -> Bool) throws {
         for _ in 0..<300 {
             if try isSo() { return }
             usleep(100_000)
@@ -139,7 +144,7 @@ import Testing
     @Test func aConnectedHubRunsCommands() throws {
         try joinWithReadings()
         let exporter = try hub.start("export", "center")
-        var run = try center.vitalgate("fleet", "check", "ward-3")
+        var run = try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson")
         #expect(run.status == 0, "\(run) \(exporter.errors)")
         #expect(try JSON(run.last)["equal"].integer == 5)
         let report = try #require(try hubs().first)
@@ -158,15 +163,20 @@ import Testing
         let device = try JSON(try hub.vitalgate("devices", "list", "--format", "ndjson").last)
         #expect((device["name"].text, device["subject"].text) == ("strap", person))
         // The repair has arrived at the center, too.
-        try until { try JSON(try center.vitalgate("fleet", "check", "ward-3").last)["equal"].integer == 5 }
+        try until { try JSON(try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson").last)["equal"].integer == 5 }
         #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T01:00:00"))
 
         // A row that is lost at the center is found, and comes back.
         try sql("DELETE FROM vitalgate.sample WHERE value = 62")
-        run = try center.vitalgate("fleet", "check", "ward-3")
+        run = try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson")
         #expect(try run.status == 65 && JSON(run.last)["missing"].integer == 1, "\(run)")
-        #expect(try center.vitalgate("fleet", "check", "ward-3", "--repair").status == 0)
+        let day = try #require(try JSON(run.last)["days"].list.first)
+        #expect((day["type"].text, day["day"].text) == ("heartRate", "2026-01-01"), "\(run)")
+        #expect((day["here"].integer, day["there"].integer) == (5, 4), "\(run)")
         run = try center.vitalgate("fleet", "check", "ward-3")
+        #expect(run.status == 65 && run.lines.last?.split(separator: " ") == ["heartRate", "2026-01-01", "5", "4"], "\(run)")
+        #expect(try center.vitalgate("fleet", "check", "ward-3", "--repair").status == 0)
+        run = try center.vitalgate("fleet", "check", "ward-3", "--format", "ndjson")
         #expect(try run.status == 0 && JSON(run.last)["equal"].integer == 5, "\(run)")
 
         // Options that would reach other files are refused.
@@ -205,10 +215,124 @@ import Testing
         run = try deliver()
         #expect(!run.errors.contains("ended with status"), "\(run)")
         // A hub that does not allow commands gets none.
-        try hub.write("config.json5", hub.text("config.json5").replacing("commands: true", with: "commands: false"))
+        let key = try center.vitalgate("fleet", "key", center.path("commands.seed")).last
+        #expect(hub.text("config.json5").contains(", commandKey: \"\(key)\""))
+        try hub.write("config.json5", hub.text("config.json5").replacing(", commandKey: \"\(key)\"", with: ""))
         try command("verify")
         #expect(try deliver().status == 0)
         #expect(try results() == [0, 0, nil])
+        try end()
+    }
+}
+
+/// A hub runs only commands that the center has signed.
+extension FleetCommandTests {
+    @Test func unsignedCommandsAreRefused() throws {
+        try joinWithReadings()
+        #expect(hub.text("config.json5").contains("commandKey: \"U"))
+        let known = "SELECT id FROM vitalgate.fleet_hub"
+        // Another program writes into the database, and changes a command that waits.
+        try sql(
+            """
+            INSERT INTO vitalgate.fleet_order(hub, number, kind, arguments, signature)
+            VALUES((\(known)), 1, 'adopt', '{C0:01:02:03:04:01,--profile,sig-heart-rate}', 'AAAA'),
+                ((\(known)), 2, 'repair', '{--type,heartRate,--shift,+1h}', NULL)
+            """)
+        try command("adopt", "--", "C0:01:02:03:04:02", "--profile", "sig-heart-rate")
+        try sql("UPDATE vitalgate.fleet_order SET arguments = '{C0:01:02:03:04:03,--profile,sig-heart-rate}' WHERE number = 3")
+        try command("adopt", "--", "C0:01:02:03:04:04", "--profile", "sig-heart-rate")
+        // A command that ran is valid under its own number only.
+        try command("verify")
+        try sql("UPDATE vitalgate.fleet_order SET number = 6 WHERE number = 4")
+        let run = try deliver()
+        #expect(run.status == 0 && run.errors.contains("refused command 1: the center's key has not signed it"), "\(run)")
+        #expect(!run.errors.contains("C0:01"), "\(run)")
+        for _ in 0..<3 { #expect(try deliver().status == 0) }
+        #expect(try results() == [nil, nil, nil, 0, nil])
+        let status = try center.vitalgate("fleet", "status", "ward-3")
+        #expect(status.lines.filter { $0.contains("refused") }.count == 4, "\(status)")
+        #expect(try hub.vitalgate("devices", "list", "--format", "ndjson").output.isEmpty)
+        #expect(try hub.vitalgate("query", "heartRate", "--format", "csv").output.contains("2026-01-01T00:00:00"))
+
+        // A foreign collector cannot put its own key into the hub's configuration.
+        let code = try center.vitalgate("fleet", "enroll", "--name", "ward-4").last
+        let key = try center.vitalgate("fleet", "key", center.path("other.seed")).last
+        try sql("UPDATE vitalgate.fleet_code SET command_key = '\(key)' WHERE name = 'ward-4'")
+        let other = try TestFolder()
+        let joined = try join(other, code)
+        #expect(joined.status == 69 && joined.errors.contains("does not belong to the code"), "\(joined)")
+        #expect(!other.text("config.json5").contains("targets"))
+        try end()
+    }
+}
+
+/// The table of hubs as a page.
+extension FleetCommandTests {
+    @Test func thePageShowsTheHubs() throws {
+        let place = #/page at http://127\.0\.0\.1:([0-9]+)/#
+        try until { collector.errors.contains(place) }
+        let port = try #require(collector.errors.firstMatch(of: place).flatMap { UInt16($0.1) })
+        let address = ListeningAddress.tcp(host: "127.0.0.1", port: port)
+        func get(_ target: String, _ headers: String = "", method: String = "GET") throws -> RawClient.Answer {
+            let client = try #require(RawClient(address))
+            return try #require(client.get(target, headers, method: method))
+        }
+        #expect(try get("/").text.contains("No hub has joined yet."))
+        try joinWithReadings()
+        let answer = try get("/")
+        #expect(answer.status == 200)
+        #expect(answer.text.contains("<th scope=\"row\">ward-3</th><td>Enrolled</td>"), "\(answer.text)")
+        #expect(answer.text.contains("http-equiv=\"refresh\" content=\"30\"") && !answer.text.contains("<script"))
+        #expect(!answer.text.contains("heartRate"))
+        #expect(try get("/", "Accept-Language: de-AT\r\n").text.contains("<td>Aufgenommen</td>"))
+        // No other site can show it in a frame, or read it under a name of its own.
+        #expect(answer.headers["content-security-policy"]?.contains("frame-ancestors 'none'") == true)
+        #expect(answer.headers["x-frame-options"] == "DENY")
+        let foreign = try #require(RawClient(address))
+        #expect(foreign.send("GET / HTTP/1.1\r\nHost: attacker.example\r\n\r\n"))
+        #expect(foreign.answer()?.status == 421)
+        let style = try #require(answer.text.firstMatch(of: #/href="(\/page\/static\/page\.css[^"]*)"/#)?.1)
+        #expect(try get(String(style)).headers["content-type"] == "text/css; charset=utf-8")
+        for target in ["/page/static/page.js", "/page/", "/v1/samples", "/page/static/../page.css"] {
+            #expect(try [400, 404].contains(get(target).status), "\(target)")
+        }
+        #expect(try get("/", method: "POST").status == 405)
+        server.stop()
+        #expect(try get("/").status == 503)
+        collector.signal(SIGTERM)
+        #expect(try collector.wait().status == 0)
+    }
+}
+
+/// The center changes settings, and sees the batteries of a running hub's devices.
+extension FleetCommandTests {
+    @Test func theCenterChangesSettings() throws {
+        // Only a demo store accepts simulated readings.
+        #expect(try hub.vitalgate("run", "--simulate", "--once").status == 0)
+        #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
+        let text = hub.text("config.json5")
+        try hub.write("config.json5", text.replacing("targets:", with: "locale: \"en-US\", // ours\n    targets:"))
+        let running = try RunningHub(hub, "--simulate")
+        try until { try hubs().first?["lowestBattery"].integer != nil }
+        let report = try #require(try hubs().first)
+        #expect((50...90).contains(report["lowestBattery"].integer ?? 0) && report["silentDevices"].integer == 0)
+
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "locale=de-AT", "hub.commitEvery=5").status == 0)
+        try until { try results() == [0] }
+        let changed = hub.text("config.json5")
+        #expect(changed.contains("locale: \"de-AT\", // ours") && changed.contains("hub: { commitEvery: 5 }"), "\(changed)")
+        #expect(changed.contains("commandKey"))
+        try running.waits("reload") { running.count("settings reloaded") > 0 }
+        #expect(try center.vitalgate("fleet", "status", "ward-3").output.contains(#"{"changed":true,"reloaded":true}"#))
+
+        // A value that the hub would refuse changes nothing, and neither does a file that it may not write.
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "hub.commitEvery=0").status == 0)
+        try until { try results() == [0, 78] }
+        #expect(hub.text("config.json5") == changed)
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "api.listen=0.0.0.0:80").status == 64)
+        #expect(try center.vitalgate("fleet", "set", "ward-3").status == 64)
+        try running.stop()
+        #expect(!running.program.errors.contains("de-AT"))
         try end()
     }
 }
@@ -217,7 +341,10 @@ import Testing
     @Test(arguments: [
         ("file: '/tmp/x'", "needs 'nkey' and 'seedFile'"), ("file: 'x'", "must begin with /"),
         ("file: '/tmp/x', processFile: 'x'", "must begin with /"), ("file: '/tmp/x', mode: 1", "unknown key"),
-        ("processFile: '/tmp/x'", "is missing"),
+        ("processFile: '/tmp/x'", "is missing"), ("file: '/tmp/x' }, page: { port: 70000", "from 0 to 65535"),
+        ("file: '/tmp/x' }, page: { port: 1, tls: 1", "unknown key"),
+        ("file: '/tmp/x' }, page: { port: 1, address: 'host'", "expected an IP address"),
+        ("file: '/tmp/x' }, commands: { seedFile: 'x'", "does not begin with /"),
     ]) func wrongBrokerUsersAreRefused(users: String, words: String) throws {
         let folder = try TestFolder()
         let broker = "fleet: 'study', servers: ['nats://localhost:4222']"

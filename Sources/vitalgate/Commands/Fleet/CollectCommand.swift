@@ -17,7 +17,8 @@ enum CollectCommand: Command {
         discussion: """
             Answers the hubs of a fleet, which send their changes over a NATS broker (a target of the kind 'fleet'). A hub gets its \
             receipt after the database has committed. The settings are in 'collect' of the configuration. You can run any number \
-            of collectors, on any machines. SIGINT or SIGTERM stops this one.
+            of collectors, on any machines. With 'collect.page', it also serves a page with a table of the hubs. SIGINT or SIGTERM stops \
+            it.
             """,
         options: [
             Option(names: ["--create"], help: "Create the tables in the database, or update them, and exit."),
@@ -83,6 +84,8 @@ enum CollectCommand: Command {
             if HubSignals.isStopAsked { loop.stop() }
         }
         HubSignals.watch(alarm)
+        let page = try CenterPage.start(settings)
+        if let page { context.inform("collect: page at http://\(page.address)/") }
         let broker = try settings.broker.broker(name: "vitalgate collector")
         let service: CollectorService
         do throws(NATSError) {
@@ -105,6 +108,7 @@ enum CollectCommand: Command {
         writeUsers()
         if !HubSignals.isStopAsked { loop.run() }
         service.stop()
+        page?.stop()
         return .success
     }
 }

@@ -76,12 +76,18 @@ struct FleetCenter {
             throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.longestName) bytes")
         }
         guard let code = EnrollmentCode.random() else { return .software }
-        try database().add(codeWith: code.key.publicText, name: name, seconds: Self.validity)
+        let commandKey = try settings.commandSeedFile.map { try KeyFile.existing(at: $0).publicText }
+        try database().add(
+            codeWith: code.key.publicText, name: name, seconds: Self.validity,
+            commandKey: commandKey.map { ($0, code.proof(of: $0, settings.broker.subject)) })
         signal(settings.broker.subject.changed)
         try context.streams.output.write(code.text + "\n")
         let server = settings.broker.servers.first ?? ""
         context.note(
             "On the hub, within an hour: vitalgate fleet join \(server)/\(settings.broker.subject.fleet) \(code.text)")
+        if commandKey == nil {
+            context.note("vitalgate: the hub will run no commands, because 'collect.commands' is not configured")
+        }
         return .success
     }
 
@@ -100,10 +106,15 @@ struct FleetCenter {
     // MARK: Orders
 
     func command() throws -> ExitCode {
+        guard let kind = context.invocation.argument("KIND").flatMap({ FleetOrder.Kind(rawValue: $0) }) else { return .usage }
+        return try command(kind, context.invocation.arguments("ARGUMENT"))
+    }
+
+    func set() throws -> ExitCode { try command(.set, context.invocation.arguments("SETTING")) }
+
+    private func command(_ kind: FleetOrder.Kind, _ arguments: [String]) throws -> ExitCode {
         let database = try database()
         let hub = try hub(in: database)
-        guard let kind = context.invocation.argument("KIND").flatMap({ FleetOrder.Kind(rawValue: $0) }) else { return .usage }
-        let arguments = context.invocation.arguments("ARGUMENT")
         let number = try give(kind, arguments, to: hub, database)
         context.note("vitalgate: command \(number) waits for '\(hub.name)' (see 'vitalgate fleet status \(hub.name)')")
         return .success
@@ -116,7 +127,14 @@ struct FleetCenter {
             throw context.invocation.invalid("ARGUMENT", value: kind.rawValue, expected: "other arguments: \(obstacle)")
         }
         guard !hub.isRevoked else { throw DeliveryError(.refused, "'\(hub.name)' is revoked") }
-        let number = try database.add(kind, arguments, for: hub)
+        guard let file = settings.commandSeedFile else {
+            throw ConfigurationError(
+                "'collect.commands' has no key that signs commands: create one with 'vitalgate fleet key FILE' and name it there")
+        }
+        let key = try KeyFile.existing(at: file).key
+        let number = try database.add(kind, arguments, for: hub) {
+            $0.sign(with: key, for: hub.store, of: settings.broker.subject)
+        }
         signal(settings.broker.subject.nudge(of: hub.store))
         return number
     }
@@ -126,10 +144,15 @@ struct FleetCenter {
         let database = try database()
         let hub = try hub(in: database)
         let isRepair = context.invocation.flag("--repair")
-        let number = try give(.verify, isRepair ? [] : ["--dry-run"], to: hub, database)
+        let number = try give(.verify, isRepair ? [] : ["--dry-run", "--days"], to: hub, database)
         for _ in 0..<seconds * 5 {
-            if let order = try database.orders(of: hub, limit: 20).first(where: { $0.number == number }), let code = order.code {
-                try context.streams.output.write(order.output + "\n")
+            let order = try database.orders(of: hub, limit: 20).first { $0.number == number }
+            guard order?.isRefused != true else {
+                context.note("vitalgate: '\(hub.name)' knows another key of the center, and has refused the command")
+                return .noPermission
+            }
+            if let order, let code = order.code {
+                try FleetReport.write(comparison: order.output, context)
                 return ExitCode(rawValue: Int32(clamping: code)) ?? .software
             }
             usleep(200_000)

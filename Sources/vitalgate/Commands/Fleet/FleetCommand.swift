@@ -27,7 +27,11 @@ enum FleetCommand: Command {
                 name: "hubs", summary: "List the hubs with their last reports.",
                 discussion: """
                     'silence' is the time since the hub's last report or delivery. 'waiting' is the number of changes that were \
-                    not delivered at the time of the report. 'orders' is the number of commands without a result.
+                    not delivered at the time of the report. 'battery' is the lowest battery level of the hub's devices. 'silent' is \
+                    the number of devices without a reading for a day. 'orders' is the number of commands without a result.
+
+                    'state' is 'enrolled', 'revoked', 'stopped' (delivery waits until a user acts), or 'copied' (another machine has \
+                    reported from a copy of the hub's store within the last day).
                     """,
                 options: [
                     Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe,
@@ -45,8 +49,10 @@ enum FleetCommand: Command {
                 name: "command", summary: "Run a command on a hub.",
                 discussion: """
                     Stores the command in the database. The hub runs it as soon as it is connected, after all earlier ones, and \
-                    reports the exit status ('vitalgate fleet status HUB'). The hub must allow it (key 'commands' of its target, \
-                    which 'vitalgate fleet join' sets). KIND is one of these, with the arguments of the command that it runs:
+                    reports the exit status ('vitalgate fleet status HUB'). The command is signed with the key in \
+                    'collect.commands'. A hub runs no others (key 'commandKey' of its target, which 'vitalgate fleet join' sets).
+
+                    KIND is one of these, with the arguments of the command that it runs:
 
                     adopt: 'vitalgate devices adopt'. assign: 'vitalgate devices assign'. repair: 'vitalgate repair apply'. erase: \
                     'vitalgate people erase --yes', which waits until the hub is stopped. verify: 'vitalgate targets verify' of the \
@@ -70,16 +76,35 @@ enum FleetCommand: Command {
                         "Read a scale's weights as pounds."),
                 ]),
             CommandSpecification(
+                name: "set", summary: "Change settings in the configuration of a hub.",
+                discussion: """
+                    Stores a command of the kind 'set', as 'vitalgate fleet command' does. The hub changes its configuration file \
+                    and reads it again. All other text of the file stays, including comments. If a value is not valid, nothing changes. \
+                    The exit status in 'vitalgate fleet status HUB' is 77 if the hub's service may not change the file, and 78 if a value \
+                    is not valid.
+
+                    SETTING is KEY=VALUE. Keys: \(HubSetting.names.joined(separator: ", ")). \
+                    docs/reference/configuration.md explains each key.
+                    """,
+                arguments: [hub, Argument(name: "SETTING", help: "KEY=VALUE.", arity: .oneOrMore)],
+                examples: [
+                    Example(
+                        "vitalgate fleet set ward-3 retention.heartRate=90d prune=daily",
+                        "Remove heart rates after 90 days there.")
+                ]),
+            CommandSpecification(
                 name: "check", summary: "Compare a hub's samples with those at the center.",
                 discussion: """
-                    Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes. The exit \
+                    Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes, and the \
+                    types and local days are listed of which the hub ('here') and the center ('there') have different counts. The exit \
                     status is 65 if there are differences, and 75 if the hub does not reply in time. The result then appears in \
                     'vitalgate fleet status HUB' later.
                     """,
                 arguments: [hub],
                 options: [
                     Option(names: ["--repair"], help: "Also correct the differences at the center."),
-                    Option(names: ["--seconds"], value: "N", help: "Time to wait for the hub (default: 60)."),
+                    Option(names: ["--seconds"], value: "N", help: "Time to wait for the hub (default: 60)."), Format.option,
+                    Format.safe,
                 ]),
             CommandSpecification(
                 name: "broker-config", summary: "Print the users of the fleet for nats-server's configuration.",
@@ -89,7 +114,7 @@ enum FleetCommand: Command {
                     revoked.
                     """),
             CommandSpecification(
-                name: "key", summary: "Create the key of a collector, and print its public part.",
+                name: "key", summary: "Create a key for a collector or for commands, and print its public part.",
                 discussion:
                     "The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.",
                 arguments: [Argument(name: "FILE", help: "Path of the key's file.", completion: .file)],
@@ -115,6 +140,7 @@ enum FleetCommand: Command {
         case "revoke": return try center.revoke()
         case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
         case "command": return try center.command()
+        case "set": return try center.set()
         case "check": return try center.check()
         case "status": return try FleetReport(context, try center.database()).writeStatus()
         default: return try FleetReport(context, try center.database()).writeHubs()

@@ -17,7 +17,7 @@ struct FleetJoin {
             fails, repeat it with the same code.
 
             From then on, the hub sends its readings to the center, and runs the commands that 'vitalgate fleet command' gives it. To \
-            refuse commands, remove the key 'commands' from the target.
+            refuse commands, remove the key 'commandKey' from the target.
             """,
         arguments: [
             Argument(name: "URL", help: "Address of the broker and the name of the fleet."),
@@ -59,10 +59,11 @@ struct FleetJoin {
         let path = "\(SmallFile.folder(of: file.path))/\(target).seed"
         let text = try configuration(target, server, subject, path)
         let key = try KeyFile.key(at: path, owner: storeOwner())
-        let name = try join(server, subject, code, JoinRequest(store: store.identifier, key: key.publicText))
+        let reply = try join(server, subject, code, JoinRequest(store: store.identifier, key: key.publicText))
         try awaitBroker(server, subject, key)
-        try file.replace(with: text(key.publicText))
-        context.note("vitalgate: this hub belongs to the fleet '\(subject.fleet)' as '\(TerminalText.sanitized(name))'")
+        try file.replace(with: text(key.publicText, reply.commandKey))
+        context.note("vitalgate: this hub belongs to the fleet '\(subject.fleet)' as '\(TerminalText.sanitized(reply.name))'")
+        if reply.commandKey == nil { context.note("vitalgate: it runs no commands, because the center has no key to sign them") }
         context.note("vitalgate: added the target '\(target)' to \(file.path)")
         if file.isOfService {
             context.note(
@@ -92,14 +93,13 @@ struct FleetJoin {
     /// Returns a function that makes the configuration's new text, after a check with an example of a key.
     private func configuration(
         _ target: String, _ server: String, _ subject: FleetSubject, _ path: String
-    ) throws -> (String) throws -> [UInt8] {
+    ) throws -> (_ key: String, _ commandKey: String?) throws -> [UInt8] {
         let absolute = SmallFile.absolute(path)
         let authority = context.invocation.string("--certificate-authority").map(SmallFile.absolute)
         let (file, machine) = (file, context.machine)
-        func text(_ key: String) throws -> [UInt8] {
-            var settings = [
-                "servers=\(server)", "fleet=\(subject.fleet)", "nkey=\(key)", "seedFile=\(absolute)", "commands=true",
-            ]
+        func text(_ key: String, _ commandKey: String?) throws -> [UInt8] {
+            var settings = ["servers=\(server)", "fleet=\(subject.fleet)", "nkey=\(key)", "seedFile=\(absolute)"]
+            if let commandKey { settings.append("commandKey=\(commandKey)") }
             if let authority { settings.append("certificateAuthority=\(authority)") }
             let draft: TargetDraft
             do throws(SettingsFault) {
@@ -109,7 +109,7 @@ struct FleetJoin {
             }
             return try TargetText.adding(target, draft.object, to: file.bytes)
         }
-        _ = try before.target(target, addedBy: Configuration(text: text("U"), of: file.path, machine: machine), in: file)
+        _ = try before.target(target, addedBy: Configuration(text: text("U", nil), of: file.path, machine: machine), in: file)
         return text
     }
 
@@ -123,10 +123,12 @@ struct FleetJoin {
         return settings
     }
 
-    /// Sends the request and returns the name of the hub.
+    /// Sends the request and returns the center's reply.
+    ///
+    /// - Throws: ``DeliveryError`` also if the reply has a key that does not come from the person who made the code.
     private func join(
         _ server: String, _ subject: FleetSubject, _ code: EnrollmentCode, _ request: JoinRequest
-    ) throws -> String {
+    ) throws -> JoinReply {
         let key = code.key.publicText
         let octets = request.octets(signedWith: code)
         let answer = try retrying { () throws(NATSError) in
@@ -134,7 +136,13 @@ struct FleetJoin {
             return try connection.request(subject.joining(with: key), octets, milliseconds: Self.patience)
         }
         switch FleetReply(octets: answer) {
-        case .joined(let name): return name
+        case .joined(let reply):
+            if let commandKey = reply.commandKey {
+                guard NKey.publicKey(commandKey) != nil, reply.proof == code.proof(of: commandKey, subject) else {
+                    throw DeliveryError(.unfit, "the reply has a key for commands that does not belong to the code")
+                }
+            }
+            return reply
         case .failure(let error): throw error
         default: throw DeliveryError(.unreachable, "the collector's reply is not one to this request: update both")
         }

@@ -4,8 +4,10 @@ import ExportEngine
 import FleetExport
 import FleetProtocol
 import Glibc
+import HealthModel
 import Hub
 import Ingestion
+import Pipeline
 import SampleStore
 
 /// Reports this hub's state to the center of its fleet, and runs the center's commands.
@@ -13,32 +15,68 @@ final class HubAgent {
     private let context: CommandContext
     private let target: String
     private let store: SampleStore
+    private let settings: TargetSettings
     private let exporter: FleetExporter
+    /// Whether a report is about a delivery that has stopped.
+    private var isStopped = false
+    /// When this process noticed a restoration, until the comparison is done.
+    private var restored: Instant?
+    /// When the last comparison was done.
+    private var compared: Instant?
+    /// The failure of a report that the log has.
+    private var lastFailure: String?
+    /// The refused command that the log has.
+    private var lastRefused: Int64?
 
+    /// The time without a reading after which a device counts as silent, in microseconds: a day.
+    private static let silence: Int64 = 86_400_000_000
     /// The longest run of a command in seconds.
     private static let patience = 1800
 
+    /// The shortest time between two comparisons, so that two copies of one store do not compare all the time.
+    private static let comparisonPause: Int64 = 3_600_000_000
+
     /// - Parameter waiting: Returns the number of changes that wait for delivery.
     init(
-        _ context: CommandContext, _ target: String, _ store: SampleStore, _ exporter: FleetExporter,
+        _ context: CommandContext, _ settings: TargetSettings, _ store: SampleStore, _ exporter: FleetExporter,
         waiting: @escaping () throws -> Int
     ) {
-        (self.context, self.target, self.store, self.exporter) = (context, target, store, exporter)
-        exporter.makeReport = {
-            let progress = try store.targets.fleetProgress(of: target)
-            return HubReport(
-                version: Program.version, lastChange: try store.lastChange(), waiting: try waiting(),
-                quarantined: try store.quarantine.count(), order: progress?.order ?? 0,
-                result: progress.map { OrderResult(code: $0.code, output: $0.output) })
+        (self.context, self.settings, self.store, self.exporter) = (context, settings, store, exporter)
+        target = settings.name
+        exporter.makeReport = { [unowned self] in try report(waiting: waiting()) }
+    }
+
+    private func report(waiting: Int) throws -> HubReport {
+        let progress = try store.targets.fleetProgress(of: target)
+        var report = HubReport(
+            version: Program.version, lastChange: try store.lastChange(), waiting: waiting,
+            quarantined: try store.quarantine.count(), order: progress?.order ?? 0,
+            result: progress.map { OrderResult(code: $0.code, output: $0.output) })
+        report.machine = HubReport.Machine(id: settings.holder.id, name: settings.holder.name)
+        report.isStopped = isStopped ? true : nil
+        report.restored = restored?.microseconds
+        if let status = hubStatus() {
+            // Without the names and addresses of devices.
+            report.lowestBattery = status.devices.compactMap(\.battery).min().map { Int(max(0, min($0, 100))) }
+            let yesterday = context.machine.now().microseconds - Self.silence
+            report.silentDevices = status.devices.count { $0.last.map { $0.microseconds < yesterday } ?? false }
         }
+        return report
     }
 
     /// Runs the command that the last report has brought.
     ///
     /// A command that is interrupted runs again after a restart. Each of them can run twice without harm.
     ///
-    /// - Returns: whether there was one, so that its result can be reported.
+    /// - Returns: whether there is something to report: a result, or a command that the center's key has not signed.
     func carryOut() throws -> Bool {
+        if let number = exporter.refusedOrder {
+            if number != lastRefused {
+                context.warn("target \(target): refused command \(number): the center's key has not signed it for this hub")
+            }
+            lastRefused = number
+            return exporter.isRefusalDue
+        }
         guard let order = exporter.order else { return false }
         let result = run(order)
         guard result.code != Int(ExitCode.tryAgain.rawValue) else {
@@ -52,10 +90,52 @@ final class HubAgent {
         return true
     }
 
+    /// Reports to the center after a step, and does what lets a stopped delivery continue: a comparison after a restoration, or a
+    /// command of the center.
+    ///
+    /// - Returns: whether to try again at once.
+    func attend(to run: TargetRun, _ outcome: TargetRun.Outcome) throws -> Bool {
+        guard outcome == .stopped else {
+            if case .upToDate = outcome { return try carryOut() }
+            return false
+        }
+        // All other reports are sent by a step that delivers.
+        isStopped = true
+        defer { isStopped = false }
+        let now = context.machine.now()
+        let isSoonAfter = compared.map { abs(now.microseconds - $0.microseconds) < Self.comparisonPause } ?? false
+        do {
+            let compares = try !isSoonAfter && run.isRestored()
+            if compares, restored == nil { restored = now }
+            try exporter.report()
+            if compares { return try compare() }
+        } catch let error as DeliveryError {
+            if lastFailure != error.reason { context.warn("target \(target): the center was not reached: \(error)") }
+            lastFailure = error.reason
+            return false
+        }
+        return try carryOut()
+    }
+
+    /// Compares everything with the center and sends what differs. Readings that this store does not have stay at the center.
+    private func compare() throws -> Bool {
+        context.inform("target \(target): the store or the center was restored from a backup, so both are compared")
+        let (differences, refused) = try TargetComparison(
+            settings, exporter: exporter, store: store, now: context.machine.now, isClockSet: { ClockSteps.isSynchronised }
+        ).repair()
+        context.inform(
+            "target \(target): compared: \(Readable.count(differences.count, "difference")) corrected, \(differences.foreign) "
+                + "only at the center, \(refused) set aside")
+        (restored, compared) = (nil, context.machine.now())
+        exporter.reportSoon()
+        return true
+    }
+
     private func run(_ order: FleetOrder) -> OrderResult {
         guard order.obstacle == nil, let kind = FleetOrder.Kind(rawValue: order.kind) else {
             return OrderResult(code: Int(ExitCode.usage.rawValue))
         }
+        if kind == .set { return set(order.arguments.compactMap { HubSetting($0) }) }
         let run = ProgramRun.run(program + arguments(of: kind, order.arguments), seconds: Self.patience)
         if run.code == 0, kind == .adopt || kind == .assign { reloadHub() }
         // Only counts. All other output may name people.
@@ -78,12 +158,35 @@ final class HubAgent {
         case .repair: ["repair", "apply"] + arguments
         case .erase: ["people", "erase", "--yes"] + arguments
         case .verify: ["targets", "verify", "--format", "ndjson"] + arguments + ["--", target]
+        case .set: []
         }
     }
 
-    /// Makes a running hub read its devices again.
-    private func reloadHub() {
-        guard let hub = try? StatusClient.ask(store: store.path, machine: context.machine).status.hub else { return }
-        kill(pid_t(hub.process), SIGHUP)
+    /// Changes the configuration, and makes a running hub read it.
+    ///
+    /// - Returns: 77 if this process may not change the file, and 78 if the hub would refuse the new text.
+    private func set(_ settings: [HubSetting]) -> OrderResult {
+        guard let file = try? ConfigurationFile(context) else { return OrderResult(code: Int(ExitCode.noPermission.rawValue)) }
+        do {
+            let bytes = try ConfigurationText.setting(settings, in: file.bytes)
+            _ = try Configuration(text: bytes, of: file.path, machine: context.machine)
+            if bytes != file.bytes { try file.replace(with: bytes) }
+            // Also without a change: an earlier run may have been interrupted before it.
+            return OrderResult(code: 0, output: "{\"changed\":\(bytes != file.bytes),\"reloaded\":\(reloadHub())}")
+        } catch {
+            return OrderResult(code: Int(ExitCode.configuration.rawValue))
+        }
     }
+
+    /// Makes a running hub read its configuration and devices again, as 'systemctl reload' does.
+    ///
+    /// - Returns: whether a hub runs.
+    @discardableResult
+    private func reloadHub() -> Bool {
+        guard let hub = hubStatus()?.hub else { return false }
+        return kill(pid_t(hub.process), SIGHUP) == 0
+    }
+
+    /// The status of the hub that runs on the store, or `nil`.
+    private func hubStatus() -> HubStatus? { try? StatusClient.ask(store: store.path, machine: context.machine).status }
 }

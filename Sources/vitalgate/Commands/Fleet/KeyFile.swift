@@ -11,18 +11,21 @@ enum KeyFile {
     ///
     /// - Parameter owner: The new file's user and group, or `nil` for those of the process.
     static func key(at path: String, owner: (user: uid_t, group: gid_t)? = nil) throws -> NKey {
-        if access(path, F_OK) == 0 {
-            guard let key = NKey(seedText: try Secret.file(path).read()) else {
-                throw ConfigurationError("\(path) does not contain the seed of a user's NKey")
-            }
-            return key
-        }
+        if access(path, F_OK) == 0 { return try existing(at: path) }
         guard let key = NKey.random() else { throw ConfigurationError("no memory for a key") }
         try ConfigurationFile.createFolder(SmallFile.folder(of: path))
         do throws(SystemFailure) {
             try SmallFile.replace(path, with: key.seedText + "\n", mode: 0o600, owner: owner)
         } catch {
             throw ConfigurationError("the key cannot be written: \(error)")
+        }
+        return key
+    }
+
+    /// Reads the key in a file.
+    static func existing(at path: String) throws -> NKey {
+        guard let key = NKey(seedText: try Secret.file(path).read()) else {
+            throw ConfigurationError("\(path) does not contain the seed of a user's NKey")
         }
         return key
     }

@@ -17,6 +17,8 @@ final class ExportProcess {
     private let target: TargetRun
     /// Carries out the commands of the center, if the target is a fleet.
     private var agent: HubAgent?
+    /// The time until a stopped fleet target reports again.
+    private static let stoppedPause = Duration.seconds(60)
     private let loop: EventLoop
     private let bell: StoreBell
     private var pause: EventLoop.Timer?
@@ -38,7 +40,7 @@ final class ExportProcess {
             now: context.machine.now, isClockSet: { ClockSteps.isSynchronised })
         loop = EventLoop(clock: MachineClock(context.machine))
         if let fleet = exporter as? FleetExporter {
-            agent = HubAgent(context, target.name, store, fleet) { [run = self.target] in try run.waiting }
+            agent = HubAgent(context, settings, store, fleet) { [run = self.target] in try run.waiting }
         }
         // This precedes the first read, so that a commit in between is not missed.
         bell = try StoreBell(store: store.path)
@@ -57,7 +59,7 @@ final class ExportProcess {
                 "\(Readable.count(target.target.delivered - (before?.delivered ?? 0), "change")) delivered, "
                     + "\((try? target.waiting) ?? 0) remaining")
             if outcome == .more { continue }
-            if case .upToDate = outcome, try agent?.carryOut() == true { continue }
+            if try agent?.attend(to: target, outcome) == true { continue }
             progress.finish()
             try? exporter.finish()
             return try end(outcome, before)
@@ -140,10 +142,11 @@ final class ExportProcess {
 
     private func step() throws {
         let outcome = try target.step()
+        if try agent?.attend(to: target, outcome) == true { return turn() }
         tell(outcome)
-        if case .upToDate = outcome, try agent?.carryOut() == true { return turn() }
         switch outcome {
         case .more: turn()
+        case .stopped where agent != nil: again = loop.after(Self.stoppedPause) { [weak self] in self?.turn() }
         case .stopped, .upToDate(nil): break
         case .upToDate(let duration?): again = loop.after(duration) { [weak self] in self?.turn() }
         case .wait(let duration): pause = loop.after(duration) { [weak self] in self?.turn() }

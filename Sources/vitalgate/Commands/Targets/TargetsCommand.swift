@@ -68,7 +68,14 @@ enum TargetsCommand: Command {
                     Use the command after you change the target's settings or the selection of its samples, after you move it to \
                     another database or folder, or after you restore the target or the store from a backup.
                     """, arguments: [target],
-                options: [Option(names: ["--dry-run"], help: "Compare without changing anything."), Format.option, Format.safe]),
+                options: [
+                    Option(names: ["--dry-run"], help: "Compare without changing anything."),
+                    Option(
+                        names: ["--days"],
+                        help: "With --dry-run and a target of the kind 'fleet', also list the types and days whose counts differ."
+                    ),
+                    Format.option, Format.safe,
+                ]),
             CommandSpecification(
                 name: "restart", summary: "Send everything to a target again.",
                 discussion:
@@ -170,36 +177,45 @@ enum TargetsCommand: Command {
         let comparison = TargetComparison(
             settings, exporter: exporter, store: store, now: context.machine.now, isClockSet: { ClockSteps.isSynchronised })
         let isDry = context.invocation.flag("--dry-run")
+        let counter = try dayCounter(exporter, context)
         var progress = ProgressLine(terminal: context.streams.errorTerminal, clock: Monotonic.nanoseconds)
         defer { try? exporter.finish() }
         let (differences, refused): (TargetDifferences, Int)
+        var days: [DayDifference]?
         do {
-            (differences, refused) =
-                isDry
-                ? (try comparison.compare(), 0)
-                : try comparison.repair { progress.update("\(Readable.count($0, "difference")) fixed") }
+            if let counter {
+                let zone = try context.zone()
+                let compared = try comparison.compare(counting: counter, zone: zone.identifier) {
+                    String(Readable.local($0, at: zone.offset(at: $0)).prefix(10))
+                }
+                (differences, days, refused) = (compared.differences, compared.days, 0)
+            } else {
+                (differences, refused) =
+                    isDry
+                    ? (try comparison.compare(), 0)
+                    : try comparison.repair { progress.update("\(Readable.count($0, "difference")) fixed") }
+            }
         } catch let error as DeliveryError {
             progress.finish()
             context.warn("\(target.name): \(TerminalText.sanitized(error.reason))")
             return error.kind == .unfit || error.isAboutAccess ? .unavailable : .tryAgain
         }
         progress.finish()
-        try write(differences, refused, context)
+        try VerifyReport(context: context, differences: differences, refused: refused, days: days).write()
         return refused > 0 || (isDry && differences.count > 0) ? .dataError : .success
     }
 
-    private static func write(_ differences: TargetDifferences, _ refused: Int, _ context: CommandContext) throws {
-        let counts = [
-            ("equal", differences.equal), ("missing", differences.missing), ("differing", differences.differing),
-            ("surplus", differences.surplus),
-            ("foreign", differences.foreign), ("setAside", refused),
-        ]
-        if context.format == .ndjson {
-            var object = JSONObject()
-            for (name, count) in counts { object.set(name, count) }
-            return try context.streams.output.write(object.line)
+    /// The exporter that counts by type and day, if this was asked for.
+    private static func dayCounter(_ exporter: any ComparableExporter, _ context: CommandContext) throws -> (
+        any DayCountingExporter
+    )? {
+        guard context.invocation.flag("--days") else { return nil }
+        guard let counter = exporter as? any DayCountingExporter, context.invocation.flag("--dry-run") else {
+            throw context.invocation.invalid(
+                "--days", value: context.invocation.argument("TARGET") ?? "",
+                expected: "--dry-run and a target of the kind 'fleet'")
         }
-        try TableOutput(context: context).write(header: counts.map(\.0), rows: [counts.map { "\($0.1)" }])
+        return counter
     }
 
     private static func restart(_ context: CommandContext) throws {

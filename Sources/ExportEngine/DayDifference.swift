@@ -1,0 +1,21 @@
+/// A type and a local day of which a store and its target have different numbers of samples.
+public struct DayDifference: Hashable, Sendable, Comparable {
+    struct Place: Hashable {
+        var type: String
+        var day: String
+    }
+
+    /// The name of the type.
+    public let type: String
+    /// The day, such as `2026-11-28`.
+    public let day: String
+    /// The number of samples in the store.
+    public let here: Int
+    /// The number of samples at the target.
+    public let there: Int
+
+    init(_ place: Place, _ here: Int, _ there: Int) { (type, day, self.here, self.there) = (place.type, place.day, here, there) }
+
+    /// By type, and then by day.
+    public static func < (one: DayDifference, other: DayDifference) -> Bool { (one.type, one.day) < (other.type, other.day) }
+}

@@ -1,0 +1,41 @@
+import Pipeline
+import PostgreSQLExport
+
+extension FleetDatabase {
+    /// Counts a hub's samples by type and local day.
+    ///
+    /// - Parameters:
+    ///   - zone: A name of the tz database, or an offset such as `+01:00`.
+    ///   - last: The place after which the counts begin.
+    /// - Returns: At most `limit` counts, in the order of types and days.
+    func counts(of store: String, zone: String, after last: DayCount?, limit: Int) throws(DeliveryError) -> [DayCount] {
+        let hub = try connection.run("SELECT id FROM \(schema).hub WHERE store = $1", [store])
+        guard let id = hub.first?.first?.flatMap({ Int($0) }) else { return [] }
+        // PostgreSQL reads an offset that is not an interval with the opposite sign.
+        let place = zone.hasPrefix("+") || zone.hasPrefix("-") ? "$3::interval" : "$3"
+        // Not the order of a language, so that the parts join without a gap.
+        func part(_ alias: String, _ source: String) -> String {
+            """
+            SELECT \(alias).type COLLATE "C" AS type,
+                to_char(\(alias).start_time AT TIME ZONE \(place), 'YYYY-MM-DD') COLLATE "C" AS day, count(*) AS samples
+            FROM \(source) AND \(alias).type COLLATE "C" >= $1 GROUP BY 1, 2
+            """
+        }
+        // Each kind of sample has a table, and only these tables have this column.
+        let tables = try connection.run(
+            """
+            SELECT c.table_name FROM information_schema.columns c JOIN information_schema.tables t USING(table_schema, table_name)
+            WHERE c.table_schema = $1 AND c.column_name = 'hubs' AND t.table_type = 'BASE TABLE'
+            """, [schema])
+        let parts =
+            tables.compactMap { $0[0] }.map { part("s", "\(schema).\($0) s WHERE s.hubs @> ARRAY[\(id)]") }
+            // Readings that are a row of another hub.
+            + [part("s", "\(schema).superseded k JOIN \(schema).sample s ON s.uuid = k.by WHERE k.hub = \(id)")]
+        return try connection.run(
+            """
+            SELECT type, day, sum(samples) FROM (\(parts.joined(separator: " UNION ALL "))) AS parts
+            GROUP BY type, day HAVING (type, day) > ($1, $2) ORDER BY type, day LIMIT \(limit)
+            """, [last?.type ?? "", last?.day ?? "", zone]
+        ).map { DayCount(type: $0[0] ?? "", day: $0[1] ?? "", count: $0[2].flatMap { Int($0) } ?? 0) }
+    }
+}
