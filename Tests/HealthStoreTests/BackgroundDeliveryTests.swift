@@ -33,7 +33,11 @@ import Testing
     ) async throws -> [BackgroundDelivery.Event] {
         let store = store ?? self.store
         let events = AsyncStream.makeStream(of: BackgroundDelivery.Event.self)
-        let running = Task { try await delivery.run(for: store) { events.continuation.yield($0) } }
+        let running = Task {
+            // A delivery that ends early must not be waited for.
+            defer { events.continuation.finish() }
+            try await delivery.run(for: store) { events.continuation.yield($0) }
+        }
         try await act(0)
         var told: [BackgroundDelivery.Event] = []
         for await event in events.stream {

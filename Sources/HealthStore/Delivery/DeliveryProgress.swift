@@ -68,8 +68,13 @@ final class ProgressFile {
         }
     }
 
-    // Closing the descriptor releases the lock. This also runs if the initializer throws.
-    deinit { if lock >= 0 { close(lock) } }
+    // This also runs if the initializer throws. Closing alone would leave the lock to a program that is just being started, which has the
+    // descriptor until it runs.
+    deinit {
+        guard lock >= 0 else { return }
+        flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     /// Reads the progress.
     ///

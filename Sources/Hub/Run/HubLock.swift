@@ -35,7 +35,11 @@ public final class HubLock {
         _ = pwrite(descriptor, text, text.count, 0)
     }
 
-    deinit { close(descriptor) }
+    // Closing alone would leave the lock to a program that is just being started, which has the descriptor until it runs.
+    deinit {
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     private static func process(in descriptor: Int32) -> Int32? {
         var bytes = [UInt8](repeating: 0, count: 32)
