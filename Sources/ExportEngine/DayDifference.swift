@@ -16,6 +16,6 @@ public struct DayDifference: Hashable, Sendable, Comparable {
 
     init(_ place: Place, _ here: Int, _ there: Int) { (type, day, self.here, self.there) = (place.type, place.day, here, there) }
 
-    /// By type, and then by day.
+    /// Sorts by type, and then by day.
     public static func < (one: DayDifference, other: DayDifference) -> Bool { (one.type, one.day) < (other.type, other.day) }
 }

@@ -18,24 +18,17 @@ struct FleetSchema {
             CREATE TABLE \(name).fleet_hub(
                 id serial PRIMARY KEY, name text NOT NULL UNIQUE, store text NOT NULL UNIQUE, key text NOT NULL UNIQUE,
                 enrolled timestamptz NOT NULL DEFAULT now(), revoked timestamptz, reported timestamptz, version text,
-                last_change bigint, waiting bigint, quarantined bigint, last_order bigint NOT NULL DEFAULT 0);
+                last_change bigint, waiting bigint, quarantined bigint, last_order bigint NOT NULL DEFAULT 0, lowest_battery integer,
+                silent_devices bigint, machine text, machine_id text, stopped boolean NOT NULL DEFAULT false,
+                epoch integer NOT NULL DEFAULT 0, restored timestamptz, other_machine text, other_seen timestamptz);
             CREATE TABLE \(name).fleet_code(
                 key text PRIMARY KEY, name text NOT NULL, made timestamptz NOT NULL DEFAULT now(), expires timestamptz NOT NULL,
-                used timestamptz, used_by text);
+                used timestamptz, used_by text, command_key text, proof text);
             CREATE TABLE \(name).fleet_order(
                 hub integer NOT NULL REFERENCES \(name).fleet_hub, number bigint NOT NULL, kind text NOT NULL,
                 arguments text[] NOT NULL, made timestamptz NOT NULL DEFAULT now(), finished timestamptz, code integer,
-                output text, PRIMARY KEY(hub, number))
-            """,
+                output text, signature text, refused boolean NOT NULL DEFAULT false, PRIMARY KEY(hub, number))
             """
-            ALTER TABLE \(name).fleet_code ADD command_key text, ADD proof text;
-            ALTER TABLE \(name).fleet_order ADD signature text, ADD refused boolean NOT NULL DEFAULT false
-            """,
-            "ALTER TABLE \(name).fleet_hub ADD lowest_battery integer, ADD silent_devices bigint",
-            """
-            ALTER TABLE \(name).fleet_hub ADD machine text, ADD machine_id text, ADD stopped boolean NOT NULL DEFAULT false,
-                ADD epoch integer NOT NULL DEFAULT 0, ADD restored timestamptz, ADD other_machine text, ADD other_seen timestamptz
-            """,
         ]
     }
 

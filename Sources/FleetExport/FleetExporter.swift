@@ -174,15 +174,16 @@ public final class FleetExporter: DayCountingExporter {
         report.refused = refusedOrder
         _ = try connected()
         _ = nudges?.take()
+        var next: FleetOrder?
         do throws(DeliveryError) {
             guard case .orders(let orders) = try reply(to: .report(report)) else { throw Self.unexpected }
-            (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
-            receive(orders.first, after: report.order)
+            next = orders.first
         } catch {
             // An older collector knows no reports.
             guard error.kind == .refused else { throw error }
-            (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
         }
+        (lastReport, hadWaiting) = (context.now(), report.waiting > 0)
+        receive(next, after: report.order)
     }
 
     /// Accepts an order that is new, and that the center's key has signed for this hub.

@@ -22,8 +22,7 @@ public struct DatabaseReaders: Sendable {
     /// The columns of the table of samples that an auditor reads.
     private static let audited = [
         "start_time", "uuid", "end_time", "type", "zone_offset", "subject", "source_id", "source_name", "source_version",
-        "device_key",
-        "device_name", "device_manufacturer", "device_model", "time_origin", "received", "hubs",
+        "device_key", "device_name", "device_manufacturer", "device_model", "time_origin", "received", "hubs",
     ]
 
     private static let tables = ["sample"] + ObjectTable.all.map(\.name)
@@ -101,7 +100,8 @@ public struct DatabaseReaders: Sendable {
                 SELECT coalesce(array_agg(DISTINCT h.id), '{}') FROM \(schema).hub h JOIN \(schema).study_hub s ON s.store = h.store
                     JOIN \(schema).study_reader r ON r.study = s.study JOIN pg_roles p ON p.rolname = r.role
                 WHERE pg_has_role(reader, p.oid, 'MEMBER')
-            $readers$
+            $readers$;
+        REVOKE ALL ON FUNCTION \(schema).readable_hubs FROM PUBLIC
         """
     }
 }

@@ -81,7 +81,7 @@ struct DatabaseViews {
             name: "daily_sum",
             statement: """
                 CREATE OR REPLACE VIEW \(schema).daily_sum AS
-                SELECT (held.start_time AT TIME ZONE 'UTC' + coalesce(held.zone_offset, 0) * interval '1 second')::date AS date,
+                SELECT \(SummaryViews.date) AS date,
                     held.subject, held.type, held.source_id, held.device_key, sum(held.value) AS sum, held.unit, count(*) AS count
                 FROM \(schema).sample held JOIN \(schema).type ON type.name = held.type AND type.aggregation = 'cumulative'
                 GROUP BY 1, 2, 3, 4, 5, held.unit

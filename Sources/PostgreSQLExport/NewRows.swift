@@ -44,10 +44,7 @@ struct NewRows {
             return !next.isEmpty
         }
         guard amongDeletions else { return }
-        try connection.run(
-            """
-            DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)
-            """, [uuids])
+        try connection.run("DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)", [uuids])
     }
 
     /// Whether no other hub has a reading near one that is dated by its receipt (``ReceiptRows``).

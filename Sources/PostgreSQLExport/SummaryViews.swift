@@ -6,8 +6,8 @@ struct SummaryViews {
 
     var all: [DatabaseViews.View] { [devices, coverage, personDays] }
 
-    /// The local date of a row of the table of samples.
-    private static let date = "(held.start_time AT TIME ZONE 'UTC' + coalesce(held.zone_offset, 0) * interval '1 second')::date"
+    /// The local date of a row of the table of samples. Without a zone it is that of UTC.
+    static let date = "(held.start_time AT TIME ZONE 'UTC' + coalesce(held.zone_offset, 0) * interval '1 second')::date"
 
     private var devices: DatabaseViews.View {
         DatabaseViews.View(

@@ -126,7 +126,7 @@ import Testing
         #expect(try sql("SELECT count(*) FROM {}.sample") == [["2"]])
     }
 
-    /// Without the database every delivery of a group fails, and none waits for each of the others.
+    /// Every delivery of a group fails at once if the database is not there. They do not wait one after the other.
     @Test func withoutTheDatabase() throws {
         var nowhere = database
         nowhere.host = "/nowhere"

@@ -52,7 +52,7 @@ import Testing
                 AND (col_description(attrelid, attnum) IS NULL OR obj_description(attrelid, 'pg_class') IS NULL)
             """, [settings.schema])
         #expect(bare.isEmpty)
-        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["4"]])
+        #expect(try connection.run("SELECT max(number) FROM \(settings.schema).fleet_version") == [["1"]])
     }
 
     @Test func aCodeIsForOneHubAndOneHour() throws {

@@ -68,6 +68,8 @@ import Testing
         }
         #expect(try counts("owner") == ["20", "20", "2"])
         #expect(try counts("ana") == ["0", "0", "0"])
+        // An analyst reads with this function. It is not for everybody, because it tells the hubs of any role.
+        #expect(throws: DeliveryError.self) { try sql("audra", "SELECT {}.readable_hubs('ana_{}')") }
         _ = try sql(
             "owner",
             """

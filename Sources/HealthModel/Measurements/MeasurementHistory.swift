@@ -118,7 +118,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// What has become of a report.
+    /// The state of a report.
     public enum State: Hashable, Sendable {
         /// It represents its measurement. After the applied repairs this is its live sample.
         case live(Place)
@@ -150,7 +150,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         return states.sorted { $0.group < $1.group }.compactMap { if case .live(let sample) = $0.state { sample } else { nil } }
     }
 
-    /// The state of the report that a sample is or was made from, or `nil` if there is no such report.
+    /// Returns the state of a sample's report, or `nil` if no report is known.
     public func state(of place: Place) -> State? {
         let root = roots[place] ?? place
         return states.first { $0.place == root }?.state
@@ -161,7 +161,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         let (roots, groups) = (self.roots, self.groups)
         let counting = self.counting(roots)
         let superseded = supersededGroups(groups, counting)
-        // What all reports of a group share.
+        // All reports of a group share this.
         var shared: [Int: (isDeleted: Bool, representative: Place?)] = [:]
         for group in Set(groups.values) {
             shared[group] = (isDeleted(group, roots, groups), representative(of: group, counting))

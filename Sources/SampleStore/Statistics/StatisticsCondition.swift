@@ -15,7 +15,7 @@ struct StatisticsCondition {
         (starts, rest, self.decoder) = (part.starts, part.rest, decoder)
     }
 
-    /// What ``counts(_:)`` reads of a row.
+    /// The fields that ``counts(_:)`` reads of a row.
     var fields: SampleFields { rest == nil ? .start : .whole }
 
     /// Whether the sample of a row counts.

@@ -2,7 +2,7 @@ import HealthModel
 
 /// Readings of a series that the store already knows, in the order of their nominal starts and hashes. Several tables have such readings.
 final class KnownReadings {
-    /// The part of a row that is behind the nominal start and the hash.
+    /// The other columns of a row, after the nominal start and the hash.
     enum Rest {
         case none
         /// The start, if it is not the nominal start.

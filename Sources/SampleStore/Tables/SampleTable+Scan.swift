@@ -1,6 +1,6 @@
 import HealthModel
 
-/// What a scan reads of each row.
+/// The fields that a scan reads of each row.
 ///
 /// The first ten are those of a whole sample, in the order in which ``SampleDecoder`` reads them.
 struct SampleFields: OptionSet {
@@ -38,7 +38,7 @@ struct SampleFields: OptionSet {
     }
 }
 
-/// Which rows of a range a scan returns.
+/// The rows of a range that a scan returns.
 struct SampleFilter {
     fileprivate let sql: String
     fileprivate let values: [Value]
@@ -68,7 +68,7 @@ struct SampleFilter {
         SampleFilter("deleted_seq BETWEEN ?4 AND ?5", [.integer(changes.lowerBound), .integer(changes.upperBound)])
     }
 
-    /// The page that follows a sample in the order of start and arrival, of those that a range of changes added.
+    /// The rows after a sample in the order of start and arrival, of those that a range of changes added.
     ///
     /// - Parameter change: The number of that sample at the first start of the range.
     static func page(behind change: Int64, in changes: ClosedRange<Int64>) -> SampleFilter {
@@ -115,7 +115,7 @@ final class SampleRows {
     private let statement: Statement
     private let fields: SampleFields
     private let table: SampleTable.Rows
-    /// The values behind the series and the range.
+    /// The values that are bound after the series and the range.
     private let values: [Value]
     private(set) var series: Int64 = 0
     private let (valueColumn, contextColumn, durationColumn): (Int32, Int32, Int32)
