@@ -13,9 +13,11 @@ import statistics
 import subprocess
 import sys
 
+import analyst_rows
 import api_rows
 import export_rows
 import feed_rows
+import fleet_memory_rows
 import fleet_rows
 import library_rows
 import live_rows
@@ -29,7 +31,7 @@ import units
 from result import Result, verdict
 
 ROWS = [
-    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "fleet", "fleet-latency", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
+    "csv", "again", "paths", "pairs", "apple", "zip", "whole", "resources", "decode", "size", "stats", "days", "anew", "merged", "readers", "library", "open", "lines", "feed", "profiles", "page", "views", "api", "files", "postgresql", "fleet", "fleet-latency", "fleet-memory", "analysts", "influxdb", "mqtt", "fhir", "arrival", "repair", "units",
     "flood", "crowd", "wear", "heard", "latency",
 ]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -466,6 +468,8 @@ class Bench:
         for row in ("files", "postgresql", "fleet", "influxdb", "mqtt", "fhir", "arrival"):
             add((row,), lambda row=row: getattr(export_rows, row)(self))
         add(("fleet-latency",), lambda: fleet_rows.fleet_latency(self))
+        add(("fleet-memory",), lambda: fleet_memory_rows.fleet_memory(self))
+        add(("analysts",), lambda: analyst_rows.analysts(self))
         for row in ("flood", "crowd", "wear", "heard", "latency"):
             add((row,), lambda row=row: getattr(live_rows, row)(self))
         shutil.rmtree(self.scratch, ignore_errors=True)
