@@ -304,6 +304,43 @@ extension FleetCommandTests {
     }
 }
 
+/// The center gives profiles to a hub.
+extension FleetCommandTests {
+    @Test func theCenterInstallsProfiles() throws {
+        mkdir(hub.path("profiles"), 0o700)
+        #expect(try hub.vitalgate("run", "--simulate", "--once").status == 0)
+        #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
+        let folders = "profiles: ['\(hub.path("profiles"))'],\n    targets:"
+        try hub.write("config.json5", hub.text("config.json5").replacing("targets:", with: folders))
+        let running = try RunningHub(hub, "--simulate")
+        let ours = try hub.vitalgate("profile", "show", "aranet4").output
+        let newer = ours.replacing("version: \"1\"", with: "version: \"77\"")
+        var run = try center.vitalgate("fleet", "profile", "ward-3", center.write("aranet4.json5", newer))
+        #expect(run.status == 0, "\(run)")
+        try until { try results() == [0] }
+        #expect(hub.text("profiles/aranet4.json5") == newer)
+        try running.waits("reload") { running.count("settings reloaded") > 0 }
+        #expect(try center.vitalgate("fleet", "status", "ward-3").output.contains(#"{"changed":true,"reloaded":true}"#))
+        let list = ["--profiles", hub.path("profiles"), "profile", "list", "--format", "ndjson"]
+        let known = try hub.vitalgate(list).lines.map { try JSON($0) }
+        #expect(known.first { $0["id"].text == "aranet4" }?["version"].text == "77")
+
+        // A profile that fails its own tests, or a file that is no profile, stays at the center.
+        let wrong = newer.replacing("scale: \"0.05\"", with: "scale: \"0.06\"")
+        run = try center.vitalgate("fleet", "profile", "ward-3", center.write("aranet4.json5", wrong))
+        #expect(run.status == 65 && run.errors.contains("aranet4"), "\(run)")
+        #expect(try center.vitalgate("fleet", "profile", "ward-3", center.write("b.json5", "{ id: 'b' }")).status == 65)
+        #expect(try center.vitalgate("fleet", "profile", "ward-3", center.path("missing.json5")).status == 65)
+        // The hub checks what it gets, and reports that it may not write.
+        try command("profile", "--", "{ id: 'b' }")
+        mkdir(hub.path("profiles/other.json5"), 0o700)
+        try command("profile", "--", newer.replacing("id: \"aranet4\"", with: "id: \"other\""))
+        try until { try results() == [0, 78, 77] }
+        try running.stop()
+        try end()
+    }
+}
+
 /// The center changes settings, and sees the batteries of a running hub's devices.
 extension FleetCommandTests {
     @Test func theCenterChangesSettings() throws {

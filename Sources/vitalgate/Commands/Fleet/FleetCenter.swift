@@ -7,6 +7,7 @@ import Hub
 import Ingestion
 import NATSKit
 import Pipeline
+import Profiles
 
 /// The commands of a fleet's center.
 struct FleetCenter {
@@ -111,6 +112,20 @@ struct FleetCenter {
     }
 
     func set() throws -> ExitCode { try command(.set, context.invocation.arguments("SETTING")) }
+
+    /// Gives a hub a profile that has passed its own tests.
+    func profile() throws -> ExitCode {
+        let path = context.invocation.argument("FILE") ?? ""
+        let profile = try ProfileLibrary.check(file: path)
+        let failures = ProfileCommand.failures(of: profile)
+        for failure in failures { context.note(failure) }
+        guard failures.isEmpty else { return .dataError }
+        guard let octets = SmallFile.read(path, limit: FleetOrder.longestProfile) else {
+            throw context.invocation.invalid(
+                "FILE", value: path, expected: "a profile of at most \(Readable.count(FleetOrder.longestProfile, "byte"))")
+        }
+        return try command(.profile, [String(decoding: octets, as: UTF8.self)])
+    }
 
     private func command(_ kind: FleetOrder.Kind, _ arguments: [String]) throws -> ExitCode {
         let database = try database()

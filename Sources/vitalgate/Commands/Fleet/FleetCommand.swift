@@ -93,6 +93,18 @@ enum FleetCommand: Command {
                         "Remove heart rates after 90 days there.")
                 ]),
             CommandSpecification(
+                name: "profile", summary: "Install a device profile on a hub.",
+                discussion: """
+                    Checks the profile, runs its tests, and stores a command of the kind 'profile', as 'vitalgate fleet command' does. The \
+                    hub writes the file into the last of its folders of profiles, by default /etc/vitalgate/profiles.d, where it replaces \
+                    a profile with the same id. Then it reads all profiles again. The exit status in 'vitalgate fleet status HUB' is 77 if \
+                    the hub's service may not write there, and 78 if its version cannot read the profile.
+                    """,
+                arguments: [hub, Argument(name: "FILE", help: "Profile, a JSON5 file.", completion: .file)],
+                examples: [
+                    Example("vitalgate fleet profile ward-3 new-scale.json5", "Let a hub read a new kind of scale.")
+                ]),
+            CommandSpecification(
                 name: "check", summary: "Compare a hub's samples with those at the center.",
                 discussion: """
                     Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes, and the \
@@ -141,6 +153,7 @@ enum FleetCommand: Command {
         case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
         case "command": return try center.command()
         case "set": return try center.set()
+        case "profile": return try center.profile()
         case "check": return try center.check()
         case "status": return try FleetReport(context, try center.database()).writeStatus()
         default: return try FleetReport(context, try center.database()).writeHubs()
