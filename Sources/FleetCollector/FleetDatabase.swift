@@ -96,7 +96,7 @@ public struct FleetDatabase {
                     name = excluded.name, key = excluded.key, enrolled = now(), revoked = NULL
                 """, [name, request.store, request.key])
             var reply = JoinReply(name: name, commandKey: row[1], proof: row[2])
-            (reply.sealingKey, reply.sealingProof) = (row[3], row[4])
+            (reply.sealingKey, reply.sealingProof, reply.hubKey) = (row[3], row[4], request.key)
             return reply
         }
     }

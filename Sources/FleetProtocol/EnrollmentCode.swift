@@ -65,17 +65,21 @@ public struct JoinReply: Hashable, Sendable {
     public var sealingKey: String?
     /// ``EnrollmentCode/proof(of:_:)`` of that key.
     public var sealingProof: String?
+    /// The public key with which the center knows the hub from now on.
+    public var hubKey: String?
 
     /// A reply.
     public init(name: String, commandKey: String? = nil, proof: String? = nil) {
         (self.name, self.commandKey, self.proof) = (name, commandKey, proof)
     }
 
-    /// Whether each key is valid and comes from the person who made the code, and none is missing that the code asks for.
-    public func isGenuine(_ code: EnrollmentCode, _ fleet: FleetSubject) -> Bool {
+    /// Whether each key is valid and comes from the person who made the code, and none is missing that the code asks for. With a code for
+    /// sealing, the center must also know the hub by its own key.
+    public func isGenuine(_ code: EnrollmentCode, _ fleet: FleetSubject, hubKey: String) -> Bool {
         if let commandKey {
             guard NKey.publicKey(commandKey) != nil, proof == code.proof(of: commandKey, fleet) else { return false }
         }
+        guard !code.isForSealing || self.hubKey == hubKey else { return false }
         guard let sealingKey else { return !code.isForSealing }
         return SealingKey.publicKey(sealingKey) != nil && sealingProof == code.proof(of: sealingKey, fleet)
     }

@@ -55,6 +55,7 @@ private struct Form: Codable {
     var proof: String?
     var sealingKey: String?
     var sealingProof: String?
+    var hubKey: String?
     var failure: Failure?
 
     struct Found: Codable {
@@ -93,7 +94,7 @@ private struct Form: Codable {
         case .orders(let all): orders = all
         case .joined(let reply):
             (joined, commandKey, proof) = (reply.name, reply.commandKey, reply.proof)
-            (sealingKey, sealingProof) = (reply.sealingKey, reply.sealingProof)
+            (sealingKey, sealingProof, hubKey) = (reply.sealingKey, reply.sealingProof, reply.hubKey)
         case .failure(let error): failure = Failure(error)
         }
     }
@@ -115,7 +116,7 @@ private struct Form: Codable {
         if let orders { return .orders(orders) }
         if let joined {
             var reply = JoinReply(name: joined, commandKey: commandKey, proof: proof)
-            (reply.sealingKey, reply.sealingProof) = (sealingKey, sealingProof)
+            (reply.sealingKey, reply.sealingProof, reply.hubKey) = (sealingKey, sealingProof, hubKey)
             return .joined(reply)
         }
         return failure.map { .failure($0.error) }

@@ -142,7 +142,8 @@ import Testing
         let old = try #require(try sealer(for: older).sealed([4]))
         #expect(try both.opened(old.octets, from: "store-1").octets == [4])
         // Another hub cannot claim to be this one, although both have the collectors' key.
-        let foreign = try #require(try sealer(key: try #require(NKey.random())).sealed([5]))
+        let otherHub = try #require(NKey.random())
+        let foreign = try #require(try sealer(key: otherHub).sealed([5]))
         var claimed = foreign.octets
         claimed.replaceSubrange(41..<73, with: hub.key.publicKey)
         #expect(throws: SealFault.damaged) { try both.opened(claimed, from: "store-1") }
@@ -172,13 +173,16 @@ import Testing
         #expect(!plain.isForSealing && plain.key.publicText != code.key.publicText)
         var joined = JoinReply(name: "ward-3")
         (joined.sealingKey, joined.sealingProof) = (collectors.publicText, code.proof(of: collectors.publicText, study))
+        joined.hubKey = hub.publicText
         let sealed = FleetReply.joined(joined).octets(forCode: code.key.publicText, study)
         #expect(!String(decoding: sealed, as: UTF8.self).contains("ward-3"))
         guard case .joined(let read) = FleetReply(octets: sealed, forCode: code, study) else {
             Issue.record("it cannot be read")
             return
         }
-        #expect(read == joined && read.isGenuine(code, study) && !read.isGenuine(other, study))
+        #expect(
+            read == joined && read.isGenuine(code, study, hubKey: hub.publicText)
+                && !read.isGenuine(other, study, hubKey: hub.publicText))
         #expect(FleetReply(octets: sealed, forCode: other, study) == nil)
         for index in sealed.indices {
             var damaged = sealed
@@ -188,12 +192,17 @@ import Testing
         }
         // A broker can neither replace nor remove the key.
         #expect(FleetReply(octets: FleetReply.joined(joined).octets, forCode: code, study) == nil)
+        // The center has to know the hub by its own key.
+        let otherKey = try #require(NKey.random()).publicText
+        #expect(!joined.isGenuine(code, study, hubKey: otherKey))
         var forged = joined
         forged.sealingKey = try #require(SealingKey.random()).publicText
-        #expect(!forged.isGenuine(code, study))
-        #expect(!JoinReply(name: "ward-3").isGenuine(code, study) && JoinReply(name: "ward-3").isGenuine(plain, study))
+        #expect(!forged.isGenuine(code, study, hubKey: hub.publicText))
+        #expect(
+            !JoinReply(name: "ward-3").isGenuine(code, study, hubKey: hub.publicText)
+                && JoinReply(name: "ward-3").isGenuine(plain, study, hubKey: hub.publicText))
         forged.sealingKey = hub.publicText
         forged.sealingProof = code.proof(of: hub.publicText, study)
-        #expect(!forged.isGenuine(code, study))
+        #expect(!forged.isGenuine(code, study, hubKey: hub.publicText))
     }
 }

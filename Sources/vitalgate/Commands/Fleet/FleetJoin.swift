@@ -140,7 +140,7 @@ struct FleetJoin {
         }
         switch FleetReply(octets: answer, forCode: code, subject) {
         case .joined(let reply):
-            guard reply.isGenuine(code, subject) else {
+            guard reply.isGenuine(code, subject, hubKey: request.key) else {
                 throw DeliveryError(.unfit, "the reply has a key that does not belong to the code, or lacks one")
             }
             return reply
