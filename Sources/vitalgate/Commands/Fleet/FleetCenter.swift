@@ -22,6 +22,16 @@ struct FleetCenter {
 
     func database() throws -> FleetDatabase { try FleetDatabase(settings.database) }
 
+    func report() throws -> FleetReport { FleetReport(context, try database(), opensSealed: settings.sealing != nil) }
+
+    /// The keys for sealed requests of this configuration.
+    static func opener(_ settings: CollectorConfiguration) throws -> RequestOpener {
+        let files = settings.sealing.map { [$0.seedFile] + ($0.olderSeedFiles ?? []) } ?? []
+        return RequestOpener(
+            try files.map { try KeyFile.existingSealingKey(at: $0) }, isRequired: settings.sealing?.required ?? false,
+            fleet: settings.broker.subject)
+    }
+
     /// The hub that the command line names.
     private func hub(in database: FleetDatabase) throws -> EnrolledHub {
         let name = context.invocation.argument("HUB") ?? ""
@@ -76,11 +86,13 @@ struct FleetCenter {
         guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
             throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.longestName) bytes")
         }
-        guard let code = EnrollmentCode.random() else { return .software }
+        let sealingKey = try settings.sealing.map { try KeyFile.existingSealingKey(at: $0.seedFile).publicText }
+        guard let code = EnrollmentCode.random(forSealing: sealingKey != nil) else { return .software }
         let commandKey = try settings.commandSeedFile.map { try KeyFile.existing(at: $0).publicText }
         try database().add(
             codeWith: code.key.publicText, name: name, seconds: Self.validity,
-            commandKey: commandKey.map { ($0, code.proof(of: $0, settings.broker.subject)) })
+            commandKey: commandKey.map { ($0, code.proof(of: $0, settings.broker.subject)) },
+            sealingKey: sealingKey.map { ($0, code.proof(of: $0, settings.broker.subject)) })
         signal(settings.broker.subject.changed)
         try context.streams.output.write(code.text + "\n")
         let server = settings.broker.servers.first ?? ""

@@ -32,6 +32,8 @@ enum FleetCommand: Command {
 
                     'state' is 'enrolled', 'revoked', 'stopped' (delivery waits until a user acts), or 'copied' (another machine has \
                     reported from a copy of the hub's store within the last day).
+
+                    With 'collect.sealing', a line at the end counts the hubs whose last report was not sealed.
                     """,
                 options: [
                     Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe,
@@ -126,19 +128,29 @@ enum FleetCommand: Command {
                     revoked.
                     """),
             CommandSpecification(
-                name: "key", summary: "Create a key for a collector or for commands, and print its public part.",
-                discussion:
-                    "The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.",
+                name: "key", summary: "Create a key for a collector, commands, or sealing, and print its public part.",
+                discussion: """
+                    The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.
+
+                    With --sealing, the key opens what hubs have sealed (key 'collect.sealing' of the configuration). Hubs that join \
+                    get its public part.
+                    """,
                 arguments: [Argument(name: "FILE", help: "Path of the key's file.", completion: .file)],
-                examples: [Example("vitalgate fleet key /etc/vitalgate/collector.seed", "Create a key for a collector.")]),
+                options: [Option(names: ["--sealing"], help: "Create a key that opens sealed requests, not one that signs.")],
+                examples: [
+                    Example("vitalgate fleet key /etc/vitalgate/collector.seed", "Create a key for a collector."),
+                    Example("vitalgate fleet key --sealing /etc/vitalgate/sealing.seed", "Create a key for sealed requests."),
+                ]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
         case "join": return try FleetJoin(context).run()
         case "key":
-            let key = try KeyFile.key(at: context.invocation.argument("FILE") ?? "")
-            try context.streams.output.write(key.publicText + "\n")
+            let file = context.invocation.argument("FILE") ?? ""
+            let isForSealing = context.invocation.flag("--sealing")
+            let key = try isForSealing ? KeyFile.sealingKey(at: file).publicText : KeyFile.key(at: file).publicText
+            try context.streams.output.write(key + "\n")
             return .success
         default: break
         }
@@ -155,8 +167,8 @@ enum FleetCommand: Command {
         case "set": return try center.set()
         case "profile": return try center.profile()
         case "check": return try center.check()
-        case "status": return try FleetReport(context, try center.database()).writeStatus()
-        default: return try FleetReport(context, try center.database()).writeHubs()
+        case "status": return try center.report().writeStatus()
+        default: return try center.report().writeHubs()
         }
         return .success
     }

@@ -170,7 +170,7 @@ final class HubAgent {
     private func set(_ settings: [HubSetting]) -> OrderResult {
         guard let file = try? ConfigurationFile(context) else { return OrderResult(code: Int(ExitCode.noPermission.rawValue)) }
         do {
-            let bytes = try ConfigurationText.setting(settings, in: file.bytes)
+            let bytes = try ConfigurationText.setting(settings.map { $0.of(target: target) }, in: file.bytes)
             _ = try Configuration(text: bytes, of: file.path, machine: context.machine)
             if bytes != file.bytes { try file.replace(with: bytes) }
             // Also without a change: an earlier run may have been interrupted before it.
