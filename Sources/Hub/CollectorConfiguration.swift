@@ -99,6 +99,9 @@ public struct CollectorConfiguration: Decodable, Sendable {
         for (key, role) in roles.sorted(by: { $0.key < $1.key }) where !isRole(role) {
             throw ConfigurationError("'collect.readers.\(key)': expected a name of a to z, 0 to 9 and _, at most 63 of them")
         }
+        guard roles["analyst"] != roles["auditor"] || roles.isEmpty else {
+            throw ConfigurationError("'collect.readers': expected two different roles")
+        }
         return DatabaseReaders(analyst: roles["analyst"], auditor: roles["auditor"])
     }
 

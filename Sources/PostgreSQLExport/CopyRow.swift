@@ -122,10 +122,3 @@ struct CopyRow {
         withUnsafeBytes(of: number.bigEndian) { octets.append(contentsOf: $0) }
     }
 }
-
-extension SampleIdentity {
-    /// The 128 bits of the UUID.
-    fileprivate var words: (upper: UInt64, lower: UInt64) {
-        (milliseconds << 16 | 0x8000 | UInt64(high), 0x8000_0000_0000_0000 | low)
-    }
-}

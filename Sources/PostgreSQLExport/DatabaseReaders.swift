@@ -19,67 +19,83 @@ public struct DatabaseReaders: Sendable {
     /// Roles, which must exist.
     public init(analyst: String? = nil, auditor: String? = nil) { (self.analyst, self.auditor) = (analyst, auditor) }
 
-    /// The columns of the table of samples that an auditor reads.
-    private static let audited = [
-        "start_time", "uuid", "end_time", "type", "zone_offset", "subject", "source_id", "source_name", "source_version",
-        "device_key", "device_name", "device_manufacturer", "device_model", "time_origin", "received", "hubs",
-    ]
+    private static let tables = ReaderRights.tables
 
-    private static let tables = ["sample"] + ObjectTable.all.map(\.name)
-
-    /// Gives the roles their rights. The tables must exist.
+    /// Grants the named roles their rights, and revokes those of roles that are not named any more. The tables must exist.
     public func create(_ settings: PostgreSQLSettings) throws(DeliveryError) -> [Finding] {
         let connection = try PostgreSQLConnection(settings)
-        guard try DatabaseSchema.knowsReadersRights(connection) else {
-            throw DeliveryError(.unfit, "the roles of readers need PostgreSQL 15 or newer")
+        let schema = settings.schema
+        var statements: [String] = []
+        var findings: [Finding] = []
+        for (role, rights) in try granted(connection, schema) where role != named(rights) {
+            statements += rights.revocation(of: role, in: schema)
+            findings.append(Finding(.good, "readers", "'\(role)' is no longer the \(rights.rawValue): its rights were revoked"))
         }
-        for role in [analyst, auditor].compactMap({ $0 }) {
-            guard try !connection.run("SELECT 1 FROM pg_roles WHERE rolname = $1", [role]).isEmpty else {
-                throw DeliveryError(.unfit, "the role '\(role)' does not exist: create it with 'createuser --no-login \(role)'")
+        let roles = [analyst, auditor].compactMap { $0 }
+        if !roles.isEmpty {
+            guard try DatabaseSchema.knowsReadersRights(connection) else {
+                throw DeliveryError(.unfit, "the roles of readers need PostgreSQL 15 or newer")
             }
+            for role in roles { try check(role, connection, schema) }
+            statements.append(Self.studies(in: schema))
+            statements += Self.tables.map { "ALTER TABLE \(schema).\($0) ENABLE ROW LEVEL SECURITY" }
+            for rights in ReaderRights.allCases {
+                if let role = named(rights) { statements += rights.grants(to: role, in: schema) }
+            }
+            findings.append(Finding(.good, "readers", roles.joined(separator: ", ")))
         }
+        guard !statements.isEmpty else { return [] }
         try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))")
         do throws(DeliveryError) {
-            for statement in statements(in: settings.schema) { try connection.run(statement) }
+            for statement in statements { try connection.run(statement) }
             try connection.run("COMMIT")
         } catch {
             _ = try? connection.run("ROLLBACK")
             throw error
         }
-        return [Finding(.good, "readers", [analyst, auditor].compactMap { $0 }.joined(separator: ", "))]
+        return findings
     }
 
-    private func statements(in schema: String) -> [String] {
-        var statements = [Self.studies(in: schema)]
-        statements += Self.tables.map { "ALTER TABLE \(schema).\($0) ENABLE ROW LEVEL SECURITY" }
-        let views = DatabaseViews(schema: schema).all.map(\.name)
-        func list(_ names: [String]) -> String { names.map { "\(schema).\($0)" }.joined(separator: ", ") }
-        if let analyst {
-            statements.append("GRANT USAGE ON SCHEMA \(schema) TO \"\(analyst)\"")
-            statements.append("GRANT EXECUTE ON FUNCTION \(schema).readable_hubs TO \"\(analyst)\"")
-            statements.append("GRANT SELECT ON \(list(Self.tables + ["hub", "type"] + views)) TO \"\(analyst)\"")
-            for table in Self.tables {
-                statements.append(
-                    """
-                    DROP POLICY IF EXISTS study ON \(schema).\(table);
-                    CREATE POLICY study ON \(schema).\(table) FOR SELECT TO "\(analyst)"
-                        USING (hubs && (SELECT \(schema).readable_hubs(current_user)))
-                    """)
-            }
+    private func named(_ rights: ReaderRights) -> String? {
+        switch rights {
+        case .analyst: analyst
+        case .auditor: auditor
         }
-        if let auditor {
-            let whole = ["hub", "type", "progress", "deletion", "superseded", "version", "study", "study_hub", "study_reader"]
-            statements.append("GRANT USAGE ON SCHEMA \(schema) TO \"\(auditor)\"")
-            statements.append("GRANT SELECT ON \(list(whole + ["device", "coverage"])) TO \"\(auditor)\"")
-            statements.append(
-                "GRANT SELECT (\(Self.audited.joined(separator: ", "))) ON \(schema).sample TO \"\(auditor)\"")
-            statements.append(
-                """
-                DROP POLICY IF EXISTS audit ON \(schema).sample;
-                CREATE POLICY audit ON \(schema).sample FOR SELECT TO "\(auditor)" USING (true)
-                """)
+    }
+
+    /// Returns the roles that have been granted rights, as the policies name them.
+    private func granted(
+        _ connection: PostgreSQLConnection, _ schema: String
+    ) throws(DeliveryError) -> [(role: String, rights: ReaderRights)] {
+        let rows = try connection.run(
+            """
+            SELECT rolname, polname FROM pg_policy JOIN pg_roles ON pg_roles.oid = ANY(polroles)
+            WHERE polrelid = $1::regclass ORDER BY polname, rolname
+            """, ["\(schema).sample"])
+        return rows.compactMap { row in
+            guard let role = row[0], let rights = ReaderRights.allCases.first(where: { $0.policy == row[1] }) else { return nil }
+            return (role, rights)
         }
-        return statements
+    }
+
+    /// Throws if a role does not exist, or if policies would not restrict it.
+    private func check(_ role: String, _ connection: PostgreSQLConnection, _ schema: String) throws(DeliveryError) {
+        guard analyst != auditor else {
+            throw DeliveryError(.unfit, "the role '\(role)' cannot be both the analyst and the auditor")
+        }
+        let rows = try connection.run(
+            """
+            SELECT rolsuper, rolbypassrls, pg_has_role(r.oid, c.relowner, 'MEMBER') FROM pg_roles r, pg_class c
+            WHERE r.rolname = $1 AND c.oid = $2::regclass
+            """, [role, "\(schema).sample"])
+        guard let row = rows.first else {
+            throw DeliveryError(.unfit, "the role '\(role)' does not exist: create it with 'createuser --no-login \(role)'")
+        }
+        guard !role.hasPrefix("pg_") else { throw DeliveryError(.unfit, "the role '\(role)' is one of PostgreSQL's own") }
+        let reasons = ["is a superuser", "has BYPASSRLS", "owns the tables, or is a member of their owner"]
+        for (cell, reason) in zip(row, reasons) where cell == "t" {
+            throw DeliveryError(.unfit, "the role '\(role)' \(reason), so it would read everything: use another role")
+        }
     }
 
     /// The tables of studies, and the function that returns the numbers of the hubs that a role may read.

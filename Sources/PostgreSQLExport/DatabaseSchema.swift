@@ -16,25 +16,21 @@ import Pipeline
 struct DatabaseSchema {
     let name: String
     private let steps: [String]
+    private let partitions: DatabasePartitions
 
     var version: Int { steps.count }
 
     /// - Parameters:
-    ///   - partitions: the number of partitions of the table of samples when it is created, or 0 for a table without.
+    ///   - people: the number of partitions of the table of samples by person when it is created, or 0 for a table without.
+    ///   - years: the years that get a partition of their own, or `nil` for a table without.
     ///   - later: steps to apply after the tables of the first release.
-    init(name: String, partitions: Int = 0, later: [String] = []) {
+    init(name: String, people: Int = 0, years: ClosedRange<Int>? = nil, later: [String] = []) {
         self.name = name
+        partitions = DatabasePartitions(schema: name, people: people, years: years)
         steps = [Self.firstRelease(in: name, partitions)] + later
     }
 
-    /// Returns the statements that create the partitions of the table of samples, by the hash of the person.
-    private static func partitions(in name: String, _ count: Int) -> String {
-        (0..<count).map {
-            "CREATE TABLE \(name).sample_\($0) PARTITION OF \(name).sample FOR VALUES WITH (MODULUS \(count), REMAINDER \($0));"
-        }.joined(separator: "\n")
-    }
-
-    private static func firstRelease(in name: String, _ partitions: Int) -> String {
+    private static func firstRelease(in name: String, _ partitions: DatabasePartitions) -> String {
         """
         CREATE TABLE \(name).self(id uuid NOT NULL, is_only boolean PRIMARY KEY DEFAULT true CHECK(is_only));
         INSERT INTO \(name).self(id) VALUES(md5(random()::text || clock_timestamp()::text || pg_backend_pid()::text)::uuid);
@@ -43,8 +39,8 @@ struct DatabaseSchema {
             start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text COLLATE "C" NOT NULL,
             value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
             \(ObjectRows.tail), hubs integer[] NOT NULL, \(ObjectRows.record),
-            PRIMARY KEY(subject, start_time, uuid))\(partitions > 0 ? " PARTITION BY HASH (subject)" : "");
-        \(Self.partitions(in: name, partitions))
+            PRIMARY KEY(subject, start_time, uuid))\(partitions.clause);
+        \(partitions.creation)
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
         CREATE INDEX sample_latest ON \(name).sample(type, subject, start_time DESC);
         CREATE TABLE \(name).deletion(
@@ -68,7 +64,10 @@ struct DatabaseSchema {
         return try connection.run("SELECT coalesce(max(number), 0) FROM \(name).version").first?.first?.flatMap { Int($0) } ?? 0
     }
 
-    func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
+    /// Creates the tables, or updates those of an older version, in one transaction.
+    ///
+    /// - Returns: the version before, and findings about the partitions.
+    func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> (found: Int, findings: [Finding]) {
         try connection.run(
             """
             BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
@@ -84,6 +83,7 @@ struct DatabaseSchema {
             for number in found..<max(found, version) {
                 try connection.run(steps[number] + ";INSERT INTO \(name).version(number) VALUES(\(number + 1))")
             }
+            let findings = try partitions.complete(connection)
             try fillTypes(connection)
             let views = DatabaseViews(schema: name)
             // Created again each time because a newer version has more types.
@@ -91,7 +91,7 @@ struct DatabaseSchema {
             try applyReadersRights(connection, views)
             try connection.run(DatabaseComments(schema: name, views: views).statements.joined(separator: ";"))
             try connection.run("COMMIT")
-            return found
+            return (found, findings)
         } catch {
             _ = try? connection.run("ROLLBACK")
             throw error
@@ -163,6 +163,11 @@ struct DatabaseSchema {
             return "the column '\(column)' of \(name).\(table) requires a value and has no default: add a default, or allow NULL"
         }
         return nil
+    }
+
+    /// Returns a warning if a year has no partition although years have, or `nil`.
+    func warning(for year: Int, _ connection: PostgreSQLConnection) throws(DeliveryError) -> Finding? {
+        try partitions.warning(for: year, connection)
     }
 
     /// Returns a name in snake case: `heart_rate` for `heartRate`, `vo2_max` for `vo2Max`.

@@ -2,18 +2,24 @@ import CPostgreSQL
 import Glibc
 import Pipeline
 
-/// A session with a server. No call waits longer than ``patience`` for an answer.
+/// A session with a server. No call waits longer than its patience for an answer.
 package final class PostgreSQLConnection {
     /// The maximum time in milliseconds for a statement on a busy server.
     static let patience: Int32 = 60_000
+    /// The same for statements that create indexes or move rows: a day.
+    static let patienceForRebuilding: Int32 = 86_400_000
 
     /// The number of bytes of rows sent at once.
     private static let portion = 1 << 16
 
     private let handle: OpaquePointer
+    private let patience: Int32
 
     /// Connects.
-    package init(_ settings: PostgreSQLSettings) throws(DeliveryError) {
+    ///
+    /// - Parameter patience: the maximum time in milliseconds for a statement.
+    package init(_ settings: PostgreSQLSettings, patience: Int32 = PostgreSQLConnection.patience) throws(DeliveryError) {
+        self.patience = patience
         var parameters = [
             ("host", settings.host), ("port", "\(settings.port)"), ("dbname", settings.database), ("user", settings.user),
             ("sslmode", settings.tls.rawValue), ("application_name", "vitalgate"), ("connect_timeout", "15"),
@@ -21,7 +27,7 @@ package final class PostgreSQLConnection {
             ("tcp_user_timeout", "30000"),
             (
                 "options",
-                "-c statement_timeout=\(Self.patience) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
+                "-c statement_timeout=\(patience) -c lock_timeout=30000 -c synchronous_commit=on -c datestyle=ISO -c timezone=UTC"
             ),
         ]
         // One of them is a standby, which accepts no changes.
@@ -176,9 +182,9 @@ package final class PostgreSQLConnection {
 
     private func wait(for events: Int16) throws(DeliveryError) {
         var descriptor = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-        var count = poll(&descriptor, 1, Self.patience + 10_000)
-        while count < 0, errno == EINTR { count = poll(&descriptor, 1, Self.patience + 10_000) }
-        guard count > 0 else { throw DeliveryError(.unreachable, "PostgreSQL: no answer for \(Self.patience / 1000) s") }
+        var count = poll(&descriptor, 1, patience + 10_000)
+        while count < 0, errno == EINTR { count = poll(&descriptor, 1, patience + 10_000) }
+        guard count > 0 else { throw DeliveryError(.unreachable, "PostgreSQL: no answer for \(patience / 1000) s") }
     }
 
     private func lost() -> DeliveryError {

@@ -15,6 +15,8 @@ extension PostgreSQLExporter {
         try checkRights(connection)
         if let obstacle = try schema.obstacle(connection) { throw DeliveryError(.unfit, obstacle) }
         findings.append(Finding(.good, "schema \(settings.schema)", "Vitalgate's tables, version \(schema.version)"))
+        let year = Calendar.date(days: Int(context.now().microseconds / Calendar.day)).year
+        if let warning = try schema.warning(for: year, connection) { findings.append(warning) }
         try rehearse(connection)
         findings.append(Finding(.good, "schema \(settings.schema)", "accepts a delivery (a test reading was rolled back)"))
         return findings
@@ -106,13 +108,14 @@ extension PostgreSQLExporter {
 
     /// Creates our tables, or updates those of an older version.
     public func create() throws(DeliveryError) -> [Finding] {
-        let connection = try PostgreSQLConnection(settings)
-        let found = try schema.create(connection)
+        let connection = try PostgreSQLConnection(settings, patience: PostgreSQLConnection.patienceForRebuilding)
+        let (found, partitions) = try schema.create(connection)
         var findings = [
             Finding(
                 .good, "schema \(settings.schema)",
                 found == schema.version ? "is complete" : "created, with a view for each type")
         ]
+        findings += partitions
         if settings.partitions > 0, try !Self.isPartitioned(connection, settings.schema) {
             findings.append(
                 Finding(.warning, "partitions", "the table of samples was created without any, so it stays a plain one"))

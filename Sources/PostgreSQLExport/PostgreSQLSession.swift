@@ -23,7 +23,7 @@ public final class PostgreSQLSession {
     /// Creates a session without connecting.
     public init(_ settings: PostgreSQLSettings, creation: String? = nil) {
         (self.settings, self.creation) = (settings, creation)
-        schema = DatabaseSchema(name: settings.schema, partitions: settings.partitions)
+        schema = DatabaseSchema(name: settings.schema, people: settings.partitions, years: settings.years)
     }
 
     /// Keeps a checked connection and the number of a hub.

@@ -3,7 +3,7 @@ import Pipeline
 /// The address and credentials of a database.
 public struct PostgreSQLSettings: ExporterSettings {
     /// `host`, `port`, `database`, `user`, `password`, `schema`, `tls`, `certificateAuthority`, `hypertable`,
-    /// `partitions`.
+    /// `partitions`, `years`.
     public static let settings = Key.settings
 
     /// The security of the connection.
@@ -36,19 +36,23 @@ public struct PostgreSQLSettings: ExporterSettings {
     public var isHypertable: Bool
     /// The number of partitions of the table of samples when it is created, or 0 for a table without.
     public var partitions: Int
+    /// The years whose readings get a partition of their own, or `nil` for none.
+    public var years: ClosedRange<Int>?
 
-    /// The maximum number of partitions.
+    /// The maximum number of partitions, with those by year. PostgreSQL locks all of them when it creates them.
     private static let mostPartitions = 1024
+    private static let mostYears = 100
+    private static let knownYears = 1970...2199
 
     /// Creates settings. The defaults are for a database on this machine.
     public init(
         host: String = "/var/run/postgresql", port: Int = 5432, database: String, user: String, password: Secret? = nil,
         schema: String = "vitalgate", tls: TLS? = nil, certificateAuthority: String? = nil, isHypertable: Bool = false,
-        partitions: Int = 0
+        partitions: Int = 0, years: ClosedRange<Int>? = nil
     ) {
         (self.host, self.port, self.database, self.user, self.password) = (host, port, database, user, password)
         (self.schema, self.certificateAuthority, self.isHypertable) = (schema, certificateAuthority, isHypertable)
-        self.partitions = partitions
+        (self.partitions, self.years) = (partitions, years)
         self.tls = tls ?? (Self.isHere(host) && certificateAuthority == nil ? .disable : .verifyFull)
     }
 
@@ -63,7 +67,7 @@ public struct PostgreSQLSettings: ExporterSettings {
     }
 
     private enum Key: String, ExporterSettingKey {
-        case host, port, database, user, password, schema, tls, certificateAuthority, hypertable, partitions
+        case host, port, database, user, password, schema, tls, certificateAuthority, hypertable, partitions, years
 
         var form: ExporterSetting.Form {
             switch self {
@@ -93,10 +97,17 @@ public struct PostgreSQLSettings: ExporterSettings {
             schema: try members.decodeIfPresent(String.self, forKey: .schema) ?? "vitalgate", tls: tls,
             certificateAuthority: try members.decodeIfPresent(String.self, forKey: .certificateAuthority),
             isHypertable: try members.decodeIfPresent(Bool.self, forKey: .hypertable) ?? false,
-            partitions: try members.decodeIfPresent(Int.self, forKey: .partitions) ?? 0)
+            partitions: try members.decodeIfPresent(Int.self, forKey: .partitions) ?? 0,
+            years: try members.decodeIfPresent(String.self, forKey: .years).map(Self.years))
         guard (0...Self.mostPartitions).contains(partitions) else {
             throw SettingsFault("partitions", "expected a whole number from 0 to \(Self.mostPartitions)")
         }
+        // Each has one more partition, for other times.
+        guard years.map({ max(partitions, 1) * ($0.count + 1) <= Self.mostPartitions }) != false else {
+            throw SettingsFault(
+                "years", "expected at most \(Self.mostPartitions) partitions: those by person, times the years and one")
+        }
+        guard years == nil || !isHypertable else { throw SettingsFault("years", "a hypertable has its own partitions") }
         guard partitions == 0 || !isHypertable else { throw SettingsFault("partitions", "a hypertable has its own partitions") }
         guard certificateAuthority == nil || self.tls == .verifyFull else {
             throw SettingsFault("certificateAuthority", "tls \"\(self.tls.rawValue)\" does not verify the server")
@@ -114,5 +125,21 @@ public struct PostgreSQLSettings: ExporterSettings {
         {
             throw SettingsFault(key, "expected a name")
         }
+    }
+
+    /// Returns the years of a text such as `2015-2030`.
+    private static func years(_ text: String) throws(SettingsFault) -> ClosedRange<Int> {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 4 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
+            let first = Int(parts[0]), let last = Int(parts[1]), knownYears.contains(first), knownYears.contains(last),
+            first <= last,
+            last - first < mostYears
+        else {
+            throw SettingsFault(
+                "years",
+                "expected at most \(mostYears) years such as \"2015-2030\", from \(knownYears.lowerBound) to \(knownYears.upperBound)"
+            )
+        }
+        return first...last
     }
 }

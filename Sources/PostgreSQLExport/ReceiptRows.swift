@@ -35,12 +35,12 @@ enum ReceiptRows {
                 AND NOT EXISTS(SELECT 1 FROM incoming o WHERE \(isSameSeries("o", "i")) AND o.uuid <> i.uuid
                     AND o.start_time BETWEEN i.start_time - \(apart) AND i.start_time + \(apart))
                 AND NOT EXISTS(SELECT 1 FROM \(schema).superseded k WHERE k.by = s.uuid AND k.hub = \(hub))
-                AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE k.uuid = i.uuid)
+                AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE k.uuid = i.uuid AND k.subject = i.subject)
                 ON CONFLICT(held, hub) DO NOTHING
             """,
             """
             DELETE FROM incoming i USING \(schema).superseded k WHERE k.held = i.uuid AND k.hub = \(hub) AND i.time_origin = 'receipt'
-                AND EXISTS(SELECT 1 FROM \(schema).sample s WHERE s.uuid = k.by)
+                AND EXISTS(SELECT 1 FROM \(schema).sample s WHERE s.uuid = k.by AND s.subject = i.subject)
             """,
         ]
     }

@@ -49,13 +49,13 @@ enum RecordRows {
             statements.append(
                 """
                 INSERT INTO \(schema).superseded(held, hub, by) SELECT s.uuid, h.hub, i.uuid FROM \(incoming) i
-                    JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table) s ON s.uuid = r.held, unnest(s.hubs) AS h(hub)
+                    JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table) s ON s.uuid = r.held AND s.subject = i.subject, unnest(s.hubs) AS h(hub)
                     WHERE r.held <> i.uuid ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by
                 """)
             statements.append(
                 """
                 DELETE FROM \(schema).\(table) s USING \(incoming) i, \(schema).record r
-                    WHERE \(isSame) AND s.uuid = r.held AND r.held <> i.uuid
+                    WHERE \(isSame) AND s.uuid = r.held AND s.subject = i.subject AND r.held <> i.uuid
                 """)
         }
         statements += [
@@ -78,7 +78,9 @@ enum RecordRows {
     /// Returns the statements to run after the rows in the temporary table `gone` were removed. Records whose highest version is
     /// gone are forgotten.
     static func releases(of tables: [String], in schema: String, hub: Int32) -> [String] {
-        let isThere = tables.map { "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid)" }.joined(separator: " OR ")
+        let isThere = tables.map {
+            "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid AND subject = gone.subject)"
+        }.joined(separator: " OR ")
         return [
             "DELETE FROM \(schema).superseded USING gone WHERE superseded.held = gone.uuid AND superseded.hub = \(hub)",
             "DELETE FROM \(schema).superseded USING gone WHERE superseded.by = gone.uuid AND NOT (\(isThere))",

@@ -21,8 +21,9 @@ import Testing
         servers = try (0..<3).map { _ in try PostgreSQLServer() }
     }
 
-    private func settings(_ server: Int, partitions: Int = 0) -> PostgreSQLSettings {
-        PostgreSQLSettings(host: servers[server].folder, database: "postgres", user: "vitalgate", partitions: partitions)
+    private func settings(_ server: Int, partitions: Int = 0, years: ClosedRange<Int>? = nil) -> PostgreSQLSettings {
+        PostgreSQLSettings(
+            host: servers[server].folder, database: "postgres", user: "vitalgate", partitions: partitions, years: years)
     }
 
     private func exporter(_ settings: PostgreSQLSettings? = nil) throws -> PostgreSQLExporter {
@@ -36,11 +37,17 @@ import Testing
         try PostgreSQLConnection(settings(server)).run(text)
     }
 
-    /// Runs the statements of docs/how-to/fleet.md with these servers.
-    private func divide() throws {
+    /// Returns the statements of docs/how-to/fleet.md that contain some words, for the database of the tests.
+    private func recipe(with words: String) throws -> String {
         let page = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../docs/how-to/fleet.md")
         let text = try String(decoding: Data(contentsOf: page), as: UTF8.self)
-        var recipe = String(try #require(text.split(separator: "```").first { $0.contains("CREATE FOREIGN TABLE") }).dropFirst(3))
+        let block = try #require(text.split(separator: "```").first { $0.hasPrefix("sql") && $0.contains(words) })
+        return String(block.dropFirst(3)).replacing("DATABASE study", with: "DATABASE postgres")
+    }
+
+    /// Divides the table among these servers.
+    private func divide() throws {
+        var recipe = try recipe(with: "CREATE FOREIGN TABLE")
         for number in 1...2 {
             recipe = recipe.replacing("shard\(number).example.org", with: servers[number].folder)
         }
@@ -49,12 +56,15 @@ import Testing
         _ = try sql(recipe)
     }
 
-    /// Creates the tables on all servers.
-    private func create() throws {
-        _ = try exporter(settings(0, partitions: 3)).create()
-        for shard in 1...2 { _ = try exporter(settings(shard)).create() }
+    /// Creates the tables on all servers, on each with partitions by year if there are years.
+    private func create(_ years: ClosedRange<Int>? = nil) throws {
+        _ = try exporter(settings(0, partitions: 3, years: years)).create()
+        for shard in 1...2 { _ = try exporter(settings(shard, years: years)).create() }
         try divide()
-        _ = try exporter().create()
+        for server in 0...2 {
+            let settings = settings(server, partitions: server == 0 ? 3 : 0, years: years)
+            #expect(try exporter(settings).create().allSatisfy { $0.weight == .good })
+        }
     }
 
     /// Readings of many people at some seconds, one of each.
@@ -126,10 +136,59 @@ import Testing
         #expect(plan.filter { $0[0]?.contains("Relations: Aggregate on") == true }.count == 2)
     }
 
-    /// One server fails when it commits, and the other one may have committed before. The block is sent again, and its rows are not doubled.
-    @Test func aServerFailsToCommit() throws {
+    /// Each server answers the documented question for its own people, also if a policy restricts the analyst.
+    @Test func eachServerAnswersForItsOwnPeople() throws {
         defer { for server in servers { server.stop() } }
         try create()
+        try test.add(try readings(0..<30))
+        try test.finish(try test.run(exporter()))
+        // Of few rows, the planner would fetch each.
+        let more = CopyText.columns.map { column in
+            switch column {
+            case "start_time": "start_time + n * interval '10 minutes'"
+            case "uuid": "gen_random_uuid()"
+            default: column
+            }
+        }
+        _ = try sql(
+            """
+            CREATE TEMP TABLE few AS SELECT * FROM vitalgate.sample;
+            INSERT INTO vitalgate.sample(\(CopyText.columns.joined(separator: ", ")), hubs)
+                SELECT \(more.joined(separator: ", ")), hubs FROM few, generate_series(1, 600) n
+            """)
+        let question = try recipe(with: "date_bin")
+        _ = try sql(recipe(with: "enable_partitionwise_aggregate"))
+        _ = try sql("CREATE ROLE analysts; CREATE ROLE ana LOGIN IN ROLE analysts")
+        for shard in 1...2 {
+            _ = try sql(
+                "CREATE USER MAPPING FOR ana SERVER shard\(shard) OPTIONS (user 'vitalgate', password_required 'false')")
+        }
+        _ = try DatabaseReaders(analyst: "analysts").create(settings(0))
+        var analyst = settings(0)
+        analyst.user = "ana"
+        #expect(try PostgreSQLConnection(analyst).run(question) == [])
+        _ = try sql(
+            """
+            INSERT INTO vitalgate.study(name) VALUES('sleep'); INSERT INTO vitalgate.study_reader VALUES('sleep', 'ana');
+            INSERT INTO vitalgate.study_hub SELECT 'sleep', store FROM vitalgate.hub; ANALYZE vitalgate.sample
+            """)
+        for reader in [settings(0), analyst] {
+            let connection = try PostgreSQLConnection(reader)
+            #expect(try connection.run(question).count == 30)
+            let plan = try connection.run("EXPLAIN VERBOSE \(question)").compactMap { $0[0] }
+            #expect(plan.count { $0.contains("Relations: Aggregate on") } == 2)
+            #expect(plan.count { $0.contains("Async Foreign Scan") } == 2)
+            let truncated = question.replacing(
+                "date_bin('7 days', start_time, '2026-01-05 00:00:00+00')",
+                with: "date_trunc('week', start_time AT TIME ZONE 'UTC')")
+            #expect(try !connection.run("EXPLAIN VERBOSE \(truncated)").contains { $0[0]?.contains("Aggregate on") == true })
+        }
+    }
+
+    /// One server fails when it commits, and the other one may have committed before. The block is sent again, and its rows are not doubled.
+    @Test(arguments: [nil, 2025...2027]) func aServerFailsToCommit(years: ClosedRange<Int>?) throws {
+        defer { for server in servers { server.stop() } }
+        try create(years)
         var isPartial = false
         for shard in 1...2 {
             let added = try readings(1000 * shard..<1000 * shard + 300)
@@ -156,5 +215,13 @@ import Testing
             try expectAll()
         }
         #expect(isPartial)
+        guard years != nil else { return }
+
+        // A larger range is added on each server for itself.
+        for server in 0...2 {
+            let more = settings(server, partitions: server == 0 ? 3 : 0, years: 2020...2030)
+            #expect(try exporter(more).create().contains { $0.text.contains("8 of them new. 0 readings") })
+        }
+        try expectAll()
     }
 }

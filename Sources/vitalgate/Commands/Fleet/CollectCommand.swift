@@ -48,7 +48,7 @@ enum CollectCommand: Command {
 
     private static func create(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
         var findings = try database(settings, context).create() + FleetDatabase.create(settings.database)
-        if let readers = settings.readers { findings += try readers.create(settings.database) }
+        findings += try (settings.readers ?? DatabaseReaders()).create(settings.database)
         return try show(findings, context)
     }
 

@@ -1,0 +1,80 @@
+/// The rights of analysts and of auditors, as statements that grant or revoke them. ``DatabaseReaders`` describes who sees what.
+///
+/// The policy on the table of samples names the role that has the rights. So the database itself tells who had them before.
+enum ReaderRights: String, CaseIterable {
+    case analyst, auditor
+
+    /// The tables with readings. Their rows are restricted by policies.
+    static let tables = ["sample"] + ObjectTable.all.map(\.name)
+
+    /// The name of the policy.
+    var policy: String {
+        switch self {
+        case .analyst: "study"
+        case .auditor: "audit"
+        }
+    }
+
+    /// The columns of the table of samples that an auditor reads.
+    private static let audited = [
+        "start_time", "uuid", "end_time", "type", "zone_offset", "subject", "source_id", "source_name", "source_version",
+        "device_key", "device_name", "device_manufacturer", "device_model", "time_origin", "received", "hubs",
+    ]
+
+    /// The tables with the policy.
+    private var restricted: [String] {
+        switch self {
+        case .analyst: Self.tables
+        case .auditor: ["sample"]
+        }
+    }
+
+    /// The condition for a visible row.
+    private func condition(in schema: String) -> String {
+        switch self {
+        case .analyst: "hubs && (SELECT \(schema).readable_hubs(current_user))"
+        case .auditor: "true"
+        }
+    }
+
+    /// The privileges, as in GRANT and REVOKE.
+    private func privileges(in schema: String) -> [String] {
+        func list(_ names: [String]) -> String { names.map { "\(schema).\($0)" }.joined(separator: ", ") }
+        switch self {
+        case .analyst:
+            let views = DatabaseViews(schema: schema).all.map(\.name)
+            return [
+                "USAGE ON SCHEMA \(schema)", "EXECUTE ON FUNCTION \(schema).readable_hubs",
+                "SELECT ON \(list(Self.tables + ["hub", "type"] + views))",
+            ]
+        case .auditor:
+            let whole = [
+                "hub", "type", "progress", "deletion", "superseded", "version", "study", "study_hub", "study_reader", "device",
+                "coverage",
+            ]
+            return [
+                "USAGE ON SCHEMA \(schema)", "SELECT ON \(list(whole))",
+                "SELECT (\(Self.audited.joined(separator: ", "))) ON \(schema).sample",
+            ]
+        }
+    }
+
+    /// The statements that grant the rights to a role, in place of any other.
+    func grants(to role: String, in schema: String) -> [String] {
+        privileges(in: schema).map { "GRANT \($0) TO \(Self.quoted(role))" }
+            + restricted.map { table in
+                """
+                DROP POLICY IF EXISTS \(policy) ON \(schema).\(table);
+                CREATE POLICY \(policy) ON \(schema).\(table) FOR SELECT TO \(Self.quoted(role)) USING (\(condition(in: schema)))
+                """
+            }
+    }
+
+    /// The statements that revoke the rights of a role.
+    func revocation(of role: String, in schema: String) -> [String] {
+        privileges(in: schema).map { "REVOKE \($0) FROM \(Self.quoted(role))" }
+            + restricted.map { "DROP POLICY IF EXISTS \(policy) ON \(schema).\($0)" }
+    }
+
+    private static func quoted(_ role: String) -> String { "\"" + role.replacing("\"", with: "\"\"") + "\"" }
+}
