@@ -252,7 +252,7 @@ let package = Package(
                 "ExportTesting",
                 "ExportEngine",
                 "SampleStore", "Pipeline", "PipelineTesting", "HealthModel",
-            ]),
+            ], exclude: ["sealing.py"]),
         .testTarget(
             name: "ExportEngineTests",
             dependencies: ["ExportTesting", "ExportEngine", "SampleStore", "Pipeline", "PipelineTesting", "HealthModel"]),

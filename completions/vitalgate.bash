@@ -113,7 +113,7 @@ _vitalgate_options() {
         '/fleet/set') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/check') candidates=('--repair' '--seconds' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/broker-config') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/fleet/key') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/key') candidates=('--sealing' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/people') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/list') candidates=('--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/people/add') candidates=('--id' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -474,6 +474,7 @@ _vitalgate_option() {
         '/fleet/check --seconds') kind=none ;;
         '/fleet/check --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/fleet/check --safe') kind= ;;
+        '/fleet/key --sealing') kind= ;;
         '/people/list --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/people/list --safe') kind= ;;
         '/people/add --id') kind=none ;;

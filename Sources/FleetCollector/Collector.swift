@@ -29,19 +29,19 @@ public final class Collector {
     /// Carries out requests of hubs in their order. Deliveries that follow each other are written in one transaction.
     ///
     /// - Parameters:
-    ///   - requests: The requests with the hubs' stores, as the broker reports them.
+    ///   - requests: The requests.
     ///   - send: Receives each reply with the index of its request. A receipt comes after the database has committed.
-    public func carryOut(_ requests: [(octets: [UInt8], store: String)], _ send: (_ index: Int, FleetReply) -> Void) {
+    public func carryOut(_ requests: [ReceivedRequest], _ send: (_ index: Int, FleetReply) -> Void) {
         var group = DeliveryGroup()
         for (index, sent) in requests.enumerated() {
             do throws(DeliveryError) {
                 let request = try Self.request(sent.octets)
                 if case .deliver(let batch) = request.task {
-                    group.add(request, batch, of: sent.store, index: index)
+                    group.add(request, batch, sent, index: index)
                     if group.isFull { deliver(&group, send) }
                 } else {
                     deliver(&group, send)
-                    send(index, try answer(request, of: sent.store))
+                    send(index, try answer(request, of: sent.store, sent.sender))
                 }
             } catch {
                 send(index, .failure(error))
@@ -72,7 +72,7 @@ public final class Collector {
                 return
             }
             do throws(DeliveryError) {
-                send(member.index, try answer(member.request, of: member.store))
+                send(member.index, try answer(member.request, of: member.store, member.sender))
             } catch {
                 send(member.index, .failure(error))
             }
@@ -87,7 +87,9 @@ public final class Collector {
         for member in members {
             group.append((try exporter(named: member.request.target, me: member.request.me, member.store), member.batch))
         }
-        guard let first = group.first, try fleet(first.exporter).allHaveAccess(members.map(\.store)) else { return false }
+        guard let first = group.first, try fleet(first.exporter).allHaveAccess(members.map { ($0.store, $0.sender) }) else {
+            return false
+        }
         try session.deliver(group)
         return true
     }
@@ -119,12 +121,14 @@ public final class Collector {
         }
     }
 
-    private func answer(_ request: FleetRequest, of store: String) throws(DeliveryError) -> FleetReply {
+    private func answer(_ request: FleetRequest, of store: String, _ sender: RequestSender) throws(DeliveryError) -> FleetReply {
         let exporter = try exporter(named: request.target, me: request.me, store)
         let fleet = try fleet(exporter)
         do throws(DeliveryError) {
-            try fleet.checkAccess(of: store)
-            if case .report(let report) = request.task { return .orders(try fleet.enter(report, of: store)) }
+            try fleet.checkAccess(of: store, sender)
+            if case .report(let report) = request.task {
+                return .orders(try fleet.enter(report, of: store, isSealed: sender != .unsealed))
+            }
             if case .count(let zone, let after) = request.task {
                 return .counts(try fleet.counts(of: store, zone: zone, after: after, limit: FleetReply.mostCounts))
             }

@@ -2,6 +2,7 @@ import Dispatch
 import FleetProtocol
 import HealthModel
 import NATSKit
+import Pipeline
 import PostgreSQLExport
 
 /// Runs collectors side by side until it is stopped.
@@ -13,17 +14,19 @@ public final class CollectorService: Sendable {
     /// Subscribes to the requests of a fleet and begins to answer them.
     ///
     /// - Parameters:
+    ///   - opener: Opens sealed requests, or `nil` if the collector has no key.
     ///   - workers: The number of requests that are handled at the same time, each on a connection to the database.
     ///   - onFailure: Receives the words of each failed request and the hub's store, without any content. Called on any thread.
     ///   - onChange: Called on any thread when a hub has joined, or was enrolled or revoked.
     /// - Throws: ``NATSError``.
     public init(
-        _ broker: NATSSettings, _ subject: FleetSubject, database: PostgreSQLSettings, workers: Int,
+        _ broker: NATSSettings, _ subject: FleetSubject, opener: RequestOpener? = nil, database: PostgreSQLSettings, workers: Int,
         now: @escaping @Sendable () -> Instant, onFailure: @escaping @Sendable (_ store: String, _ words: String) -> Void,
         onChange: @escaping @Sendable () -> Void = {}
     ) throws(NATSError) {
         let connection = try NATSConnection(broker, .forever)
         self.connection = connection
+        let opener = opener ?? RequestOpener(fleet: subject)
         let requests = try connection.subscription(subject.allRequests, group: FleetSubject.collectors)
         let joins = try connection.subscription(subject.allJoining, group: FleetSubject.collectors)
         let changes = try connection.subscription(subject.changed)
@@ -34,14 +37,24 @@ public final class CollectorService: Sendable {
             work("worker.\(number)", on: requests, most: DeliveryGroup.mostRequests) {
                 let collector = Collector(database, now: now)
                 return { messages in
-                    let requests = messages.compactMap { message -> (reply: String, octets: [UInt8], store: String)? in
-                        guard let reply = message.reply, let store = subject.store(of: message.subject) else { return nil }
-                        return (reply, message.octets, store)
+                    var requests: [ReceivedRequest] = []
+                    var replies: [(subject: String, seal: ReplySeal?)] = []
+                    for message in messages {
+                        guard let reply = message.reply, let store = subject.store(of: message.subject) else { continue }
+                        do throws(SealFault) {
+                            let opened = try opener.opened(message.octets, from: store)
+                            requests.append(ReceivedRequest(octets: opened.octets, store: store, sender: opened.sender))
+                            replies.append((reply, opened.reply))
+                        } catch {
+                            onFailure(store, error.words)
+                            try? connection.publish(reply, FleetReply.failure(DeliveryError(.unreachable, error.words)).octets)
+                        }
                     }
-                    collector.carryOut(requests.map { ($0.octets, $0.store) }) { index, answer in
+                    collector.carryOut(requests) { index, answer in
                         if case .failure(let error) = answer { onFailure(requests[index].store, error.reason) }
+                        let (reply, seal) = replies[index]
                         // A reply that gets lost costs the hub one question: whether its block was stored.
-                        try? connection.publish(requests[index].reply, answer.octets)
+                        try? connection.publish(reply, seal?.sealed(answer.octets) ?? answer.octets)
                     }
                 }
             }
@@ -53,7 +66,7 @@ public final class CollectorService: Sendable {
                 else { return }
                 let answer = collector.reply(toJoin: message.octets, with: key)
                 if case .failure(let error) = answer { onFailure("that joins", error.reason) }
-                try? connection.publish(reply, answer.octets)
+                try? connection.publish(reply, answer.octets(forCode: key, subject))
                 if case .joined = answer { try? connection.publish(subject.changed, []) }
             }
         }

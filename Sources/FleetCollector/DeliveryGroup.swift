@@ -8,6 +8,7 @@ struct DeliveryGroup {
         let request: FleetRequest
         let batch: ExportBatch
         let store: String
+        let sender: RequestSender
         /// The place of the request among those that were received together.
         let index: Int
     }
@@ -24,8 +25,8 @@ struct DeliveryGroup {
     private static let mostOctets = 4 << 20
 
     /// Adds a delivery after the others.
-    mutating func add(_ request: FleetRequest, _ batch: ExportBatch, of store: String, index: Int) {
-        members.append(Member(request: request, batch: batch, store: store, index: index))
+    mutating func add(_ request: FleetRequest, _ batch: ExportBatch, _ sent: ReceivedRequest, index: Int) {
+        members.append(Member(request: request, batch: batch, store: sent.store, sender: sent.sender, index: index))
         changes += batch.changes.count
         octets += batch.changes.reduce(0) { $0 + ($1.sample.body?.octets.count ?? 0) }
     }

@@ -40,6 +40,8 @@ public struct EnrolledHub: Hashable, Sendable {
     public var otherMachine: String?
     /// When that machine has last reported.
     public var otherSeen: String?
+    /// Whether its last report was sealed.
+    public var isSealed: Bool
     /// The number of the last order that it has carried out.
     public var lastOrder: Int
     /// The number of orders without a result.

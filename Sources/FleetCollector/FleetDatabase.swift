@@ -44,8 +44,10 @@ public struct FleetDatabase {
     ///   - key: The public key of the code.
     ///   - seconds: The validity.
     ///   - commandKey: The public key that signs commands with its proof, or `nil` if the center gives no commands.
+    ///   - sealingKey: The public key for sealed requests with its proof, or `nil` if the center opens none.
     public func add(
-        codeWith key: String, name: String, seconds: Int, commandKey: (key: String, proof: String)? = nil
+        codeWith key: String, name: String, seconds: Int, commandKey: (key: String, proof: String)? = nil,
+        sealingKey: (key: String, proof: String)? = nil
     ) throws(DeliveryError) {
         try transaction { () throws(DeliveryError) in
             // Codes are of no use after their time.
@@ -59,9 +61,10 @@ public struct FleetDatabase {
             }
             try connection.run(
                 """
-                INSERT INTO \(schema).fleet_code(key, name, expires, command_key, proof)
-                VALUES($1, $2, now() + make_interval(secs => $3::integer), $4, $5)
-                """, [key, name, "\(seconds)", commandKey?.key, commandKey?.proof])
+                INSERT INTO \(schema).fleet_code(key, name, expires, command_key, proof, sealing_key, sealing_proof)
+                VALUES($1, $2, now() + make_interval(secs => $3::integer), $4, $5, $6, $7)
+                """,
+                [key, name, "\(seconds)", commandKey?.key, commandKey?.proof, sealingKey?.key, sealingKey?.proof])
         }
     }
 
@@ -74,7 +77,8 @@ public struct FleetDatabase {
             let used = try connection.run(
                 """
                 UPDATE \(schema).fleet_code SET used = coalesce(used, now()), used_by = $2
-                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2) RETURNING name, command_key, proof
+                WHERE key = $1 AND expires > now() AND (used_by IS NULL OR used_by = $2)
+                RETURNING name, command_key, proof, sealing_key, sealing_proof
                 """, [code, request.key])
             guard let row = used.first, let name = row[0] else {
                 throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
@@ -91,7 +95,9 @@ public struct FleetDatabase {
                 INSERT INTO \(schema).fleet_hub(name, store, key) VALUES($1, $2, $3) ON CONFLICT(store) DO UPDATE SET
                     name = excluded.name, key = excluded.key, enrolled = now(), revoked = NULL
                 """, [name, request.store, request.key])
-            return JoinReply(name: name, commandKey: row[1], proof: row[2])
+            var reply = JoinReply(name: name, commandKey: row[1], proof: row[2])
+            (reply.sealingKey, reply.sealingProof, reply.hubKey) = (row[3], row[4], request.key)
+            return reply
         }
     }
 
@@ -108,20 +114,40 @@ public struct FleetDatabase {
         }
     }
 
-    /// Whether none of the hubs with these stores is shut out.
-    func allHaveAccess(_ stores: [String]) throws(DeliveryError) -> Bool {
+    /// Whether none of the hubs with these stores is shut out, and each has sealed its request itself or not at all.
+    func allHaveAccess(_ hubs: [(store: String, sender: RequestSender)]) throws(DeliveryError) -> Bool {
         // A store has only letters, digits, - and _ (``FleetSubject``).
         try connection.run(
-            "SELECT 1 FROM \(schema).fleet_hub WHERE store = ANY($1::text[]) AND revoked IS NOT NULL LIMIT 1",
-            ["{\(stores.joined(separator: ","))}"]
+            """
+            SELECT 1 FROM \(schema).fleet_hub f JOIN unnest($1::text[], $2::text[]) AS r(store, key) ON f.store = r.store
+            WHERE f.revoked IS NOT NULL OR r.key NOT IN ('unsealed', f.key) LIMIT 1
+            """,
+            ["{\(hubs.map(\.store).joined(separator: ","))}", "{\(hubs.map { Self.key(of: $0.sender) }.joined(separator: ","))}"]
         ).isEmpty
     }
 
-    /// - Throws: ``DeliveryError`` if the hub with this store is shut out.
-    func checkAccess(of store: String) throws(DeliveryError) {
-        let isRevoked = try connection.run("SELECT 1 FROM \(schema).fleet_hub WHERE store = $1 AND revoked IS NOT NULL", [store])
-        guard isRevoked.isEmpty else {
-            throw DeliveryError(.unauthorised, "the center has revoked this hub: it needs a new code to join again")
+    /// - Throws: ``DeliveryError`` if the hub with this store is shut out, or if another one has sealed its request.
+    func checkAccess(of store: String, _ sender: RequestSender = .unsealed) throws(DeliveryError) {
+        let found = try connection.run(
+            """
+            SELECT revoked IS NOT NULL FROM \(schema).fleet_hub
+            WHERE store = $1 AND (revoked IS NOT NULL OR $2 NOT IN ('unsealed', key))
+            """, [store, Self.key(of: sender)])
+        guard let isRevoked = found.first?.first else { return }
+        throw DeliveryError(
+            .unauthorised,
+            isRevoked == "t"
+                ? "the center has revoked this hub: it needs a new code to join again"
+                : "the request is not sealed with the key of this hub: 'nkey' and 'seedFile' are not those with which it has joined"
+        )
+    }
+
+    /// The public key of a sender, or a word that is not one.
+    private static func key(of sender: RequestSender) -> String {
+        switch sender {
+        case .unsealed: "unsealed"
+        case .unnamed: "unnamed"
+        case .hub(let key): key
         }
     }
 
@@ -146,7 +172,7 @@ public struct FleetDatabase {
                 (SELECT count(*) FROM \(schema).fleet_order o WHERE o.hub = f.id AND o.finished IS NULL),
                 f.lowest_battery, f.silent_devices, f.stopped, f.epoch, to_char(f.restored, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), f.machine,
                 CASE WHEN f.other_seen > now() - interval '1 day' THEN f.other_machine END,
-                to_char(f.other_seen, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+                to_char(f.other_seen, 'YYYY-MM-DD"T"HH24:MI:SS"Z"'), f.sealed
             FROM \(schema).fleet_hub f JOIN seen ON seen.id = f.id ORDER BY f.name
             """
         ).map { row in
@@ -156,19 +182,19 @@ public struct FleetDatabase {
                 enrolled: row[5] ?? "", silence: number(6), seen: row[7], version: row[8], lastChange: number(9),
                 waiting: number(10), quarantined: number(11), lowestBattery: number(14), silentDevices: number(15),
                 isStopped: row[16] == "t", epoch: number(17) ?? 0, restored: row[18], machine: row[19], otherMachine: row[20],
-                otherSeen: row[20] == nil ? nil : row[21],
+                otherSeen: row[20] == nil ? nil : row[21], isSealed: row[22] == "t",
                 lastOrder: number(12) ?? 0, openOrders: number(13) ?? 0)
         }
     }
 
     /// Stores a hub's report and returns its next order. A hub that has not joined with a code gets none.
-    func enter(_ report: HubReport, of store: String) throws(DeliveryError) -> [FleetOrder] {
+    func enter(_ report: HubReport, of store: String, isSealed: Bool = false) throws(DeliveryError) -> [FleetOrder] {
         guard try !isOfCopy(report, of: store) else { return [] }
         let found = try connection.run(
             """
             UPDATE \(schema).fleet_hub SET reported = now(), version = $2, last_change = $3::bigint, waiting = $4::bigint,
                 quarantined = $5::bigint, last_order = $6::bigint, lowest_battery = $7::integer, silent_devices = $8::bigint,
-                machine = $9, machine_id = $10, stopped = $11::boolean,
+                machine = $9, machine_id = $10, stopped = $11::boolean, sealed = $13::boolean,
                 epoch = epoch + CASE WHEN restored IS DISTINCT FROM to_timestamp($12::float8 / 1000000) THEN 1 ELSE 0 END
                     * CASE WHEN $12 IS NULL THEN 0 ELSE 1 END,
                 restored = coalesce(to_timestamp($12::float8 / 1000000), restored) WHERE store = $1 RETURNING id
@@ -177,6 +203,7 @@ public struct FleetDatabase {
                 store, report.version, "\(report.lastChange)", "\(report.waiting)", "\(report.quarantined)", "\(report.order)",
                 report.lowestBattery.map { "\($0)" }, report.silentDevices.map { "\($0)" },
                 report.machine?.name, report.machine?.id, report.isStopped == true ? "t" : "f", report.restored.map { "\($0)" },
+                isSealed ? "t" : "f",
             ])
         guard let id = found.first?.first?.flatMap({ Int($0) }) else { return [] }
         if let result = report.result {

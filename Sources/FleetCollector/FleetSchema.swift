@@ -20,10 +20,11 @@ struct FleetSchema {
                 enrolled timestamptz NOT NULL DEFAULT now(), revoked timestamptz, reported timestamptz, version text,
                 last_change bigint, waiting bigint, quarantined bigint, last_order bigint NOT NULL DEFAULT 0, lowest_battery integer,
                 silent_devices bigint, machine text, machine_id text, stopped boolean NOT NULL DEFAULT false,
+                sealed boolean NOT NULL DEFAULT false,
                 epoch integer NOT NULL DEFAULT 0, restored timestamptz, other_machine text, other_seen timestamptz);
             CREATE TABLE \(name).fleet_code(
                 key text PRIMARY KEY, name text NOT NULL, made timestamptz NOT NULL DEFAULT now(), expires timestamptz NOT NULL,
-                used timestamptz, used_by text, command_key text, proof text);
+                used timestamptz, used_by text, command_key text, proof text, sealing_key text, sealing_proof text);
             CREATE TABLE \(name).fleet_order(
                 hub integer NOT NULL REFERENCES \(name).fleet_hub, number bigint NOT NULL, kind text NOT NULL,
                 arguments text[] NOT NULL, made timestamptz NOT NULL DEFAULT now(), finished timestamptz, code integer,
@@ -54,7 +55,7 @@ struct FleetSchema {
             "silent_devices": "The number of its devices without a reading for a day, or NULL.",
             "machine": "The name of its machine and the path of its store.",
             "machine_id": "The identifier of its machine and path.",
-            "stopped": "Whether its delivery has stopped until a user acts.",
+            "stopped": "Whether its delivery has stopped until a user acts.", "sealed": "Whether its last report was sealed.",
             "epoch": "How often its store or this database was restored from a backup.",
             "restored": "When the hub noticed the last restoration.",
             "other_machine": "The machine that has reported from a copy of its store, or NULL.",
@@ -66,6 +67,8 @@ struct FleetSchema {
             "used_by": "The public NKey of the hub that used it.",
             "command_key": "The public key that signs commands, or NULL.",
             "proof": "The proof that command_key comes from the person who made the code.",
+            "sealing_key": "The public key for which the hub seals its requests, or NULL.",
+            "sealing_proof": "The proof that sealing_key comes from the person who made the code.",
         ],
         "fleet_order": [
             "hub": "The hub, by its number in the table fleet_hub.", "number": "Its number, counted for each hub.",

@@ -1,4 +1,5 @@
 import FleetProtocol
+import Glibc
 import HealthModel
 import NATSKit
 import Pipeline
@@ -18,6 +19,7 @@ public final class FleetExporter: DayCountingExporter {
     private let settings: FleetSettings
     private let context: ExportContext
     private var connection: NATSConnection?
+    private var sealer: RequestSealer?
 
     /// Returns the hub's report, or `nil` if the hub does not report.
     public var makeReport: (() throws -> HubReport)?
@@ -39,6 +41,11 @@ public final class FleetExporter: DayCountingExporter {
     private static let mostRefusals = 3
     /// The shortest time between two reports without a nudge.
     private static let pause = Duration.seconds(60)
+
+    /// The number of refusals by the broker after which the credentials count as wrong.
+    private static let signIns = 4
+    /// The pause between two of them, in microseconds.
+    private static let signInPause: UInt32 = 250_000
 
     /// The wait for a receipt, in milliseconds. A collector gives up sooner.
     private let patience: Int
@@ -212,7 +219,7 @@ public final class FleetExporter: DayCountingExporter {
         guard let subject = settings.subject.requests(of: context.store) else {
             throw DeliveryError(.unfit, "the store's identifier cannot be part of a subject")
         }
-        let request = FleetRequest(target: context.name, me: context.me, task: task).octets
+        let (request, seal) = try sealed(FleetRequest(target: context.name, me: context.me, task: task).octets)
         let connection = try connected()
         let longest = connection.longestMessage
         guard request.count <= longest else {
@@ -222,9 +229,32 @@ public final class FleetExporter: DayCountingExporter {
         let answer = try asDelivery(to: subject) { () throws(NATSError) in
             try connection.request(subject, request, milliseconds: patience)
         }
-        guard let reply = FleetReply(octets: answer) else { throw Self.unexpected }
+        guard let reply = FleetReply(octets: try opened(answer, seal)) else { throw Self.unexpected }
         if case .failure(let error) = reply { throw error }
         return reply
+    }
+
+    /// The request as it is sent, with the seal of its reply. Without the setting `sealingKey` it is not sealed.
+    private func sealed(_ request: [UInt8]) throws(DeliveryError) -> (octets: [UInt8], reply: ReplySeal?) {
+        if sealer == nil { sealer = try settings.sealer(of: context.store) }
+        guard let sealer else { return (request, nil) }
+        guard let sealed = sealer.sealed(request) else { throw DeliveryError(.unfit, "the request cannot be sealed") }
+        return sealed
+    }
+
+    /// The reply without its seal.
+    ///
+    /// - Throws: ``DeliveryError`` if a request was sealed, and its reply is not. The broker may have written it, so only known words
+    ///   are taken from it, and the hub tries again.
+    private func opened(_ answer: [UInt8], _ seal: ReplySeal?) throws(DeliveryError) -> [UInt8] {
+        guard let seal else { return answer }
+        if let reply = seal.opened(answer) { return reply }
+        var words = "the reply to a sealed request is not sealed for this hub: update the collector, or check who runs the broker"
+        if case .failure(let error) = FleetReply(octets: answer), SealFault.allCases.contains(where: { $0.words == error.reason })
+        {
+            words = error.reason
+        }
+        throw DeliveryError(.unreachable, words)
     }
 
     private func connected() throws(DeliveryError) -> NATSConnection {
@@ -232,13 +262,28 @@ public final class FleetExporter: DayCountingExporter {
         var broker = try settings.broker(name: "vitalgate hub")
         broker.replies = settings.subject.replies(to: context.store)
         return try asDelivery { () throws(NATSError) in
-            let new = try NATSConnection(broker, .once)
+            let new = try Self.signedIn(broker)
             if settings.runsCommands, let ring {
                 nudges = try NudgeListener(new, settings.subject.nudge(of: context.store), ring: ring)
             }
             connection = new
             return new
         }
+    }
+
+    /// A connection to the broker.
+    ///
+    /// A broker that reads its list of users refuses the clients that sign in at the same moment, so a refusal counts only if it repeats.
+    private static func signedIn(_ broker: NATSSettings) throws(NATSError) -> NATSConnection {
+        for _ in 1..<signIns {
+            do throws(NATSError) {
+                return try NATSConnection(broker, .once)
+            } catch {
+                guard error.kind == .unauthorised else { throw error }
+                usleep(signInPause)
+            }
+        }
+        return try NATSConnection(broker, .once)
     }
 
     /// Runs something at the broker. After an error the next request connects again.

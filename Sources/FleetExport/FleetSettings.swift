@@ -5,7 +5,7 @@ import Pipeline
 /// The brokers that a hub or a collector connects to, and the fleet it belongs to.
 public struct FleetSettings: ExporterSettings {
     /// `servers`, `fleet`, `user`, `password`, `nkey`, `seedFile`, `credentialsFile`, `certificateAuthority`,
-    /// `commandKey`.
+    /// `commandKey`, `sealingKey`.
     public static let settings = Key.settings
 
     /// The brokers' URLs.
@@ -26,6 +26,8 @@ public struct FleetSettings: ExporterSettings {
     public var certificateAuthority: String?
     /// The public key that signs the center's commands. Without it, the hub runs none.
     public var commandKey: String?
+    /// The public key of the collectors for which requests are sealed, or `nil` to send them without a seal.
+    public var sealingKey: String?
     /// Whether the hub runs the commands of the center.
     public var runsCommands: Bool { commandKey != nil }
 
@@ -36,7 +38,7 @@ public struct FleetSettings: ExporterSettings {
     private static let mostServers = 32
 
     private enum Key: String, ExporterSettingKey {
-        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority, commandKey
+        case servers, fleet, user, password, nkey, seedFile, credentialsFile, certificateAuthority, commandKey, sealingKey
 
         var form: ExporterSetting.Form {
             switch self {
@@ -68,11 +70,31 @@ public struct FleetSettings: ExporterSettings {
         guard commandKey.map({ NKey.publicKey($0) != nil }) != false else {
             throw SettingsFault("commandKey", "expected the center's public key, which 'vitalgate fleet join' adds")
         }
+        sealingKey = try members.decodeIfPresent(String.self, forKey: .sealingKey)
+        guard sealingKey.map({ SealingKey.publicKey($0) != nil }) != false else {
+            throw SettingsFault("sealingKey", "expected the public key of 'vitalgate fleet key --sealing', which begins with X")
+        }
         guard (user == nil) == (password == nil) else { throw SettingsFault("password", "'user' and 'password' belong together") }
         guard (key == nil) == (seedFile == nil) else { throw SettingsFault("seedFile", "'nkey' and 'seedFile' belong together") }
         guard [user, key, credentialsFile].filter({ $0 != nil }).count <= 1 else {
             throw SettingsFault("nkey", "choose one of 'user', 'nkey', and 'credentialsFile'")
         }
+    }
+
+    /// The seal for the requests of a hub, or `nil` if they have none.
+    ///
+    /// - Throws: ``DeliveryError`` if a key cannot be read.
+    func sealer(of store: String) throws(DeliveryError) -> RequestSealer? {
+        guard let sealingKey else { return nil }
+        var own: NKey?
+        if let seedFile {
+            own = NKey(seedText: try Secret.file(seedFile).read())
+            guard own != nil else { throw DeliveryError(.unfit, "\(seedFile) does not contain the seed of a user's NKey") }
+        }
+        guard let sealer = RequestSealer(collectorsKey: sealingKey, key: own, store: store, fleet: subject) else {
+            throw DeliveryError(.unfit, "the requests cannot be sealed: 'sealingKey' is not valid")
+        }
+        return sealer
     }
 
     /// The settings for a connection.

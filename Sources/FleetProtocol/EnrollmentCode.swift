@@ -4,14 +4,19 @@ import HealthModel
 /// A code that lets one hub join a fleet, such as `KQ3ZD-7MFPA-XEW2B-CRN5T`.
 ///
 /// It is the seed of a key (``key``). The center stores only the public part, and the broker accepts this key for nothing but the join.
+/// The code of a center that opens sealed requests has an `S` at its end, such as `KQ3ZD-7MFPA-XEW2B-CRN5T-S`. So the broker
+/// cannot have the hub send without a seal.
 public struct EnrollmentCode: Sendable {
     private static let length = 20
     private static let group = 5
+    private static let sealingMark = UInt8(ascii: "S")
 
     /// The code, in groups of five characters.
     public let text: String
     /// The key pair of the code.
     public let key: NKey
+    /// Whether the reply to the hub must be sealed and have the center's key for sealed requests.
+    public let isForSealing: Bool
     /// The secret that the center and the hub share. It is not ``key``, with which the hub signs whatever the broker sends.
     private let secret: [UInt8]
 
@@ -19,30 +24,32 @@ public struct EnrollmentCode: Sendable {
     public init?(_ text: String) {
         guard text.utf8.count <= 100 else { return nil }
         let characters = Array(text.uppercased().utf8.filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: " ") })
-        guard characters.count == Self.length, Base32.octets(String(decoding: characters, as: UTF8.self)) != nil,
+        isForSealing = characters.count == Self.length + 1 && characters.last == Self.sealingMark
+        guard isForSealing || characters.count == Self.length, Base32.octets(String(decoding: characters, as: UTF8.self)) != nil,
             let key = NKey(seed: Digest.sha256(Array("vitalgate enrollment ".utf8) + characters))
         else { return nil }
         self.key = key
         secret = Digest.sha256(Array("vitalgate enrollment secret ".utf8) + characters)
-        self.text = stride(from: 0, to: Self.length, by: Self.group).map {
-            String(decoding: characters[$0..<$0 + Self.group], as: UTF8.self)
+        self.text = stride(from: 0, to: characters.count, by: Self.group).map {
+            String(decoding: characters[$0..<min($0 + Self.group, characters.count)], as: UTF8.self)
         }.joined(separator: "-")
     }
 
     /// The proof that a key comes from the person who made the code.
     ///
-    /// - Parameter commandKey: the public key that signs the commands of the fleet, in text form.
-    public func proof(of commandKey: String, _ fleet: FleetSubject) -> String {
+    /// - Parameter key: the public key that signs the commands of the fleet, or that requests are sealed for, in text form. The first
+    ///   letter of this form is the type of the key.
+    public func proof(of key: String, _ fleet: FleetSubject) -> String {
         var writer = OctetWriter()
-        for text in [fleet.fleet, commandKey] { writer.write(text) }
+        for text in [fleet.fleet, key] { writer.write(text) }
         return Base32.text(AuthenticationCode.sha256(of: writer.octets, key: secret))
     }
 
     /// A new code of 100 random bits.
-    public static func random() -> EnrollmentCode? {
+    public static func random(forSealing: Bool = false) -> EnrollmentCode? {
         var random = SystemRandomNumberGenerator()
         let octets = (0..<13).map { _ in UInt8.random(in: 0...255, using: &random) }
-        return EnrollmentCode(String(Base32.text(octets).prefix(length)))
+        return EnrollmentCode(String(Base32.text(octets).prefix(length)) + (forSealing ? "S" : ""))
     }
 }
 
@@ -54,10 +61,27 @@ public struct JoinReply: Hashable, Sendable {
     public var commandKey: String?
     /// ``EnrollmentCode/proof(of:_:)`` of that key.
     public var proof: String?
+    /// The public key for which the hub seals its requests, or `nil` if the center has none.
+    public var sealingKey: String?
+    /// ``EnrollmentCode/proof(of:_:)`` of that key.
+    public var sealingProof: String?
+    /// The public key with which the center knows the hub from now on.
+    public var hubKey: String?
 
     /// A reply.
     public init(name: String, commandKey: String? = nil, proof: String? = nil) {
         (self.name, self.commandKey, self.proof) = (name, commandKey, proof)
+    }
+
+    /// Whether each key is valid and comes from the person who made the code, and none is missing that the code asks for. With a code for
+    /// sealing, the center must also know the hub by its own key.
+    public func isGenuine(_ code: EnrollmentCode, _ fleet: FleetSubject, hubKey: String) -> Bool {
+        if let commandKey {
+            guard NKey.publicKey(commandKey) != nil, proof == code.proof(of: commandKey, fleet) else { return false }
+        }
+        guard !code.isForSealing || self.hubKey == hubKey else { return false }
+        guard let sealingKey else { return !code.isForSealing }
+        return SealingKey.publicKey(sealingKey) != nil && sealingProof == code.proof(of: sealingKey, fleet)
     }
 }
 

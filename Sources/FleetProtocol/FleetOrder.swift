@@ -16,6 +16,8 @@ public struct FleetOrder: Codable, Hashable, Sendable {
         case verify
         /// Changes settings of the hub's configuration (``HubSetting``)
         case set
+        /// Installs a device profile. The argument is its text.
+        case profile
 
         /// The options that the center may give. All others, such as `--store`, are refused.
         public var options: Set<String> {
@@ -27,7 +29,7 @@ public struct FleetOrder: Codable, Hashable, Sendable {
                     "--type", "--source", "--device", "--person", "--from", "--to", "--where", "--read-as", "--scale", "--shift",
                     "--move-zone", "--assign", "--set-type", "--correction", "--ambiguous", "--merge",
                 ]
-            case .erase, .set: []
+            case .erase, .set, .profile: []
             case .verify: ["--dry-run", "--days"]
             }
         }
@@ -50,15 +52,19 @@ public struct FleetOrder: Codable, Hashable, Sendable {
     private static let mostArguments = 64
     /// The longest arguments in bytes, together.
     private static let longest = 8192
+    /// The longest profile in bytes.
+    public static let longestProfile = 1 << 17
 
     /// A reason why a hub would refuse the order, or `nil`.
     public var obstacle: String? {
         guard let kind = Kind(rawValue: kind) else {
             return "unknown command, expected one of \(Kind.allCases.map(\.rawValue).joined(separator: ", "))"
         }
-        guard arguments.count <= Self.mostArguments, arguments.reduce(0, { $0 + $1.utf8.count }) <= Self.longest,
+        let longest = kind == .profile ? Self.longestProfile : Self.longest
+        guard arguments.count <= Self.mostArguments, arguments.reduce(0, { $0 + $1.utf8.count }) <= longest,
             arguments.allSatisfy({ !$0.utf8.contains(0) })
         else { return "too many or too long arguments" }
+        if kind == .profile { return arguments.count == 1 ? nil : "expected the text of one profile" }
         for argument in arguments where argument.hasPrefix("-") && argument != "-" {
             let name = argument.prefix { $0 != "=" }
             guard kind.options.contains(String(name)) else {

@@ -53,6 +53,9 @@ private struct Form: Codable {
     var joined: String?
     var commandKey: String?
     var proof: String?
+    var sealingKey: String?
+    var sealingProof: String?
+    var hubKey: String?
     var failure: Failure?
 
     struct Found: Codable {
@@ -89,7 +92,9 @@ private struct Form: Codable {
         case .identities(let all): identities = all.map(\.description)
         case .counts(let all): counts = all.map { Count(type: $0.type, day: $0.day, count: $0.count) }
         case .orders(let all): orders = all
-        case .joined(let reply): (joined, commandKey, proof) = (reply.name, reply.commandKey, reply.proof)
+        case .joined(let reply):
+            (joined, commandKey, proof) = (reply.name, reply.commandKey, reply.proof)
+            (sealingKey, sealingProof, hubKey) = (reply.sealingKey, reply.sealingProof, reply.hubKey)
         case .failure(let error): failure = Failure(error)
         }
     }
@@ -109,7 +114,11 @@ private struct Form: Codable {
         }
         if let counts { return .counts(counts.map { DayCount(type: $0.type, day: $0.day, count: $0.count) }) }
         if let orders { return .orders(orders) }
-        if let joined { return .joined(JoinReply(name: joined, commandKey: commandKey, proof: proof)) }
+        if let joined {
+            var reply = JoinReply(name: joined, commandKey: commandKey, proof: proof)
+            (reply.sealingKey, reply.sealingProof, reply.hubKey) = (sealingKey, sealingProof, hubKey)
+            return .joined(reply)
+        }
         return failure.map { .failure($0.error) }
     }
 }

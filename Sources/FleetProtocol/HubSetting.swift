@@ -1,18 +1,20 @@
 /// A setting of a hub's configuration that the center may change, such as `hub.commitEvery=10` or `retention.heartRate=90d`.
 ///
-/// No setting reaches targets, paths, secrets, listeners, or access.
+/// No setting reaches targets, paths, secrets, listeners, or access, except the public key for which the hub seals its requests.
 public struct HubSetting: Hashable, Sendable {
     /// The form of a value.
     public enum Form: Sendable {
         case text, number
         /// A text for each type: `KEY.TYPE=VALUE`.
         case textsByType
+        /// The public text of a ``SealingKey``. It belongs to the target over which the center sets it.
+        case sealingKey
     }
 
     /// The keys with the forms of their values.
     public static let forms: [String: Form] = [
         "locale": .text, "units": .textsByType, "retention": .textsByType, "prune": .text, "page.bloodPressure": .text,
-        "hub.readingsPerSecond": .number, "hub.commitEvery": .number, "hub.heartbeats": .text,
+        "hub.readingsPerSecond": .number, "hub.commitEvery": .number, "hub.heartbeats": .text, "sealingKey": .sealingKey,
     ]
 
     /// The keys for a message, such as `hub.commitEvery` and `units.TYPE`.
@@ -21,7 +23,7 @@ public struct HubSetting: Hashable, Sendable {
     }
 
     /// The keys from the outermost object to the value.
-    public let path: [String]
+    public private(set) var path: [String]
     /// The value.
     public let value: String
     /// Whether the value is a number instead of a text.
@@ -43,11 +45,22 @@ public struct HubSetting: Hashable, Sendable {
         case .number:
             guard Int(value) != nil else { return nil }
             isNumber = true
+        case .sealingKey:
+            guard SealingKey.publicKey(value) != nil else { return nil }
+            isNumber = false
         case .textsByType: return nil
         case nil:
             guard path.count == 2, Self.forms[path[0]] == .textsByType, Self.isType(path[1]) else { return nil }
             isNumber = false
         }
+    }
+
+    /// The setting with the complete path of a key that belongs to a target.
+    public func of(target: String) -> HubSetting {
+        guard path.count == 1, Self.forms[path[0]] == .sealingKey else { return self }
+        var setting = self
+        setting.path = ["targets", target] + path
+        return setting
     }
 
     private static func isType(_ text: String) -> Bool {

@@ -1,14 +1,7 @@
 import CryptographyKit
 
-/// A key pair of a NATS user, in the text form of github.com/nats-io/nkeys.
-///
-///     seed:   base32(| 0x90 | type >> 5 and | (type & 31) << 3 | 32 bytes | CRC-16, low byte first |)   SU…, 58 characters
-///     public: base32(| type | 32 bytes | CRC-16, low byte first |)                                       U…, 56 characters
+/// A key pair of a NATS user, which signs, in the text form of github.com/nats-io/nkeys (``KeyText``).
 public struct NKey: Sendable {
-    /// The type of a user's key.
-    private static let user: UInt8 = 20 << 3
-    private static let seedMark: UInt8 = 18 << 3
-
     /// The key pair.
     public let key: SigningKey
 
@@ -25,24 +18,51 @@ public struct NKey: Sendable {
     }
 
     /// The secret text.
-    public var seedText: String {
-        Base32.text(Self.checked([Self.seedMark | Self.user >> 5, (Self.user & 31) << 3] + key.seed))
-    }
+    public var seedText: String { KeyText.user.seedText(key.seed) }
 
     /// The public text.
-    public var publicText: String { Base32.text(Self.checked([Self.user] + key.publicKey)) }
+    public var publicText: String { KeyText.user.publicText(key.publicKey) }
 
     /// Reads a secret text.
     public init?(seedText: String) {
-        guard let octets = Self.unchecked(seedText), octets.count == 2 + SigningKey.size, octets[0] & 0xF8 == Self.seedMark,
-            octets[0] << 5 | octets[1] >> 3 == Self.user
-        else { return nil }
-        self.init(seed: Array(octets[2...]))
+        guard let seed = KeyText.user.seed(seedText) else { return nil }
+        self.init(seed: seed)
     }
 
     /// Returns the 32 bytes of a public text, or `nil` if it is not the public key of a user.
-    public static func publicKey(_ text: String) -> [UInt8]? {
-        guard let octets = unchecked(text), octets.count == 1 + SigningKey.size, octets[0] == user else { return nil }
+    public static func publicKey(_ text: String) -> [UInt8]? { KeyText.user.publicKey(text) }
+}
+
+/// The text form of a type of keys.
+///
+///     seed: base32(| 0x90 | type >> 5 and | (type & 31) << 3 | 32 bytes | CRC-16, low byte first |)   SU… or SX…, 58 characters
+///     public: base32(| type | 32 bytes | CRC-16, low byte first |)                                       U… or X…, 56 characters
+enum KeyText: UInt8 {
+    /// A user, with Ed25519.
+    case user = 0xA0
+    /// A key that agrees on secrets, with X25519. NATS calls it a curve key.
+    case curve = 0xB8
+
+    private static let seedMark: UInt8 = 0x90
+    private static let size = 32
+
+    func seedText(_ seed: [UInt8]) -> String {
+        Base32.text(Self.checked([Self.seedMark | rawValue >> 5, (rawValue & 31) << 3] + seed))
+    }
+
+    func publicText(_ key: [UInt8]) -> String { Base32.text(Self.checked([rawValue] + key)) }
+
+    /// Returns the 32 bytes of a secret text, or `nil` if it is not one of this type.
+    func seed(_ text: String) -> [UInt8]? {
+        guard let octets = Self.unchecked(text), octets.count == 2 + Self.size, octets[0] & 0xF8 == Self.seedMark,
+            octets[0] << 5 | octets[1] >> 3 == rawValue
+        else { return nil }
+        return Array(octets[2...])
+    }
+
+    /// Returns the 32 bytes of a public text, or `nil` if it is not one of this type.
+    func publicKey(_ text: String) -> [UInt8]? {
+        guard let octets = Self.unchecked(text), octets.count == 1 + Self.size, octets[0] == rawValue else { return nil }
         return Array(octets[1...])
     }
 

@@ -20,6 +20,9 @@ public struct CollectorConfiguration: Decodable, Sendable {
     /// The path of the key that signs commands, or `nil`. Only the commands of the center read it, and no collector.
     public var commandSeedFile: String?
 
+    /// The keys that open sealed requests, or `nil` if hubs do not seal their requests.
+    public var sealing: SealingFiles?
+
     /// The roles that `--create` lets read the database.
     public var readers: DatabaseReaders?
 
@@ -31,6 +34,16 @@ public struct CollectorConfiguration: Decodable, Sendable {
         public var processFile: String?
     }
 
+    /// The files of the keys that open sealed requests.
+    public struct SealingFiles: Decodable, Sendable {
+        /// The path of the current key, which hubs get when they join.
+        public var seedFile: String
+        /// The paths of older keys, which some hubs still use.
+        public var olderSeedFiles: [String]?
+        /// Whether requests without a seal are refused.
+        public var required: Bool?
+    }
+
     /// The page with the table of hubs, or `nil` for none.
     public var page: CenterPageConfiguration?
 
@@ -40,9 +53,12 @@ public struct CollectorConfiguration: Decodable, Sendable {
     /// The keys of the object `collect.readers`.
     static let readersKeys = ["analyst", "auditor"]
     /// The keys of the object `collect`.
-    static let knownKeys = ["broker", "brokerUsers", "commands", "database", "page", "readers", "workers"]
+    static let knownKeys = ["broker", "brokerUsers", "commands", "database", "page", "readers", "sealing", "workers"]
     /// The keys of the object `collect.commands`.
     static let commandsKeys = ["seedFile"]
+    /// The keys of the object `collect.sealing`.
+    static let sealingKeys = ["olderSeedFiles", "required", "seedFile"]
+    private static let mostOlderKeys = 8
 
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: SettingKey.self)
@@ -56,6 +72,7 @@ public struct CollectorConfiguration: Decodable, Sendable {
         brokerUsers = try Self.brokerUsers(in: members)
         readers = try Self.readers(in: members)
         commandSeedFile = try Self.commandSeedFile(in: members)
+        sealing = try Self.sealing(in: members)
         page = try Self.page(in: members)
         guard brokerUsers == nil || broker.key != nil else {
             throw ConfigurationError("'collect.brokerUsers' needs 'nkey' and 'seedFile' in 'collect.broker'")
@@ -108,6 +125,19 @@ public struct CollectorConfiguration: Decodable, Sendable {
             throw ConfigurationError("'collect.commands.seedFile': the path is missing, or does not begin with /")
         }
         return file
+    }
+
+    private static func sealing(in members: KeyedDecodingContainer<SettingKey>) throws -> SealingFiles? {
+        let key = SettingKey("sealing")
+        guard let files = try members.decodeIfPresent(SealingFiles.self, forKey: key) else { return nil }
+        try check(key, in: members, hasOnly: sealingKeys)
+        guard ([files.seedFile] + (files.olderSeedFiles ?? [])).allSatisfy({ $0.hasPrefix("/") }) else {
+            throw ConfigurationError("'collect.sealing': the paths must begin with /")
+        }
+        guard files.olderSeedFiles?.count ?? 0 <= mostOlderKeys else {
+            throw ConfigurationError("'collect.sealing.olderSeedFiles': expected at most \(mostOlderKeys) paths")
+        }
+        return files
     }
 
     private static func check(

@@ -137,9 +137,9 @@ struct DatabaseSchema {
 
     /// Our tables with their written columns, by name.
     static let written: [String: Set<String>] = {
-        var tables: [String: Set<String>] = ["sample": Set(CopyText.columns + ["hubs"])]
+        var tables: [String: Set<String>] = ["sample": Set(CopyRows.columns + ["hubs"])]
         for table in ObjectTable.all {
-            tables[table.name] = Set(CopyText.head + table.columns.map(\.name) + CopyText.tail + ["hubs"])
+            tables[table.name] = Set(CopyRows.head + table.columns.map(\.name) + CopyRows.tail + ["hubs"])
         }
         return tables
     }()

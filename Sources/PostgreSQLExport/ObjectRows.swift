@@ -27,76 +27,63 @@ final class ObjectRows {
         """
 
     static let columns =
-        CopyText.head + ["kind", "number", "name", "fields", "resource", "xml", "octets"] + (1...arrays).map { "p\($0)" } + [
+        CopyRows.head + ["kind", "number", "name", "fields", "resource", "xml", "octets"] + (1...arrays).map { "p\($0)" } + [
             "more"
         ]
-        + CopyText.tail
+        + CopyRows.tail
 
     /// The maximum number of point columns of a kind.
     private static let arrays = 8
     /// The maximum number of values in one row: a week of a route with a point each second.
     static let mostNumbers = 5_000_000
 
-    private let text: CopyText
+    private let rows: CopyRows
 
-    init(_ text: CopyText) { self.text = text }
+    init(_ rows: CopyRows) { self.rows = rows }
 
     /// - Throws: ``DeliveryError`` of the kind `refused` if the sample does not fit into a row.
-    func append(_ sample: Sample, to octets: inout [UInt8]) throws(DeliveryError) {
-        text.appendHead(of: sample, to: &octets)
+    func append(_ sample: Sample, to row: inout CopyRow) throws(DeliveryError) {
+        row.begin(fields: Self.columns.count)
+        rows.appendHead(of: sample, to: &row)
         let type = sample.origin.type
-        CopyText.add(type.kind.name, to: &octets)
-        CopyText.add(sample.value.description, to: &octets)
-        CopyText.add(type.caseName(of: sample.value), to: &octets)
-        CopyText.add(octets: ObjectText.json(of: sample), to: &octets)
+        row.add(type.kind.name)
+        row.add(sample.value)
+        row.add(type.caseName(of: sample.value))
+        row.add(json: ObjectText.json(of: sample))
         do throws(ContentError) {
-            try appendContent(of: sample, to: &octets)
+            try appendContent(of: sample, to: &row)
         } catch {
             throw DeliveryError(.refused, "its content in the store: \(error)")
         }
-        text.appendTail(of: sample, to: &octets)
-        octets.append(UInt8(ascii: "\n"))
+        rows.appendTail(of: sample, to: &row)
     }
 
-    private func appendContent(of sample: Sample, to octets: inout [UInt8]) throws(ContentError) {
+    private func appendContent(of sample: Sample, to row: inout CopyRow) throws(ContentError) {
         guard let content = sample.body?.content else {
-            for _ in 0..<(4 + Self.arrays) { CopyText.add(nil, to: &octets) }
+            for _ in 0..<(4 + Self.arrays) { row.addNull() }
             return
         }
         guard let points = ContentFields.points(of: sample) else {
-            try append(content, of: sample.origin.kind, to: &octets)
-            for _ in 0...Self.arrays { CopyText.add(nil, to: &octets) }
+            try append(content, of: sample.origin.kind, to: &row)
+            for _ in 0...Self.arrays { row.addNull() }
             return
         }
-        for _ in 0..<3 { CopyText.add(nil, to: &octets) }
-        try append(points, content, of: sample.origin.kind, to: &octets)
+        for _ in 0..<3 { row.addNull() }
+        try append(points, content, of: sample.origin.kind, to: &row)
     }
 
     // MARK: Resources and documents
 
     /// Appends a resource as JSON for queries and as bytes, or a document as text if PostgreSQL can store it, and otherwise as
     /// bytes.
-    private func append(_ content: PackedContent, of kind: SampleKind, to octets: inout [UInt8]) throws(ContentError) {
+    private func append(_ content: PackedContent, of kind: SampleKind, to row: inout CopyRow) throws(ContentError) {
         let told = try content.octets()
         let isText = !told.contains(0) && String(validating: told, as: UTF8.self) != nil
-        if kind == .clinicalRecord, isText, !Self.hasUnheldCharacter(told) {
-            CopyText.add(octets: told, to: &octets)
-        } else {
-            CopyText.add(nil, to: &octets)
-        }
+        row.add(json: kind == .clinicalRecord && isText && !Self.hasUnheldCharacter(told) ? told : nil)
         let isXML = kind == .document && isText
-        if isXML { CopyText.add(octets: told, to: &octets) } else { CopyText.add(nil, to: &octets) }
-        guard !isXML else { return CopyText.add(nil, to: &octets) }
-        octets.append(UInt8(ascii: "\t"))
-        octets += "\\\\x".utf8
-        octets.reserveCapacity(octets.count + 2 * told.count)
-        for octet in told {
-            octets.append(Self.digits[Int(octet >> 4)])
-            octets.append(Self.digits[Int(octet & 15)])
-        }
+        if isXML { row.add(octets: told) } else { row.addNull() }
+        if isXML { row.addNull() } else { row.add(octets: told) }
     }
-
-    private static let digits = Array("0123456789abcdef".utf8)
 
     /// Whether the JSON escapes a character that `jsonb` rejects: U+0000 or a surrogate. All surrogates are treated so because
     /// the resource is stored as bytes too.
@@ -122,33 +109,25 @@ final class ObjectRows {
 
     /// Appends an array for each point column of the kind's table, and the other columns as JSON.
     private func append(
-        _ points: Points, _ content: PackedContent, of kind: SampleKind, to octets: inout [UInt8]
+        _ points: Points, _ content: PackedContent, of kind: SampleKind, to row: inout CopyRow
     ) throws(ContentError) {
         let (numbers, overflow) = points.count.multipliedReportingOverflow(by: max(points.columns.count, 1))
         guard !overflow, numbers <= Self.mostNumbers else { throw .tooLong }
-        var texts = Array(repeating: [UInt8](), count: points.columns.count)
+        var columns = Array(repeating: [Double?](), count: points.columns.count)
         var reader = try PointsReader(points, content)
         while let point = try reader.next() {
             for (index, number) in point.enumerated() {
-                if !texts[index].isEmpty { texts[index].append(UInt8(ascii: ",")) }
-                guard let number else {
-                    texts[index] += "null".utf8
-                    continue
-                }
-                let value = number.doubleValue
-                texts[index] += (points.columns[index].name == Points.time ? value / 1e6 : value).description.utf8
+                let value = number?.doubleValue
+                columns[index].append(points.columns[index].name == Points.time ? value.map { $0 / 1e6 } : value)
             }
         }
         let known = ObjectTable.byKind[kind]?.points.map(\.told) ?? []
         for place in 0..<Self.arrays {
             guard place < known.count, let index = points.columns.firstIndex(where: { $0.name == known[place] }) else {
-                CopyText.add(nil, to: &octets)
+                row.addNull()
                 continue
             }
-            octets.append(UInt8(ascii: "\t"))
-            octets.append(UInt8(ascii: "{"))
-            octets += texts[index]
-            octets.append(UInt8(ascii: "}"))
+            row.add(columns[index])
         }
         var others: [[UInt8]] = []
         for (index, column) in points.columns.enumerated() where !known.contains(column.name) {
@@ -157,9 +136,10 @@ final class ObjectRows {
             entry += ":{\"unit\":".utf8
             if let unit = column.unit { JSONText.append(string: unit, to: &entry) } else { entry += "null".utf8 }
             entry += ",\"values\":[".utf8
-            others.append(entry + texts[index] + Array("]}".utf8))
+            entry += columns[index].map { $0?.description ?? "null" }.joined(separator: ",").utf8
+            others.append(entry + Array("]}".utf8))
         }
-        guard !others.isEmpty else { return CopyText.add(nil, to: &octets) }
-        CopyText.add(octets: Array("{".utf8) + Array(others.joined(separator: Array(",".utf8))) + Array("}".utf8), to: &octets)
+        guard !others.isEmpty else { return row.addNull() }
+        row.add(json: Array("{".utf8) + Array(others.joined(separator: Array(",".utf8))) + Array("}".utf8))
     }
 }

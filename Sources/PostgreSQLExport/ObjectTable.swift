@@ -181,14 +181,14 @@ struct ObjectTable {
     }
 
     /// The names of its columns, except `hubs`.
-    private var names: [String] { CopyText.head + columns.map(\.name) + CopyText.tail }
+    private var names: [String] { CopyRows.head + columns.map(\.name) + CopyRows.tail }
     /// The sources of these columns.
-    private var sources: [String] { CopyText.head + columns.map(\.source) + CopyText.tail }
+    private var sources: [String] { CopyRows.head + columns.map(\.source) + CopyRows.tail }
 
     /// Returns the statement that moves new rows into the table. An existing row only gets the hub added.
     ///
     /// - Parameter rewriting: whether an existing row is replaced.
-    func taking(in schema: String, hub: Int, rewriting: Bool) -> String {
+    func taking(in schema: String, hub: Int32, rewriting: Bool) -> String {
         let added = "hubs = CASE WHEN held.hubs @> ARRAY[\(hub)] THEN held.hubs ELSE held.hubs || \(hub) END"
         let written = names.filter { $0 != "uuid" }.map { "\($0) = excluded.\($0)" } + [added]
         let update =

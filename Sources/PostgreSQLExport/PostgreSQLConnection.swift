@@ -82,11 +82,13 @@ package final class PostgreSQLConnection {
         return try answer()
     }
 
-    /// Sends rows in the text form of COPY while the server reads earlier ones.
+    /// Sends rows of COPY while the server reads earlier ones.
     ///
-    /// - Parameter next: appends some rows, and returns whether there are more.
-    func copy(into sql: String, _ next: (inout [UInt8]) -> Bool) throws(DeliveryError) {
-        guard PQsendQuery(handle, sql) == 1 else { throw lost() }
+    /// - Parameters:
+    ///   - table: the table with its columns, such as `sample(uuid, value)`.
+    ///   - next: appends some rows, and returns whether there are more.
+    func copy(into table: String, _ next: (inout CopyRow) -> Bool) throws(DeliveryError) {
+        guard PQsendQuery(handle, "COPY \(table) FROM STDIN (FORMAT binary)") == 1 else { throw lost() }
         try flush()
         try awaitAnswer()
         guard let result = PQgetResult(handle) else { throw lost() }
@@ -96,13 +98,17 @@ package final class PostgreSQLConnection {
             try drain()
             throw error
         }
-        var rows: [UInt8] = []
+        try put(CopyRow.signature[...])
+        var rows = CopyRow()
         var hasMore = true
         while hasMore {
-            rows.removeAll(keepingCapacity: true)
-            while hasMore, rows.count < Self.portion { hasMore = next(&rows) }
-            try put(rows)
+            rows.removeAll()
+            while hasMore, rows.octets.count < Self.portion { hasMore = next(&rows) }
+            for start in stride(from: 0, to: rows.octets.count, by: Self.portion) {
+                try put(rows.octets[start..<min(start + Self.portion, rows.octets.count)])
+            }
         }
+        try put(CopyRow.end[...])
         while true {
             let code = PQputCopyEnd(handle, nil)
             guard code >= 0 else { throw lost() }
@@ -112,9 +118,9 @@ package final class PostgreSQLConnection {
         try answer()
     }
 
-    private func put(_ rows: [UInt8]) throws(DeliveryError) {
-        while !rows.isEmpty {
-            let code = rows.withUnsafeBytes {
+    private func put(_ octets: ArraySlice<UInt8>) throws(DeliveryError) {
+        while true {
+            let code = octets.withUnsafeBytes {
                 PQputCopyData(handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
             }
             guard code >= 0 else { throw lost() }

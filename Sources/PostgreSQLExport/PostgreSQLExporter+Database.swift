@@ -54,7 +54,7 @@ extension PostgreSQLExporter {
         let probe = try probe()
         var batch = ExportBatch(changes: [.added(StoredSample(sample: probe, ingest: 0, seq: 0))])
         do throws(DeliveryError) {
-            try write(batch, connection, hub)
+            try write(prepared(batch, hub), connection, hub)
             // The tables of all other kinds, without a row.
             let statements = ObjectTable.all.map { $0.taking(in: schema.name, hub: hub, rewriting: true) }
             try connection.run(statements.joined(separator: ";"))
@@ -64,7 +64,7 @@ extension PostgreSQLExporter {
                 throw DeliveryError(.unfit, "a written reading is returned with other content")
             }
             batch.changes = [.deleted(StoredDeletion(sample: probe, replacedBy: nil, ingest: 0, seq: 0))]
-            try write(batch, connection, hub)
+            try write(prepared(batch, hub), connection, hub)
             try connection.run(
                 """
                 INSERT INTO \(schema.name).progress(hub, target, anchor, count) VALUES(\(hub), '', '0', 1)
@@ -139,7 +139,7 @@ extension PostgreSQLExporter {
     package func connection() throws(DeliveryError) -> PostgreSQLConnection { try opened().connection }
 
     /// Returns the session's connection and our number there. A new connection is checked first.
-    func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int) {
+    func opened() throws(DeliveryError) -> (connection: PostgreSQLConnection, hub: Int32) {
         if let connection = session.connection, let hub = session.hubs[context.store] { return (connection, hub) }
         let connection: PostgreSQLConnection
         if let open = session.connection {
@@ -155,8 +155,9 @@ extension PostgreSQLExporter {
             try connection.run(Self.begin)
             let hub = try enterHub(connection)
             let isPartitioned = try Self.isPartitioned(connection, schema.name)
+            let hasOurTypes = try Self.hasOurTypes(connection, schema.name)
             try connection.run("COMMIT")
-            session.begin(connection, hub: hub, of: context.store, isPartitioned: isPartitioned)
+            session.begin(connection, hub: hub, of: context.store, isPartitioned: isPartitioned, hasOurTypes: hasOurTypes)
             return (connection, hub)
         } catch {
             session.end()
@@ -168,10 +169,21 @@ extension PostgreSQLExporter {
         try connection.run("SELECT relkind FROM pg_class WHERE oid = $1::regclass", ["\(schema).sample"]) == [["p"]]
     }
 
-    private func enterHub(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int {
+    /// Whether the columns of the table of samples have the types of the temporary table, so that rows can be copied into it. If an
+    /// administrator has changed one, they have to be converted.
+    private static func hasOurTypes(_ connection: PostgreSQLConnection, _ schema: String) throws(DeliveryError) -> Bool {
+        try connection.run(
+            """
+            SELECT 1 FROM pg_attribute ours LEFT JOIN pg_attribute there ON there.attrelid = $1::regclass AND there.attname = ours.attname
+            WHERE ours.attrelid = 'pg_temp.incoming'::regclass AND ours.attnum > 0 AND there.atttypid IS DISTINCT FROM ours.atttypid
+            """, ["\(schema).sample"]
+        ).isEmpty
+    }
+
+    private func enterHub(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int32 {
         let name = schema.name
         try connection.run("INSERT INTO \(name).hub(store) VALUES($1) ON CONFLICT DO NOTHING", [context.store])
-        let hub = try connection.run("SELECT id FROM \(name).hub WHERE store = $1", [context.store])[0][0].flatMap { Int($0) }
+        let hub = try connection.run("SELECT id FROM \(name).hub WHERE store = $1", [context.store])[0][0].flatMap { Int32($0) }
         guard let hub else { throw DeliveryError(.unfit, "the table \(name).hub did not return a number") }
         return hub
     }
@@ -179,8 +191,8 @@ extension PostgreSQLExporter {
     private func makeTemporaries(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         try connection.run(
             """
-            \(CopyText.temporary);
-            CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by uuid, subject text NOT NULL) ON COMMIT DELETE ROWS;
+            \(CopyRows.temporary);
+            CREATE TEMP TABLE gone(uuid uuid NOT NULL, type text NOT NULL, replaced_by text, subject text NOT NULL) ON COMMIT DELETE ROWS;
             \(ObjectRows.temporary);
             """)
     }

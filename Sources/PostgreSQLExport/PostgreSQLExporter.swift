@@ -9,7 +9,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// The maximum number of changes in a transaction, small enough for a short duration and little memory.
     public let batchLimit = 4096
     let context: ExportContext
-    let text: CopyText
+    private let rows: CopyRows
     private let objects: ObjectRows
     let session: PostgreSQLSession
     var settings: PostgreSQLSettings { session.settings }
@@ -31,8 +31,8 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// Creates an exporter for one of several hubs that share a session.
     public init(_ session: PostgreSQLSession, context: ExportContext) {
         (self.session, self.context) = (session, context)
-        text = CopyText(context)
-        objects = ObjectRows(text)
+        rows = CopyRows(context)
+        objects = ObjectRows(rows)
     }
 
     /// All kinds. Each has a table.
@@ -52,23 +52,38 @@ public final class PostgreSQLExporter: ComparableExporter {
         return 0
     }
 
-    func write(_ batch: ExportBatch, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
+    /// A batch as it is written.
+    struct PreparedBatch {
+        let added: [Sample]
+        /// The rows of ``added`` if they may be new, or `nil`.
+        let newRows: NewRows?
+        let gone: [SampleChange]
+        let rewrites: Bool
+        let mark: TargetMark?
+    }
+
+    /// Does everything that needs no transaction.
+    func prepared(_ batch: ExportBatch, _ hub: Int32) -> PreparedBatch {
         // For a sample with several changes, the last one counts.
         var last: [SampleIdentity: Int] = [:]
         for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
-        var (added, gone): ([Int], [Int]) = ([], [])
+        var (added, gone): ([Sample], [SampleChange]) = ([], [])
         for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
-            if case .added = change { added.append(index) } else { gone.append(index) }
+            if case .added(let stored) = change { added.append(stored.sample) } else { gone.append(change) }
         }
-        if !added.isEmpty {
-            try add(added.map { batch.changes[$0].sample }, rewriting: batch.rewrites, connection, hub)
-        }
-        if !gone.isEmpty { try remove(gone.map { batch.changes[$0] }, connection, hub) }
+        let newRows =
+            session.hasOurTypes ? NewRows(added, rows, schema: schema.name, hub: hub, bySubject: session.isPartitioned) : nil
+        return PreparedBatch(added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark)
+    }
+
+    func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
+        if !batch.added.isEmpty { try add(batch, connection, hub) }
+        if !batch.gone.isEmpty { try remove(batch.gone, connection, hub) }
     }
 
     /// Writes the delivery's mark if the previous one is there. If not, another hub has delivered or the database was restored,
     /// which is checked first.
-    func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
+    func enter(_ mark: TargetMark, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
         let entered = try connection.run(
             """
             UPDATE \(schema.name).progress SET anchor = $2, count = $3::bigint, told = now()
@@ -81,21 +96,16 @@ public final class PostgreSQLExporter: ComparableExporter {
     static let anotherDelivered = DeliveryError(
         .unreachable, "another program has delivered under this target's name, or the database was restored from a backup")
 
-    private func add(
-        _ samples: [Sample], rewriting: Bool, _ connection: PostgreSQLConnection, _ hub: Int
-    ) throws(DeliveryError) {
-        let name = schema.name
+    private func add(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
+        let (name, samples, rewriting) = (schema.name, batch.added, batch.rewrites)
         let kinds = Set(samples.map(\.origin.kind))
         // No other hub writes at the same time. With a single hub, all rows are its own, and without deletions no sample comes
         // back.
         let others = try connection.run(
             "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
         let (hasOthers, hasDeletions) = (others[0] == "t", others[1] == "t")
-        if kinds == [.quantity] {
-            let rows = NewRows(samples, schema: name, hub: hub, bySubject: session.isPartitioned)
-            if try rows.areNew(connection, amongOthers: hasOthers) {
-                return try rows.add(connection, text, amongDeletions: hasDeletions)
-            }
+        if let rows = batch.newRows, try rows.areNew(connection, amongOthers: hasOthers) {
+            return try rows.add(connection, amongDeletions: hasDeletions)
         }
         try bring(samples, connection)
         var statements: [String] = []
@@ -110,7 +120,7 @@ public final class PostgreSQLExporter: ComparableExporter {
             statements += ReceiptRows.joins(in: name, hub: hub)
         }
         if kinds.contains(.quantity) {
-            let columns = CopyText.columns.joined(separator: ", ")
+            let columns = CopyRows.columns.joined(separator: ", ")
             if hasOthers || rewriting {
                 statements.append(
                     """
@@ -119,7 +129,7 @@ public final class PostgreSQLExporter: ComparableExporter {
                     """)
             }
             if rewriting {
-                let columns = CopyText.columns.filter { $0 != "uuid" }
+                let columns = CopyRows.columns.filter { $0 != "uuid" }
                 statements.append(
                     """
                     UPDATE \(name).sample SET \(columns.map { "\($0) = incoming.\($0)" }.joined(separator: ", ")) FROM incoming
@@ -153,7 +163,7 @@ public final class PostgreSQLExporter: ComparableExporter {
 
     /// Whether a new row has other content than the stored one. The receive time is ignored because it differs between hubs.
     private static func isDifferent(_ held: String) -> String {
-        let columns = CopyText.columns.filter { $0 != "uuid" && $0 != "received" }
+        let columns = CopyRows.columns.filter { $0 != "uuid" && $0 != "received" }
         let (there, here) = (columns.map { "\(held).\($0)" }, columns.map { "incoming.\($0)" })
         return "(\(there.joined(separator: ", "))) IS DISTINCT FROM (\(here.joined(separator: ", ")))"
     }
@@ -163,13 +173,13 @@ public final class PostgreSQLExporter: ComparableExporter {
         session.hasTemporaryRows = true
         let kinds = Set(samples.map(\.origin.kind))
         if kinds.contains(.quantity) {
-            try copy(samples.filter { $0.origin.kind == .quantity }, "incoming", CopyText.columns, connection) {
-                sample, octets throws(DeliveryError) in text.append(sample, to: &octets)
+            try copy(samples.filter { $0.origin.kind == .quantity }, "incoming", CopyRows.columns, connection) {
+                sample, row throws(DeliveryError) in rows.append(sample, to: &row)
             }
         }
         if kinds != [.quantity] {
             try copy(samples.filter { $0.origin.kind != .quantity }, "incoming_object", ObjectRows.columns, connection) {
-                sample, octets throws(DeliveryError) in try objects.append(sample, to: &octets)
+                sample, row throws(DeliveryError) in try objects.append(sample, to: &row)
             }
         }
     }
@@ -178,30 +188,36 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// dropped.
     private func copy(
         _ samples: [Sample], _ table: String, _ columns: [String], _ connection: PostgreSQLConnection,
-        _ append: (Sample, inout [UInt8]) throws(DeliveryError) -> Void
+        _ append: (Sample, inout CopyRow) throws(DeliveryError) -> Void
     ) throws(DeliveryError) {
         var next = samples[...]
         var failure: DeliveryError?
-        try connection.copy(into: "COPY \(table)(\(columns.joined(separator: ", "))) FROM STDIN") { octets in
+        try connection.copy(into: "\(table)(\(columns.joined(separator: ", ")))") { rows in
             guard let sample = next.popFirst() else { return false }
-            let length = octets.count
+            let count = rows.octets.count
             do throws(DeliveryError) {
-                try append(sample, &octets)
+                try append(sample, &rows)
             } catch {
                 failure = error
-                octets.removeSubrange(length...)
+                rows.cut(to: count)
             }
             return failure == nil && !next.isEmpty
         }
         if let failure { throw failure }
     }
 
-    private func remove(_ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int) throws(DeliveryError) {
+    private func remove(_ changes: [SampleChange], _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
         let name = schema.name
         session.hasTemporaryRows = true
         var next = changes[...]
-        try connection.copy(into: "COPY gone FROM STDIN") { octets in
-            if case .deleted(let deletion)? = next.popFirst() { CopyText.append(deletion, to: &octets) }
+        try connection.copy(into: "gone") { rows in
+            if case .deleted(let deletion)? = next.popFirst() {
+                rows.begin(fields: 4)
+                rows.add(deletion.uuid)
+                rows.add(deletion.type.id)
+                rows.add(deletion.replacedBy)
+                rows.add(deletion.sample.origin.subject)
+            }
             return !next.isEmpty
         }
         let kinds = Set(changes.map(\.sample.origin.kind))
@@ -223,7 +239,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
         statements.append(
             """
-            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by FROM gone
+            INSERT INTO \(name).deletion(uuid, hub, type, replaced_by) SELECT uuid, \(hub), type, replaced_by::uuid FROM gone
                 ON CONFLICT(uuid, hub) DO UPDATE SET replaced_by = excluded.replaced_by, told = now()
             """)
         try connection.run(statements.joined(separator: ";"))

@@ -7,9 +7,11 @@ public final class PostgreSQLSession {
     /// The checked connection, or `nil` if the next exporter has to open one.
     private(set) var connection: PostgreSQLConnection?
     /// The numbers of the hubs in the database, by their stores.
-    private(set) var hubs: [String: Int] = [:]
+    private(set) var hubs: [String: Int32] = [:]
     /// Whether the table of samples is partitioned.
     private(set) var isPartitioned = false
+    /// Whether rows can be copied straight into the table of samples.
+    private(set) var hasOurTypes = false
     /// Whether the open transaction has rows in its temporary tables.
     var hasTemporaryRows = false
 
@@ -25,8 +27,8 @@ public final class PostgreSQLSession {
     }
 
     /// Keeps a checked connection and the number of a hub.
-    func begin(_ connection: PostgreSQLConnection, hub: Int, of store: String, isPartitioned: Bool) {
-        (self.connection, self.isPartitioned) = (connection, isPartitioned)
+    func begin(_ connection: PostgreSQLConnection, hub: Int32, of store: String, isPartitioned: Bool, hasOurTypes: Bool) {
+        (self.connection, self.isPartitioned, self.hasOurTypes) = (connection, isPartitioned, hasOurTypes)
         if hubs.count >= Self.mostHubs { hubs.removeAll() }
         hubs[store] = hub
     }
@@ -36,8 +38,11 @@ public final class PostgreSQLSession {
     /// - Parameter group: The exporters of the hubs, which share this session, with a batch of each.
     package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) {
         // A new hub gets its number in a transaction of its own.
-        var writers: [(exporter: PostgreSQLExporter, batch: ExportBatch, hub: Int)] = []
-        for (exporter, batch) in group { writers.append((exporter, batch, try exporter.opened().hub)) }
+        var writers: [(exporter: PostgreSQLExporter, batch: PostgreSQLExporter.PreparedBatch, hub: Int32)] = []
+        for (exporter, batch) in group {
+            let hub = try exporter.opened().hub
+            writers.append((exporter, exporter.prepared(batch, hub), hub))
+        }
         guard let connection else { return }
         do throws(DeliveryError) {
             try connection.run(PostgreSQLExporter.begin)

@@ -21,7 +21,7 @@ enum ReceiptRows {
 
     /// Returns the statements to run before rows of the temporary table `incoming` are moved, if other hubs also write to the
     /// database.
-    static func joins(in schema: String, hub: Int) -> [String] {
+    static func joins(in schema: String, hub: Int32) -> [String] {
         [
             """
             INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), s.uuid FROM incoming i JOIN \(schema).sample s

@@ -28,7 +28,7 @@ enum RecordRows {
     /// are removed.
     ///
     /// - Parameters: - incoming: the temporary table. - tables: the destinations of its rows.
-    static func claims(of incoming: String, into tables: [String], in schema: String, hub: Int) -> [String] {
+    static func claims(of incoming: String, into tables: [String], in schema: String, hub: Int32) -> [String] {
         var statements = [
             """
             INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), r.held FROM \(incoming) i JOIN \(schema).record r
@@ -77,7 +77,7 @@ enum RecordRows {
 
     /// Returns the statements to run after the rows in the temporary table `gone` were removed. Records whose highest version is
     /// gone are forgotten.
-    static func releases(of tables: [String], in schema: String, hub: Int) -> [String] {
+    static func releases(of tables: [String], in schema: String, hub: Int32) -> [String] {
         let isThere = tables.map {
             "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid AND subject = gone.subject)"
         }.joined(separator: " OR ")

@@ -37,14 +37,14 @@ import Testing
         TargetMark(identity: "i", count: count, anchor: "\(count)", holder: StoreHolder(id: "h", name: ""))
     }
 
-    private func request(_ task: FleetRequest.Task, of store: String) -> (octets: [UInt8], store: String) {
-        (FleetRequest(target: "center", me: test.store.subject, task: task).octets, store)
+    private func request(_ task: FleetRequest.Task, of store: String) -> ReceivedRequest {
+        ReceivedRequest(octets: FleetRequest(target: "center", me: test.store.subject, task: task).octets, store: store)
     }
 
     /// A delivery of readings, made at these seconds.
     private func delivery(
         _ count: Int64, _ seconds: [Int], of store: String, name: String = "strap"
-    ) throws -> (octets: [UInt8], store: String) {
+    ) throws -> ReceivedRequest {
         let changes = try seconds.map { second in
             var sample = try test.sample(60, at: second).sample
             if name != "strap" {
@@ -59,7 +59,7 @@ import Testing
         return request(.deliver(batch), of: store)
     }
 
-    private func replies(_ requests: [(octets: [UInt8], store: String)]) -> [FleetReply] {
+    private func replies(_ requests: [ReceivedRequest]) -> [FleetReply] {
         var replies: [(Int, FleetReply)] = []
         collector.carryOut(requests) { replies.append(($0, $1)) }
         #expect(replies.map(\.0).sorted() == Array(requests.indices))
@@ -124,6 +124,20 @@ import Testing
         let sent = try replies([delivery(2, [1], of: "one"), delivery(2, [2], of: "two"), delivery(2, [3], of: "three")])
         #expect(words(sent) == ["receipt", "unauthorised", "receipt"])
         #expect(try sql("SELECT count(*) FROM {}.sample") == [["2"]])
+    }
+
+    /// A delivery under the name of a hub that another one has sealed is refused, and the others of the group are not.
+    @Test func aForeignSealIsRefusedAlone() throws {
+        _ = try sql("INSERT INTO {}.fleet_hub(name, store, key) VALUES('v', 'one', 'UA'), ('w', 'two', 'UB')")
+        for (count, sender) in [(Int64(2), RequestSender.hub("UC")), (3, .unnamed)] {
+            var group = try [
+                delivery(count, [10 + Int(count)], of: "one"), delivery(2, [9], of: "two"),
+                delivery(count, [20 + Int(count)], of: "three"),
+            ]
+            (group[0].sender, group[1].sender) = (.hub("UA"), sender)
+            #expect(words(replies(group)) == ["receipt", "unauthorised", "receipt"])
+        }
+        #expect(try sql("SELECT count(*) FROM {}.sample") == [["4"]])
     }
 
     /// Every delivery of a group fails at once if the database is not there. They do not wait one after the other.

@@ -167,7 +167,7 @@ import Testing
 }
 
 extension String {
-    fileprivate func replacingCharacters(at index: Index, with character: Character) -> String {
+    func replacingCharacters(at index: Index, with character: Character) -> String {
         String(self[..<index]) + String(character) + String(self[self.index(after: index)...])
     }
 }

@@ -26,6 +26,7 @@ import Testing
             "collect.brokerUsers": CollectorConfiguration.brokerUsersKeys,
             "collect.readers": CollectorConfiguration.readersKeys,
             "collect.commands": CollectorConfiguration.commandsKeys, "collect.page": CenterPageConfiguration.knownKeys,
+            "collect.sealing": CollectorConfiguration.sealingKeys,
             "alerts": Array(AlertReceiverConfiguration.keys),
         ]
         for kind in ExporterKind.allCases { accepted[kind.rawValue] = kind.settings.map(\.key) }

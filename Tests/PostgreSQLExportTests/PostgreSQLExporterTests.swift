@@ -110,6 +110,19 @@ import Testing
         #expect(row == [name, name, note, "54.0", "80.150", "-12600", "20123456"])
     }
 
+    /// An administrator may change a column's type, for which rows have to be converted.
+    @Test func aColumnOfAnotherType() throws {
+        _ = try exporter().create()
+        for view in try sql("SELECT relname FROM pg_class WHERE relnamespace = '\(schema)'::regnamespace AND relkind = 'v'") {
+            _ = try sql("DROP VIEW IF EXISTS \(schema).\(try #require(view[0])) CASCADE")
+        }
+        _ = try sql("ALTER TABLE \(schema).sample ALTER zone_offset TYPE bigint, ALTER value TYPE numeric")
+        try test.add(try (0..<20).map { try test.sample(60 + $0, at: $0) })
+        try test.finish(try test.run(exporter()))
+        #expect(
+            try sql("SELECT count(DISTINCT uuid), sum(value), max(zone_offset) FROM \(schema).sample") == [["20", "1390", "0"]])
+    }
+
     /// Values that the database refuses are set aside with a message that contains no value, and the others are delivered.
     @Test func whatIsRefused() throws {
         _ = try exporter().create()

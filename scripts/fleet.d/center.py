@@ -161,7 +161,8 @@ class Collector:
         hosts = ",".join(f"127.0.{number + 1}.{server.number}" for server in center.servers)
         database = {"host": hosts, "port": port, "database": "postgres", "user": "vitalgate", "tls": "disable"}
         with open(self.configuration, "w", encoding="utf-8") as file:
-            json.dump({"collect": {"broker": center.broker_settings(), "database": database, "workers": 4}}, file)
+            json.dump(
+                {"collect": {"broker": center.broker_settings(), "database": database, "workers": 4, "sealing": {"seedFile": center.sealing_file}}}, file)
 
     def command(self, *words):
         return [self.center.program, "--config", self.configuration, "collect", *words]
@@ -178,6 +179,9 @@ class Collector:
 class Center:
     def __init__(self, folder, program):
         self.folder, self.program = folder, program
+        self.sealing_file = f"{folder}/sealing.seed"
+        self.sealing_key = subprocess.run(
+            [program, "fleet", "key", "--sealing", self.sealing_file], check=True, capture_output=True, text=True).stdout.strip()
         self.nodes = [Broker(folder, number) for number in (1, 2, 3)]
         for node in self.nodes:
             node.start(self.nodes)

@@ -22,8 +22,10 @@ class Hub:
         self.store, self.configuration = f"{fleet.folder}/hub{number}.db", f"{fleet.folder}/hub{number}.json5"
         self.lock, self.files, self.process, self.environment = threading.RLock(), 0, None, {}
         self.counts = {}
+        # A third of the hubs seal what they send.
+        sealing = {"sealingKey": fleet.center.sealing_key} if number % 3 == 0 else {}
         with open(self.configuration, "w", encoding="utf-8") as file:
-            json.dump({"targets": {"center": {"kind": "fleet", **fleet.center.broker_settings()}}}, file)
+            json.dump({"targets": {"center": {"kind": "fleet", **fleet.center.broker_settings(), **sealing}}}, file)
 
     # The program
 

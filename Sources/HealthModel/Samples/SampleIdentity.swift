@@ -38,6 +38,13 @@ public struct SampleIdentity: Hashable, Comparable, Sendable {
     }
 }
 
+extension SampleIdentity {
+    /// The 128 bits of the UUID.
+    public var words: (upper: UInt64, lower: UInt64) {
+        (milliseconds << 16 | 0x8000 | UInt64(high), 0x8000_0000_0000_0000 | low)
+    }
+}
+
 extension SampleIdentity: CustomStringConvertible {
     /// Characters of a UUID's text.
     public static let textLength = 36
@@ -49,8 +56,7 @@ extension SampleIdentity: CustomStringConvertible {
 
     /// Writes the UUID in lowercase and returns the number of characters.
     @discardableResult public func write(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        let upper = milliseconds << 16 | 0x8000 | UInt64(high)
-        let lower = 0x8000_0000_0000_0000 | low
+        let (upper, lower) = words
         var index = 0
         for word in [upper, lower] {
             for shift in stride(from: 60, through: 0, by: -4) {

@@ -1,7 +1,16 @@
 import CSodium
 
-/// SHA-256 (FIPS 180-4), from libsodium.
+/// SHA-256 (FIPS 180-4) and BLAKE2b (RFC 7693), from libsodium.
 public enum Digest {
+    private static let longSize = Int(crypto_generichash_blake2b_BYTES_MAX)
+
+    /// The 64 bytes of a message's BLAKE2b digest.
+    public static func blake2b(_ message: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: longSize)
+        crypto_generichash_blake2b(&digest, longSize, message, UInt64(message.count), nil, 0)
+        return digest
+    }
+
     /// The 32 bytes of a message's digest.
     public static func sha256(_ message: [UInt8]) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))

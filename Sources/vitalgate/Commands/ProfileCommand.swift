@@ -204,7 +204,7 @@ enum ProfileCommand: Command {
             }
         var code = ExitCode.success
         for profile in profiles {
-            let failures = ProfileVectorRun(profile) { FileReading.source(of: $0, form: $1) }.failures()
+            let failures = failures(of: profile)
             if failures.isEmpty {
                 try context.streams.output.write(
                     "\(profile.id): ok, \(Readable.count(profile.vectors.count + profile.frameVectors.count, "vector"))\n")
@@ -213,6 +213,13 @@ enum ProfileCommand: Command {
             if !failures.isEmpty { code = .dataError }
         }
         return code
+    }
+
+    /// Runs the tests in a profile.
+    ///
+    /// - Returns: the failed ones, for the user.
+    static func failures(of profile: Profile) -> [String] {
+        ProfileVectorRun(profile) { FileReading.source(of: $0, form: $1) }.failures().map { "\($0)" }
     }
 
     private static func suggest(_ context: CommandContext) throws -> ExitCode {

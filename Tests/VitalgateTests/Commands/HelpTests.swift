@@ -20,10 +20,7 @@ import Testing
         "clients requests", "clients log", "export", "targets", "targets add", "targets remove", "targets list",
         "targets status", "targets check", "targets retry", "targets skip", "targets verify", "targets restart", "collect",
         "fleet", "fleet enroll", "fleet join", "fleet hubs", "fleet status", "fleet revoke", "fleet command", "fleet set",
-        "fleet check",
-        "fleet broker-config", "fleet key",
-        "doctor",
-        "generate",
+        "fleet profile", "fleet check", "fleet broker-config", "fleet key", "doctor", "generate",
         "generate bash-completion", "generate man", "generate udev", "generate devices", "capture", "replay",
     ]
 

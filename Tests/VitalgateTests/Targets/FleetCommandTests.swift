@@ -9,30 +9,44 @@ import Testing
     let center: TestFolder
     let hub: TestFolder
     let server: PostgreSQLServer
-    private let broker: NATSServer
+    let broker: NATSServer
+    /// The trusted certificate of a broker with TLS.
+    private let authority: String?
     let collector: RunningVitalgate
 
-    init() throws {
+    init() throws { try self.init(broker: []) }
+
+    /// - Parameters:
+    ///   - more: further lines of the broker's configuration.
+    ///   - certificate: the certificate of a broker with TLS, or `nil` for one without.
+    init(broker more: [String], certificate: Certificate? = nil) throws {
         let (center, server) = (try TestFolder(), try PostgreSQLServer())
         let key = try center.vitalgate("fleet", "key", center.path("collector.seed")).last
         #expect(try center.vitalgate("fleet", "key", center.path("commands.seed")).status == 0)
-        try center.write("config.json5", Self.configuration(center, server, key, port: FreePort.find()))
+        let secure = certificate.map { $0.path }
+        try center.write("config.json5", Self.configuration(center, server, key, port: FreePort.find(), secure))
         #expect(try center.vitalgate("collect", "--create").status == 0)
         try center.write("users.conf", try center.vitalgate("fleet", "broker-config").output)
         // nats-server adds its own folder to the path of an included file, even if it begins with /.
         let up = String(repeating: "../", count: 20)
-        let broker = try NATSServer([
-            "pid_file: \"\(center.path("nats.pid"))\"", "include \"\(up)\(center.path("users.conf").dropFirst())\"",
-        ])
-        try center.write("config.json5", Self.configuration(center, server, key, port: broker.port))
+        let broker = try NATSServer(
+            [
+                "pid_file: \"\(center.path("nats.pid"))\"", "include \"\(up)\(center.path("users.conf").dropFirst())\"",
+            ] + more + (certificate.map { ["tls { cert_file: \"\($0.path)\", key_file: \"\($0.key)\" }"] } ?? []))
+        try center.write("config.json5", Self.configuration(center, server, key, port: broker.port, secure))
+        authority = secure
         (self.center, hub, self.server, self.broker) = (center, try TestFolder(), server, broker)
         collector = try center.start("collect")
         try until { try center.vitalgate("collect", "--check").status == 0 }
     }
 
-    private static func configuration(_ center: TestFolder, _ server: PostgreSQLServer, _ key: String, port: UInt16) -> String {
+    private static func configuration(
+        _ center: TestFolder, _ server: PostgreSQLServer, _ key: String, port: UInt16, _ authority: String?
+    ) -> String {
         let seed = center.path("collector.seed")
-        let broker = "fleet: 'study', servers: ['nats://127.0.0.1:\(port)'], nkey: '\(key)', seedFile: '\(seed)'"
+        let url = authority == nil ? "nats://127.0.0.1:\(port)" : "tls://localhost:\(port)"
+        let trust = authority.map { ", certificateAuthority: '\($0)'" } ?? ""
+        let broker = "fleet: 'study', servers: ['\(url)'], nkey: '\(key)', seedFile: '\(seed)'\(trust)"
         let database = "host: '\(server.folder)', database: 'postgres', user: 'vitalgate'"
         let users = "file: '\(center.path("users.conf"))', processFile: '\(center.path("nats.pid"))'"
         let commands = "seedFile: '\(center.path("commands.seed"))'"
@@ -40,7 +54,7 @@ import Testing
             "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) }, commands: { \(commands) }, page: { port: 0 } } }"
     }
 
-    private var address: String { "\(broker.url)/study" }
+    private var address: String { authority == nil ? "\(broker.url)/study" : "tls://localhost:\(broker.port)/study" }
 
     func end() throws {
         collector.signal(SIGTERM)
@@ -60,7 +74,7 @@ import Testing
     }
 
     func join(_ folder: TestFolder, _ code: String) throws -> Vitalgate.Run {
-        try folder.vitalgate("fleet", "join", address, code)
+        try folder.vitalgate(["fleet", "join", address, code] + (authority.map { ["--certificate-authority", $0] } ?? []))
     }
 
     func hubs() throws -> [JSON] {
@@ -304,6 +318,43 @@ extension FleetCommandTests {
     }
 }
 
+/// The center gives profiles to a hub.
+extension FleetCommandTests {
+    @Test func theCenterInstallsProfiles() throws {
+        mkdir(hub.path("profiles"), 0o700)
+        #expect(try hub.vitalgate("run", "--simulate", "--once").status == 0)
+        #expect(try join(hub, center.vitalgate("fleet", "enroll", "--name", "ward-3").last).status == 0)
+        let folders = "profiles: ['\(hub.path("profiles"))'],\n    targets:"
+        try hub.write("config.json5", hub.text("config.json5").replacing("targets:", with: folders))
+        let running = try RunningHub(hub, "--simulate")
+        let ours = try hub.vitalgate("profile", "show", "aranet4").output
+        let newer = ours.replacing("version: \"1\"", with: "version: \"77\"")
+        var run = try center.vitalgate("fleet", "profile", "ward-3", center.write("aranet4.json5", newer))
+        #expect(run.status == 0, "\(run)")
+        try until { try results() == [0] }
+        #expect(hub.text("profiles/aranet4.json5") == newer)
+        try running.waits("reload") { running.count("settings reloaded") > 0 }
+        #expect(try center.vitalgate("fleet", "status", "ward-3").output.contains(#"{"changed":true,"reloaded":true}"#))
+        let list = ["--profiles", hub.path("profiles"), "profile", "list", "--format", "ndjson"]
+        let known = try hub.vitalgate(list).lines.map { try JSON($0) }
+        #expect(known.first { $0["id"].text == "aranet4" }?["version"].text == "77")
+
+        // A profile that fails its own tests, or a file that is no profile, stays at the center.
+        let wrong = newer.replacing("scale: \"0.05\"", with: "scale: \"0.06\"")
+        run = try center.vitalgate("fleet", "profile", "ward-3", center.write("aranet4.json5", wrong))
+        #expect(run.status == 65 && run.errors.contains("aranet4"), "\(run)")
+        #expect(try center.vitalgate("fleet", "profile", "ward-3", center.write("b.json5", "{ id: 'b' }")).status == 65)
+        #expect(try center.vitalgate("fleet", "profile", "ward-3", center.path("missing.json5")).status == 65)
+        // The hub checks what it gets, and reports that it may not write.
+        try command("profile", "--", "{ id: 'b' }")
+        mkdir(hub.path("profiles/other.json5"), 0o700)
+        try command("profile", "--", newer.replacing("id: \"aranet4\"", with: "id: \"other\""))
+        try until { try results() == [0, 78, 77] }
+        try running.stop()
+        try end()
+    }
+}
+
 /// The center changes settings, and sees the batteries of a running hub's devices.
 extension FleetCommandTests {
     @Test func theCenterChangesSettings() throws {
@@ -337,37 +388,31 @@ extension FleetCommandTests {
     }
 }
 
-@Suite struct FleetSettingsTests {
-    @Test(arguments: [
-        ("file: '/tmp/x'", "needs 'nkey' and 'seedFile'"), ("file: 'x'", "must begin with /"),
-        ("file: '/tmp/x', processFile: 'x'", "must begin with /"), ("file: '/tmp/x', mode: 1", "unknown key"),
-        ("processFile: '/tmp/x'", "is missing"), ("file: '/tmp/x' }, page: { port: 70000", "from 0 to 65535"),
-        ("file: '/tmp/x' }, page: { port: 1, tls: 1", "unknown key"),
-        ("file: '/tmp/x' }, page: { port: 1, address: 'host'", "expected an IP address"),
-        ("file: '/tmp/x' }, commands: { seedFile: 'x'", "does not begin with /"),
-    ]) func wrongBrokerUsersAreRefused(users: String, words: String) throws {
-        let folder = try TestFolder()
-        let broker = "fleet: 'study', servers: ['nats://localhost:4222']"
-        let database = "database: 'study', user: 'collector'"
-        try folder.write(
-            "config.json5", "{ collect: { broker: { \(broker) }, database: { \(database) }, brokerUsers: { \(users) } } }")
-        let run = try folder.vitalgate("collect", "--check")
-        #expect(run.status == 78 && run.errors.contains(words), "\(run)")
-    }
-
-    /// Without a collector's key or configuration, the commands name the missing setting.
-    @Test func missingSettingsAreNamed() throws {
-        let folder = try TestFolder()
-        var run = try folder.vitalgate("fleet", "hubs")
-        #expect(run.status == 78 && run.errors.contains("'collect' is not configured"))
-        // The TLS library says only that TLS has failed.
-        run = try folder.vitalgate(
-            "fleet", "join", "tls://127.0.0.1:1/study", "AAAAA-AAAAA-AAAAA-AAAAA", "--certificate-authority", "/missing.pem")
-        #expect(run.status == 69 && run.errors.contains("/missing.pem is missing"), "\(run.errors)")
-        run = try folder.vitalgate("fleet", "join", "broker.example.org", "AAAAA-AAAAA-AAAAA-AAAAA")
-        #expect(run.status == 64 && run.errors.contains("tls://broker.example.org:4222/FLEET"))
-        try folder.write("x.seed", "hello\n")
-        run = try folder.vitalgate("fleet", "key", folder.path("x.seed"))
-        #expect(run.status != 0 && folder.text("x.seed") == "hello\n")
+/// A hub whose service may not change the configuration, as with the Debian package.
+extension FleetCommandTests {
+    @Test func aHubThatMayNotChangeItsFile() throws {
+        try joinWithReadings()
+        let text = hub.text("config.json5")
+        #expect(mkdir(hub.path("etc"), 0o755) == 0)
+        try hub.write("etc/config.json5", text)
+        chmod(hub.path("etc"), 0o555)
+        defer { chmod(hub.path("etc"), 0o755) }
+        func deliver() throws -> Vitalgate.Run {
+            try Vitalgate.runWithoutPrivileges(
+                ["--store", hub.store, "--config", hub.path("etc/config.json5"), "export", "center", "--once"],
+                environment: Vitalgate.environment(home: hub.root))
+        }
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "locale=de-AT").status == 0)
+        var run = try deliver()
+        #expect(run.status == 0 && run.errors.contains("(set) ended with status 77"), "\(run)")
+        #expect(try results() == [77])
+        #expect(hub.text("etc/config.json5") == text)
+        // The next command runs once the service may change the file.
+        chmod(hub.path("etc"), 0o755)
+        #expect(try center.vitalgate("fleet", "set", "ward-3", "locale=de-AT").status == 0)
+        run = try deliver()
+        #expect(try run.status == 0 && results() == [77, 0], "\(run)")
+        #expect(hub.text("etc/config.json5").contains("locale: \"de-AT\""))
+        try end()
     }
 }

@@ -53,6 +53,7 @@ enum CollectCommand: Command {
     }
 
     private static func check(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
+        _ = try FleetCenter.opener(settings)
         let findings = try database(settings, context).check()
         _ = try FleetDatabase(settings.database)
         let broker = try settings.broker.broker(name: "vitalgate check")
@@ -84,13 +85,15 @@ enum CollectCommand: Command {
             if HubSignals.isStopAsked { loop.stop() }
         }
         HubSignals.watch(alarm)
+        let opener = try FleetCenter.opener(settings)
         let page = try CenterPage.start(settings)
         if let page { context.inform("collect: page at http://\(page.address)/") }
         let broker = try settings.broker.broker(name: "vitalgate collector")
         let service: CollectorService
         do throws(NATSError) {
             service = try CollectorService(
-                broker, settings.broker.subject, database: settings.database, workers: settings.workers, now: context.machine.now,
+                broker, settings.broker.subject, opener: opener, database: settings.database, workers: settings.workers,
+                now: context.machine.now,
                 onFailure: { store, words in
                     failures.add(store, words)
                     alarm.ring()

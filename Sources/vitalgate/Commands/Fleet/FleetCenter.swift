@@ -7,6 +7,7 @@ import Hub
 import Ingestion
 import NATSKit
 import Pipeline
+import Profiles
 
 /// The commands of a fleet's center.
 struct FleetCenter {
@@ -20,6 +21,16 @@ struct FleetCenter {
     init(_ context: CommandContext, _ settings: CollectorConfiguration) { (self.context, self.settings) = (context, settings) }
 
     func database() throws -> FleetDatabase { try FleetDatabase(settings.database) }
+
+    func report() throws -> FleetReport { FleetReport(context, try database(), opensSealed: settings.sealing != nil) }
+
+    /// The keys for sealed requests of this configuration.
+    static func opener(_ settings: CollectorConfiguration) throws -> RequestOpener {
+        let files = settings.sealing.map { [$0.seedFile] + ($0.olderSeedFiles ?? []) } ?? []
+        return RequestOpener(
+            try files.map { try KeyFile.existingSealingKey(at: $0) }, isRequired: settings.sealing?.required ?? false,
+            fleet: settings.broker.subject)
+    }
 
     /// The hub that the command line names.
     private func hub(in database: FleetDatabase) throws -> EnrolledHub {
@@ -75,11 +86,13 @@ struct FleetCenter {
         guard (1...Self.longestName).contains(name.utf8.count), name.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else {
             throw context.invocation.invalid("--name", value: name, expected: "a name of at most \(Self.longestName) bytes")
         }
-        guard let code = EnrollmentCode.random() else { return .software }
+        let sealingKey = try settings.sealing.map { try KeyFile.existingSealingKey(at: $0.seedFile).publicText }
+        guard let code = EnrollmentCode.random(forSealing: sealingKey != nil) else { return .software }
         let commandKey = try settings.commandSeedFile.map { try KeyFile.existing(at: $0).publicText }
         try database().add(
             codeWith: code.key.publicText, name: name, seconds: Self.validity,
-            commandKey: commandKey.map { ($0, code.proof(of: $0, settings.broker.subject)) })
+            commandKey: commandKey.map { ($0, code.proof(of: $0, settings.broker.subject)) },
+            sealingKey: sealingKey.map { ($0, code.proof(of: $0, settings.broker.subject)) })
         signal(settings.broker.subject.changed)
         try context.streams.output.write(code.text + "\n")
         let server = settings.broker.servers.first ?? ""
@@ -111,6 +124,20 @@ struct FleetCenter {
     }
 
     func set() throws -> ExitCode { try command(.set, context.invocation.arguments("SETTING")) }
+
+    /// Gives a hub a profile that has passed its own tests.
+    func profile() throws -> ExitCode {
+        let path = context.invocation.argument("FILE") ?? ""
+        let profile = try ProfileLibrary.check(file: path)
+        let failures = ProfileCommand.failures(of: profile)
+        for failure in failures { context.note(failure) }
+        guard failures.isEmpty else { return .dataError }
+        guard let octets = SmallFile.read(path, limit: FleetOrder.longestProfile) else {
+            throw context.invocation.invalid(
+                "FILE", value: path, expected: "a profile of at most \(Readable.count(FleetOrder.longestProfile, "byte"))")
+        }
+        return try command(.profile, [String(decoding: octets, as: UTF8.self)])
+    }
 
     private func command(_ kind: FleetOrder.Kind, _ arguments: [String]) throws -> ExitCode {
         let database = try database()

@@ -32,6 +32,8 @@ enum FleetCommand: Command {
 
                     'state' is 'enrolled', 'revoked', 'stopped' (delivery waits until a user acts), or 'copied' (another machine has \
                     reported from a copy of the hub's store within the last day).
+
+                    With 'collect.sealing', a line at the end counts the hubs whose last report was not sealed.
                     """,
                 options: [
                     Option(names: ["--names"], help: "Print only the names, one per line."), Format.option, Format.safe,
@@ -93,6 +95,18 @@ enum FleetCommand: Command {
                         "Remove heart rates after 90 days there.")
                 ]),
             CommandSpecification(
+                name: "profile", summary: "Install a device profile on a hub.",
+                discussion: """
+                    Checks the profile, runs its tests, and stores a command of the kind 'profile', as 'vitalgate fleet command' does. The \
+                    hub writes the file into the last of its folders of profiles, by default /etc/vitalgate/profiles.d, where it replaces \
+                    a profile with the same id. Then it reads all profiles again. The exit status in 'vitalgate fleet status HUB' is 77 if \
+                    the hub's service may not write there, and 78 if its version cannot read the profile.
+                    """,
+                arguments: [hub, Argument(name: "FILE", help: "Profile, a JSON5 file.", completion: .file)],
+                examples: [
+                    Example("vitalgate fleet profile ward-3 new-scale.json5", "Let a hub read a new kind of scale.")
+                ]),
+            CommandSpecification(
                 name: "check", summary: "Compare a hub's samples with those at the center.",
                 discussion: """
                     Runs 'vitalgate targets verify' on the hub and waits for its result. Without --repair nothing changes, and the \
@@ -114,19 +128,29 @@ enum FleetCommand: Command {
                     revoked.
                     """),
             CommandSpecification(
-                name: "key", summary: "Create a key for a collector or for commands, and print its public part.",
-                discussion:
-                    "The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.",
+                name: "key", summary: "Create a key for a collector, commands, or sealing, and print its public part.",
+                discussion: """
+                    The file gets the secret part. Only its owner can read it. If the file exists, only its public part is printed.
+
+                    With --sealing, the key opens what hubs have sealed (key 'collect.sealing' of the configuration). Hubs that join \
+                    get its public part.
+                    """,
                 arguments: [Argument(name: "FILE", help: "Path of the key's file.", completion: .file)],
-                examples: [Example("vitalgate fleet key /etc/vitalgate/collector.seed", "Create a key for a collector.")]),
+                options: [Option(names: ["--sealing"], help: "Create a key that opens sealed requests, not one that signs.")],
+                examples: [
+                    Example("vitalgate fleet key /etc/vitalgate/collector.seed", "Create a key for a collector."),
+                    Example("vitalgate fleet key --sealing /etc/vitalgate/sealing.seed", "Create a key for sealed requests."),
+                ]),
         ])
 
     static func run(_ context: CommandContext) throws -> ExitCode {
         switch context.invocation.path.last {
         case "join": return try FleetJoin(context).run()
         case "key":
-            let key = try KeyFile.key(at: context.invocation.argument("FILE") ?? "")
-            try context.streams.output.write(key.publicText + "\n")
+            let file = context.invocation.argument("FILE") ?? ""
+            let isForSealing = context.invocation.flag("--sealing")
+            let key = try isForSealing ? KeyFile.sealingKey(at: file).publicText : KeyFile.key(at: file).publicText
+            try context.streams.output.write(key + "\n")
             return .success
         default: break
         }
@@ -141,9 +165,10 @@ enum FleetCommand: Command {
         case "broker-config": try context.streams.output.write(try center.users().text(settings.broker.subject))
         case "command": return try center.command()
         case "set": return try center.set()
+        case "profile": return try center.profile()
         case "check": return try center.check()
-        case "status": return try FleetReport(context, try center.database()).writeStatus()
-        default: return try FleetReport(context, try center.database()).writeHubs()
+        case "status": return try center.report().writeStatus()
+        default: return try center.report().writeHubs()
         }
         return .success
     }

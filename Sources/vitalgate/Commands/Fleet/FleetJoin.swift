@@ -17,7 +17,8 @@ struct FleetJoin {
             fails, repeat it with the same code.
 
             From then on, the hub sends its readings to the center, and runs the commands that 'vitalgate fleet command' gives it. To \
-            refuse commands, remove the key 'commandKey' from the target.
+            refuse commands, remove the key 'commandKey' from the target. If the code ends with -S, the hub seals everything that it \
+            sends, and the broker cannot read it (key 'sealingKey').
             """,
         arguments: [
             Argument(name: "URL", help: "Address of the broker and the name of the fleet."),
@@ -51,7 +52,7 @@ struct FleetJoin {
         let (server, subject) = try address()
         guard let code = invocation.argument("CODE").flatMap({ EnrollmentCode($0) }) else {
             // A mistyped code must not end up in a log.
-            throw invocation.invalid("CODE", value: "…", expected: "a code of 20 characters from 'vitalgate fleet enroll'")
+            throw invocation.invalid("CODE", value: "…", expected: "a code of 20 or 21 characters from 'vitalgate fleet enroll'")
         }
         let target = invocation.string("--target") ?? "center"
         try before.checkIsFree(target: target, in: file)
@@ -61,8 +62,9 @@ struct FleetJoin {
         let key = try KeyFile.key(at: path, owner: storeOwner())
         let reply = try join(server, subject, code, JoinRequest(store: store.identifier, key: key.publicText))
         try awaitBroker(server, subject, key)
-        try file.replace(with: text(key.publicText, reply.commandKey))
+        try file.replace(with: text(key.publicText, reply))
         context.note("vitalgate: this hub belongs to the fleet '\(subject.fleet)' as '\(TerminalText.sanitized(reply.name))'")
+        if reply.sealingKey != nil { context.note("vitalgate: it seals everything that it sends, and the broker cannot read it") }
         if reply.commandKey == nil { context.note("vitalgate: it runs no commands, because the center has no key to sign them") }
         context.note("vitalgate: added the target '\(target)' to \(file.path)")
         if file.isOfService {
@@ -93,13 +95,14 @@ struct FleetJoin {
     /// Returns a function that makes the configuration's new text, after a check with an example of a key.
     private func configuration(
         _ target: String, _ server: String, _ subject: FleetSubject, _ path: String
-    ) throws -> (_ key: String, _ commandKey: String?) throws -> [UInt8] {
+    ) throws -> (_ key: String, _ reply: JoinReply?) throws -> [UInt8] {
         let absolute = SmallFile.absolute(path)
         let authority = context.invocation.string("--certificate-authority").map(SmallFile.absolute)
         let (file, machine) = (file, context.machine)
-        func text(_ key: String, _ commandKey: String?) throws -> [UInt8] {
+        func text(_ key: String, _ reply: JoinReply?) throws -> [UInt8] {
             var settings = ["servers=\(server)", "fleet=\(subject.fleet)", "nkey=\(key)", "seedFile=\(absolute)"]
-            if let commandKey { settings.append("commandKey=\(commandKey)") }
+            if let commandKey = reply?.commandKey { settings.append("commandKey=\(commandKey)") }
+            if let sealingKey = reply?.sealingKey { settings.append("sealingKey=\(sealingKey)") }
             if let authority { settings.append("certificateAuthority=\(authority)") }
             let draft: TargetDraft
             do throws(SettingsFault) {
@@ -135,12 +138,10 @@ struct FleetJoin {
             let connection = try NATSConnection(settings(server, subject, code.key, for: key), .once)
             return try connection.request(subject.joining(with: key), octets, milliseconds: Self.patience)
         }
-        switch FleetReply(octets: answer) {
+        switch FleetReply(octets: answer, forCode: code, subject) {
         case .joined(let reply):
-            if let commandKey = reply.commandKey {
-                guard NKey.publicKey(commandKey) != nil, reply.proof == code.proof(of: commandKey, subject) else {
-                    throw DeliveryError(.unfit, "the reply has a key for commands that does not belong to the code")
-                }
+            guard reply.isGenuine(code, subject, hubKey: request.key) else {
+                throw DeliveryError(.unfit, "the reply has a key that does not belong to the code, or lacks one")
             }
             return reply
         case .failure(let error): throw error

@@ -8,11 +8,15 @@ import Pipeline
 struct FleetReport {
     private let context: CommandContext
     private let database: FleetDatabase
+    private let opensSealed: Bool
 
     /// The number of commands that are shown for a hub.
     private static let mostOrders = 20
 
-    init(_ context: CommandContext, _ database: FleetDatabase) { (self.context, self.database) = (context, database) }
+    /// - Parameter opensSealed: Whether the center has a key for sealed requests.
+    init(_ context: CommandContext, _ database: FleetDatabase, opensSealed: Bool) {
+        (self.context, self.database, self.opensSealed) = (context, database, opensSealed)
+    }
 
     func writeHubs() throws -> ExitCode {
         let hubs = try database.hubs()
@@ -21,6 +25,10 @@ struct FleetReport {
             return .success
         }
         try write(hubs)
+        let open = hubs.count { !$0.isRevoked && !$0.isSealed }
+        if opensSealed, open > 0 {
+            context.note("vitalgate: \(Readable.count(open, "hub")) without a sealed report (see 'vitalgate fleet status HUB')")
+        }
         if hubs.isEmpty { context.note("the fleet has no hubs (see 'vitalgate fleet enroll --help')") }
         return .success
     }
@@ -103,6 +111,7 @@ struct FleetReport {
             object.set("waiting", hub.waiting)
             object.set("quarantined", hub.quarantined)
             object.set("stopped", hub.isStopped)
+            object.set("sealed", hub.isSealed)
             object.set("epoch", hub.epoch)
             object.set("restored", hub.restored)
             object.set("machine", hub.machine)
@@ -134,6 +143,9 @@ struct FleetReport {
         }
         if hub.isStopped {
             lines.append("Its delivery has stopped: 'vitalgate targets status' on the hub shows the reason.")
+        }
+        if opensSealed, !hub.isRevoked, !hub.isSealed {
+            lines.append("Its last report was not sealed: set 'sealingKey' of its target (see docs/how-to/fleet.md).")
         }
         if let restored = hub.restored {
             lines.append(

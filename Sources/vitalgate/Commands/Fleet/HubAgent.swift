@@ -8,6 +8,7 @@ import HealthModel
 import Hub
 import Ingestion
 import Pipeline
+import Profiles
 import SampleStore
 
 /// Reports this hub's state to the center of its fleet, and runs the center's commands.
@@ -136,6 +137,7 @@ final class HubAgent {
             return OrderResult(code: Int(ExitCode.usage.rawValue))
         }
         if kind == .set { return set(order.arguments.compactMap { HubSetting($0) }) }
+        if kind == .profile, let text = order.arguments.first { return install(profile: text) }
         let run = ProgramRun.run(program + arguments(of: kind, order.arguments), seconds: Self.patience)
         if run.code == 0, kind == .adopt || kind == .assign { reloadHub() }
         // Only counts. All other output may name people.
@@ -158,7 +160,7 @@ final class HubAgent {
         case .repair: ["repair", "apply"] + arguments
         case .erase: ["people", "erase", "--yes"] + arguments
         case .verify: ["targets", "verify", "--format", "ndjson"] + arguments + ["--", target]
-        case .set: []
+        case .set, .profile: []
         }
     }
 
@@ -168,7 +170,7 @@ final class HubAgent {
     private func set(_ settings: [HubSetting]) -> OrderResult {
         guard let file = try? ConfigurationFile(context) else { return OrderResult(code: Int(ExitCode.noPermission.rawValue)) }
         do {
-            let bytes = try ConfigurationText.setting(settings, in: file.bytes)
+            let bytes = try ConfigurationText.setting(settings.map { $0.of(target: target) }, in: file.bytes)
             _ = try Configuration(text: bytes, of: file.path, machine: context.machine)
             if bytes != file.bytes { try file.replace(with: bytes) }
             // Also without a change: an earlier run may have been interrupted before it.
@@ -176,6 +178,24 @@ final class HubAgent {
         } catch {
             return OrderResult(code: Int(ExitCode.configuration.rawValue))
         }
+    }
+
+    /// Writes a profile into the last folder of profiles, which takes precedence over the others, and makes a running hub read it.
+    ///
+    /// - Returns: 77 if this process may not write there, and 78 if the hub would refuse the profile.
+    private func install(profile text: String) -> OrderResult {
+        let octets = Array(text.utf8)
+        guard let profile = try? Profile(json5: octets, file: ""), let folder = try? ProfileCommand.folders(context).folders.last
+        else { return OrderResult(code: Int(ExitCode.configuration.rawValue)) }
+        let path = "\(folder)/\(profile.id).json5"
+        let isChanged = SmallFile.read(path, limit: octets.count) != octets
+        do throws(SystemFailure) {
+            if isChanged { try SmallFile.replace(path, with: text, mode: 0o644) }
+        } catch {
+            return OrderResult(code: Int(ExitCode.noPermission.rawValue))
+        }
+        // Also without a change: an earlier run may have been interrupted before it.
+        return OrderResult(code: 0, output: "{\"changed\":\(isChanged),\"reloaded\":\(reloadHub())}")
     }
 
     /// Makes a running hub read its configuration and devices again, as 'systemctl reload' does.

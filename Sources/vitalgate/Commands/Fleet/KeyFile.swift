@@ -5,7 +5,7 @@ import Hub
 import Ingestion
 import Pipeline
 
-/// The file with the secret part of an NKey.
+/// The file with the secret part of a key.
 enum KeyFile {
     /// Reads the key in a file, or creates both. Only the owner can read a new file.
     ///
@@ -13,11 +13,31 @@ enum KeyFile {
     static func key(at path: String, owner: (user: uid_t, group: gid_t)? = nil) throws -> NKey {
         if access(path, F_OK) == 0 { return try existing(at: path) }
         guard let key = NKey.random() else { throw ConfigurationError("no memory for a key") }
+        try write(key.seedText, path, owner: owner)
+        return key
+    }
+
+    private static func write(_ seed: String, _ path: String, owner: (user: uid_t, group: gid_t)? = nil) throws {
         try ConfigurationFile.createFolder(SmallFile.folder(of: path))
         do throws(SystemFailure) {
-            try SmallFile.replace(path, with: key.seedText + "\n", mode: 0o600, owner: owner)
+            try SmallFile.replace(path, with: seed + "\n", mode: 0o600, owner: owner)
         } catch {
             throw ConfigurationError("the key cannot be written: \(error)")
+        }
+    }
+
+    /// Reads the key for sealed requests in a file, or creates both.
+    static func sealingKey(at path: String) throws -> SealingKey {
+        if access(path, F_OK) == 0 { return try existingSealingKey(at: path) }
+        guard let key = SealingKey.random() else { throw ConfigurationError("no memory for a key") }
+        try write(key.seedText, path)
+        return key
+    }
+
+    /// Reads the key for sealed requests in a file.
+    static func existingSealingKey(at path: String) throws -> SealingKey {
+        guard let key = SealingKey(seedText: try Secret.file(path).read()) else {
+            throw ConfigurationError("\(path) does not contain the seed of a key from 'vitalgate fleet key --sealing'")
         }
         return key
     }

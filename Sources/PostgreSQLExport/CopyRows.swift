@@ -1,0 +1,128 @@
+import Formats
+import HealthModel
+import Pipeline
+
+/// Encodes samples as rows of PostgreSQL's COPY. The parts that depend only on the series are encoded once.
+final class CopyRows {
+    /// The columns, in the order of the rows.
+    static let columns = head + ["value", "unit", "numeral", "numeral_unit"] + tail
+    /// The first columns of rows of every kind.
+    static let head = ["start_time", "uuid", "end_time", "type"]
+    /// The last columns of rows of every kind, as defined by ``ObjectRows/tail`` and ``ObjectRows/record``.
+    static let tail = [
+        "zone_offset", "subject", "source_id", "source_name", "source_version", "device_key", "device_name",
+        "device_manufacturer", "device_model", "time_origin", "received", "group_id", "metadata", "record_id", "record_version",
+        "identity",
+    ]
+
+    /// The temporary table of quantities. It has only our columns, even if others were added to the table of samples.
+    static let temporary = """
+        CREATE TEMP TABLE incoming(
+            start_time timestamptz NOT NULL, uuid uuid NOT NULL, end_time timestamptz NOT NULL, type text NOT NULL,
+            value double precision NOT NULL, unit text NOT NULL, numeral text NOT NULL, numeral_unit text NOT NULL,
+            \(ObjectRows.tail), \(ObjectRows.record)) ON COMMIT DELETE ROWS
+        """
+
+    /// The parts that all samples of a series share.
+    private struct Series {
+        /// Retained so that no other object can get the same identifier.
+        let origin: Origin
+        /// The fields from the subject to the device's model.
+        let fields: [UInt8]
+    }
+
+    private let context: ExportContext
+    private var known: [ObjectIdentifier: Series] = [:]
+    private var latest: Series?
+    /// The maximum number of series in memory.
+    private static let most = 4096
+
+    init(_ context: ExportContext) { self.context = context }
+
+    /// Appends the row of a quantity.
+    ///
+    /// - Parameter hub: the hub that has it, for a row of the table of samples, or `nil` for one of the temporary table.
+    func append(_ sample: Sample, hub: Int32? = nil, to row: inout CopyRow) {
+        row.begin(fields: Self.columns.count + (hub == nil ? 0 : 1))
+        let (value, unit) = context.quantity(of: sample)
+        appendHead(of: sample, to: &row)
+        row.add(value)
+        row.add(unit.code)
+        row.add(sample.numeral.text)
+        row.add(sample.unit.code)
+        appendTail(of: sample, to: &row)
+        if let hub { row.add([hub]) }
+    }
+
+    /// Appends the fields from the start to the type, which begin rows of every kind.
+    func appendHead(of sample: Sample, to row: inout CopyRow) {
+        row.add(sample.start)
+        row.add(sample.identity)
+        row.add(sample.end)
+        row.add(sample.origin.type.id)
+    }
+
+    /// Appends the fields from the zone to the inputs of the UUID, which rows of every kind have.
+    func appendTail(of sample: Sample, to row: inout CopyRow) {
+        row.add(sample.zone.map { Int32($0.seconds) })
+        row.add(encoded: series(of: sample.origin).fields)
+        row.add(sample.timeOrigin.name)
+        row.add(sample.received)
+        row.add(sample.group.map(Sample.groupText))
+        row.add(json: Array((sample.metadata?.json ?? "{}").utf8))
+        row.add(sample.record?.id)
+        row.add(sample.record?.version)
+        row.add(json: identity(of: sample))
+    }
+
+    /// Returns the inputs of the UUID that are not in the row, as in NDJSON lines. `nil` if the row can be read back without
+    /// them.
+    private func identity(of sample: Sample) -> [UInt8]? {
+        var object = JSONObject()
+        var isNeeded = false
+        if sample.record == nil {
+            if let ordinal = sample.ordinal {
+                object.set("ordinal", Int(ordinal))
+                isNeeded = ordinal > 0
+            } else {
+                // A repair made it, so its UUID depends on a sample that no longer exists.
+                object.set("repaired", true)
+                isNeeded = true
+            }
+        }
+        if sample.nominalStart != sample.start.microseconds {
+            object.set("nominalStart", Int(sample.nominalStart))
+            object.set("nominalEnd", Int(sample.nominalStart &+ (sample.end.microseconds &- sample.start.microseconds)))
+            isNeeded = true
+        }
+        if sample.timeResolution != 1 {
+            object.set("resolution", Int(sample.timeResolution))
+            isNeeded = true
+        }
+        if let molarMass = sample.unit.molarMass {
+            object.set("molarMass", molarMass)
+            isNeeded = true
+        }
+        return isNeeded ? Array(object.closed) : nil
+    }
+
+    private func series(of origin: Origin) -> Series {
+        if let latest, latest.origin === origin { return latest }
+        let key = ObjectIdentifier(origin)
+        if known.count >= Self.most { known.removeAll() }
+        let series = known[key] ?? Series(origin: origin, fields: Self.fields(of: origin))
+        known[key] = series
+        latest = series
+        return series
+    }
+
+    private static func fields(of origin: Origin) -> [UInt8] {
+        var row = CopyRow()
+        let device = origin.device
+        for text in [
+            origin.subject, origin.source.id, origin.source.name, origin.source.version, device?.key, device?.name,
+            device?.manufacturer, device?.model,
+        ] { row.add(text) }
+        return row.octets
+    }
+}

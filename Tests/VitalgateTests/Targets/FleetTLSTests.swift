@@ -1,0 +1,33 @@
+import ExportTesting
+import Glibc
+import Testing
+
+/// A broker with TLS, whose certificate the user trusts.
+@Suite struct FleetTLSTests {
+    @Test func aHubJoinsOverTLS() throws {
+        let folder = try TestFolder()
+        let certificate = try Certificate(in: folder.root)
+        chmod(folder.root, 0o755)
+        let fleet = try FleetCommandTests(broker: [], certificate: certificate)
+        let code = try fleet.center.vitalgate("fleet", "enroll", "--name", "ward-3").last
+        // Without the certificate, the broker is not trusted, and the code stays valid.
+        let address = "tls://localhost:\(fleet.broker.port)/study"
+        var run = try fleet.hub.vitalgate("fleet", "join", address, code)
+        #expect(run.status != 0 && !fleet.hub.text("config.json5").contains("targets"), "\(run)")
+        // A certificate for another name is refused, too.
+        run = try fleet.hub.vitalgate(
+            "fleet", "join", address.replacing("localhost", with: "127.0.0.1"), code, "--certificate-authority", certificate.path)
+        #expect(run.status != 0 && !fleet.hub.text("config.json5").contains("targets"), "\(run)")
+        run = try fleet.join(fleet.hub, code)
+        #expect(run.status == 0 && run.errors.contains("belongs to the fleet 'study' as 'ward-3'"), "\(run)")
+        #expect(fleet.hub.text("config.json5").contains("certificateAuthority: \"\(certificate.path)\""))
+        try fleet.hub.vitalgate("import", fleet.hub.write("a.csv", InboxTests.csv(5)))
+        run = try fleet.deliver()
+        #expect(run.status == 0 && run.errors.contains("5 changes delivered"), "\(run)")
+        #expect(try fleet.hub.vitalgate("targets", "check", "center").status == 0)
+        try fleet.command("verify")
+        #expect(try fleet.deliver().status == 0)
+        #expect(try fleet.results() == [0])
+        try fleet.end()
+    }
+}
