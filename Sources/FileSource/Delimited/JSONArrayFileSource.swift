@@ -147,13 +147,17 @@ public final class JSONArrayFileSource: FrameSource {
         guard try next(buffer) == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
         buffer.start += 1
         while let byte = try next(buffer), byte == UInt8(ascii: "\"") {
-            let length = try elementLength(buffer, 1, end: UInt8(ascii: ":"))
-            let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
-            let member = Array(text.prefix { $0 != UInt8(ascii: "\"") })
-            let isMeant = member == name
-            buffer.start += length + 1
-            if isMeant {
+            let member = try memberName(buffer, 1)
+            if member == name {
                 _ = try next(buffer)
+    /// Reads the name that begins here, and its colon.
+    private func memberName(_ buffer: TextBuffer, _ number: Int) throws(SourceError) -> [UInt8] {
+        let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
+        let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
+        defer { buffer.start += length + 1 }
+        return Array(text.prefix { $0 != UInt8(ascii: "\"") })
+    }
+
                 return
             }
             guard try next(buffer) != nil else { break }
@@ -176,10 +180,7 @@ public final class JSONArrayFileSource: FrameSource {
             guard byte == UInt8(ascii: ",") else { break }
             buffer.start += 1
             guard try next(buffer) == UInt8(ascii: "\"") else { break }
-            let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
-            let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
-            members.note(Array(text.prefix { $0 != UInt8(ascii: "\"") }))
-            buffer.start += length + 1
+            members.note(try memberName(buffer, number))
             guard try next(buffer) != nil else { break }
             buffer.start += try elementLength(buffer, number)
         }
@@ -189,6 +190,7 @@ public final class JSONArrayFileSource: FrameSource {
     private func broken(_ reason: String, _ number: Int) -> SourceError {
         SourceError(.malformed, reason, at: Place(.record, max(number, 1)))
     }
+                nesting.pass(byte)
 
     /// Returns the next byte that is not a blank, or `nil` at the end of the file.
     private func next(_ buffer: TextBuffer) throws(SourceError) -> UInt8? {
@@ -207,33 +209,16 @@ public final class JSONArrayFileSource: FrameSource {
         _ buffer: TextBuffer, _ number: Int, end: UInt8 = UInt8(ascii: ",")
     ) throws(SourceError) -> Int {
         var offset = 0
-        var depth = 0
-        var quoted = false
-        var escaped = false
+        var nesting = JSONNesting()
         while true {
             while buffer.start + offset < buffer.end {
                 let byte = buffer.base[buffer.start + offset]
-                if quoted {
-                    if escaped {
-                        escaped = false
-                    } else if byte == UInt8(ascii: "\\") {
-                        escaped = true
-                    } else if byte == UInt8(ascii: "\"") {
-                        quoted = false
-                    }
-                } else {
-                    switch byte {
-                    case end where depth == 0: return offset
-                    case UInt8(ascii: "\""): quoted = true
-                    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-                    case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                        // The bracket that closes the array also ends a primitive element.
-                        if depth == 0 { return offset }
-                        depth -= 1
-                        if depth == 0 { return offset + 1 }
-                    case 0: throw broken("it contains a NUL byte", number)
-                    default: break
-                    }
+                if !nesting.isInString {
+                    let isCloser = byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+                    // The bracket that closes the array also ends a primitive element.
+                    if nesting.depth == 0, isCloser || byte == end { return offset }
+                    if nesting.depth == 1, isCloser { return offset + 1 }
+                    if byte == 0 { throw broken("it contains a NUL byte", number) }
                 }
                 offset += 1
             }
