@@ -4,7 +4,8 @@ import Pipeline
 /// Reads a file of JSON objects element by element. The file is an array, an object that contains an array, or a sequence of objects (one
 /// a line, as `mongoexport` writes them). Memory does not grow with the file.
 ///
-///     let source = JSONArrayFileSource(path: "heart_rate-2023-11-03.json", paths: ["dateTime", "value.bpm"], received: now)
+///     let file = try InputFile(path: "heart_rate-2023-11-03.json")
+///     let source = JSONArrayFileSource(file, paths: ["dateTime", "value.bpm"], received: now)
 ///
 /// Each element is a row with one cell for each path, numbered from 1. A malformed element is rejected, and the next one is read. If the
 /// array itself is malformed, the rest cannot be read.
@@ -17,13 +18,7 @@ public final class JSONArrayFileSource: FrameSource {
     /// Members with values that no path reads.
     public private(set) var unread = Unread()
 
-    private enum Origin {
-        case path(String)
-        case file(InputFile)
-        case input(() -> any ByteInput)
-    }
-
-    private let origin: Origin
+    private let open: () -> any ByteInput
     private let paths: [[UInt8]]
     /// The member that contains the array, or `nil` if the file is the array.
     private let rows: [UInt8]?
@@ -32,34 +27,18 @@ public final class JSONArrayFileSource: FrameSource {
     /// Whether the objects are a sequence without an array around them.
     private var isSequence = false
     private let received: Instant
-    private let meter: ReadMeter?
 
+    /// Reads an open file.
+    ///
     /// - Parameters:
     ///   - paths: the members that become cells, such as `value.bpm` or `values[0].bpm`.
     ///   - rows: the member of the file's object that contains the array, or `nil` if the file is the array.
     ///   - ignored: members that are not counted as unread. A path with `.*` includes everything in a member.
-    public init(
-        path: String, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, meter: ReadMeter? = nil
-    ) {
-        self.meter = meter
-        self.ignored = ignored.map { Array($0.utf8) }
-        self.rows = rows.map { Array($0.utf8) }
-        origin = .path(path)
-        self.paths = paths.map { Array($0.utf8) }
-        self.received = received
-    }
-
-    /// Reads an open file.
-    public init(
+    public convenience init(
         _ file: InputFile, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant,
         meter: ReadMeter? = nil
     ) {
-        self.meter = meter
-        self.ignored = ignored.map { Array($0.utf8) }
-        self.rows = rows.map { Array($0.utf8) }
-        origin = .file(file)
-        self.paths = paths.map { Array($0.utf8) }
-        self.received = received
+        self.init(paths: paths, rows: rows, ignored: ignored, received: received) { FileInput(file, meter: meter) }
     }
 
     /// Reads elements from memory, for vectors and tests.
@@ -73,24 +52,16 @@ public final class JSONArrayFileSource: FrameSource {
     init(
         paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, open: @escaping () -> any ByteInput
     ) {
-        meter = nil
         self.ignored = ignored.map { Array($0.utf8) }
         self.rows = rows.map { Array($0.utf8) }
-        origin = .input(open)
+        self.open = open
         self.paths = paths.map { Array($0.utf8) }
         self.received = received
     }
 
     /// Passes each element to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
-        let input: any ByteInput
-        switch origin {
-        case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
-        case .file(let file): input = FileInput(file, meter: meter)
-        case .input(let open): input = open()
-        }
-        let buffer = try TextBuffer(input, maximum: Self.maximumElement)
+        let buffer = try TextBuffer(open(), maximum: Self.maximumElement)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
         var members = UnreadMembers(ignored: ignored)
         defer { unread = members.unread }
@@ -150,14 +121,6 @@ public final class JSONArrayFileSource: FrameSource {
             let member = try memberName(buffer, 1)
             if member == name {
                 _ = try next(buffer)
-    /// Reads the name that begins here, and its colon.
-    private func memberName(_ buffer: TextBuffer, _ number: Int) throws(SourceError) -> [UInt8] {
-        let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
-        let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
-        defer { buffer.start += length + 1 }
-        return Array(text.prefix { $0 != UInt8(ascii: "\"") })
-    }
-
                 return
             }
             guard try next(buffer) != nil else { break }
@@ -187,10 +150,17 @@ public final class JSONArrayFileSource: FrameSource {
         throw broken("the object around the array is never closed", number)
     }
 
+    /// Reads the name that begins here, and its colon.
+    private func memberName(_ buffer: TextBuffer, _ number: Int) throws(SourceError) -> [UInt8] {
+        let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
+        let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
+        defer { buffer.start += length + 1 }
+        return Array(text.prefix { $0 != UInt8(ascii: "\"") })
+    }
+
     private func broken(_ reason: String, _ number: Int) -> SourceError {
         SourceError(.malformed, reason, at: Place(.record, max(number, 1)))
     }
-                nesting.pass(byte)
 
     /// Returns the next byte that is not a blank, or `nil` at the end of the file.
     private func next(_ buffer: TextBuffer) throws(SourceError) -> UInt8? {
@@ -220,6 +190,7 @@ public final class JSONArrayFileSource: FrameSource {
                     if nesting.depth == 1, isCloser { return offset + 1 }
                     if byte == 0 { throw broken("it contains a NUL byte", number) }
                 }
+                nesting.pass(byte)
                 offset += 1
             }
             guard try buffer.refill() else {
