@@ -307,12 +307,13 @@ public final class BlueZSource: SessionHost {
     }
 
     func updateDiscovery() {
-        for adapter in adapters.values { adapter.want(filter(for: adapter)) }
+        let filter = self.filter()
+        for adapter in adapters.values { adapter.want(filter) }
     }
 
     /// Returns the discovery filter, or nil if no device is missing and no device sends by advertisements. Discovery is filtered by service
     /// only if all missing devices advertise one.
-    func filter(for adapter: AdapterKeeper) -> DiscoveryFilter? {
+    func filter() -> DiscoveryFilter? {
         var filter = DiscoveryFilter()
         if scans > 0 { return filter }
         let missing = sessions.values.filter { session in
