@@ -124,9 +124,6 @@ public final class BlueZSource: SessionHost {
         session.handOnHeld()
     }
 
-    /// Tries again after the user has done something about a device that was waiting for it.
-    public func retry(_ address: BluetoothAddress) { sessions[address]?.retry() }
-
     /// Confirms that everything passed on before the token was created is durable.
     public func confirm(_ token: CommitToken) {
         guard let session = sessions[token.address], session.pendingToken == token else { return }
