@@ -124,9 +124,6 @@ public final class BlueZSource: SessionHost {
         session.handOnHeld()
     }
 
-    /// Tries again after the user has done something about a device that was waiting for it.
-    public func retry(_ address: BluetoothAddress) { sessions[address]?.retry() }
-
     /// Confirms that everything passed on before the token was created is durable.
     public func confirm(_ token: CommitToken) {
         guard let session = sessions[token.address], session.pendingToken == token else { return }
@@ -307,12 +304,13 @@ public final class BlueZSource: SessionHost {
     }
 
     func updateDiscovery() {
-        for adapter in adapters.values { adapter.want(filter(for: adapter)) }
+        let filter = self.filter()
+        for adapter in adapters.values { adapter.want(filter) }
     }
 
     /// Returns the discovery filter, or nil if no device is missing and no device sends by advertisements. Discovery is filtered by service
     /// only if all missing devices advertise one.
-    func filter(for adapter: AdapterKeeper) -> DiscoveryFilter? {
+    func filter() -> DiscoveryFilter? {
         var filter = DiscoveryFilter()
         if scans > 0 { return filter }
         let missing = sessions.values.filter { session in

@@ -10,8 +10,6 @@ public struct HTTPRequest: Sendable {
         case post = "POST"
         /// Creates or replaces.
         case put = "PUT"
-        /// Deletes.
-        case delete = "DELETE"
     }
 
     /// The method.

@@ -153,7 +153,7 @@ final class Exchange {
 
     func sends(by sender: BodySender) { self.sender = sender }
 
-    func finish(_ core: ServerCore) {
+    func finish() {
         sender?.finish()
         bodyShare = nil
         answerShare = nil

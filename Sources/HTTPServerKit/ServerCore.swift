@@ -50,7 +50,7 @@ final class ServerCore: Sendable {
         core.expectHead(connection)
         guard let pointer = slot?.pointee else { return }
         slot?.pointee = nil
-        Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().finish(core)
+        Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue().finish()
     }
 
     static let connect: MHD_NotifyConnectionCallback = { context, connection, _, code in

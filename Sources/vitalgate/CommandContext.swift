@@ -188,8 +188,4 @@ enum SharedOptions {
         device.model, metadata.KEY, activity (of a workout) and fhir.code (of a health record). docs/reference/conditions.md \
         lists all fields.
         """
-    /// The help text of `--kind`.
-    static func kinds(_ words: String) -> String { "\(words)." }
-    static let type = Argument(
-        name: "TYPE", help: "Quantity type such as heartRate, or all.", completion: .command("vitalgate types --ids"))
 }

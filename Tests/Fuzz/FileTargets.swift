@@ -43,11 +43,11 @@ enum FileTargets {
         fwrite(input, 1, input.count, file)
         fclose(file)
         defer { unlink(path) }
-        guard AppleHealthExport.recognises(path: path) else { return }
+        guard let export = try? InputFile(path: path), AppleHealthExport.recognises(export) else { return }
         // Small bombs are enough: one that unpacks to a gigabyte shows the same, but later.
         let limits = ZipArchive.Limits(free: 1 << 20, ratio: 100, total: 1 << 22, members: 1000)
         read(
-            AppleHealthExportSource(path: path, received: received, limits: limits),
+            AppleHealthExportSource(export, path: path, received: received, limits: limits),
             AppleHealthInterpreter(registry: OriginRegistry(subject: "me")))
     }
 

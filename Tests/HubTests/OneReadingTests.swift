@@ -40,7 +40,7 @@ import Testing
         #expect(match.form == .delimited(UInt8(ascii: ",")))
 
         // 1. The source splits bytes into frames, here rows of text with their line numbers. It knows nothing about temperatures.
-        let source = DelimitedFileSource(path: path, delimiter: UInt8(ascii: ","), received: received)
+        let source = DelimitedFileSource(try InputFile(path: path), delimiter: UInt8(ascii: ","), received: received)
 
         // 2. The interpreter knows the meaning of the row: a numeral as written, a unit, a type, a time. Nothing is converted yet.
         //    The registry returns one description of the origin (person, type, source) for all readings that share it.

@@ -28,10 +28,11 @@ import Testing
         let library = shippedLibrary
         let received = Instant(seconds: 1_900_000_000)
         let match = try library.match(firstLines: TextFileHead.read(path: path).text)
+        let input = try InputFile(path: path)
         let source: any FrameSource =
             switch match.form {
-            case .delimited(let delimiter): DelimitedFileSource(path: path, delimiter: delimiter, received: received)
-            case .jsonArray(let paths, let rows, _): JSONArrayFileSource(path: path, paths: paths, rows: rows, received: received)
+            case .delimited(let delimiter): DelimitedFileSource(input, delimiter: delimiter, received: received)
+            case .jsonArray(let paths, let rows, _): JSONArrayFileSource(input, paths: paths, rows: rows, received: received)
             case .database: throw SourceError(.malformed, "none of these is a database")
             }
         let interpreter = try ProfileInterpreter(match, registry: OriginRegistry(subject: "me"))

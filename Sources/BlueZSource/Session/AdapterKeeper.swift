@@ -48,7 +48,7 @@ final class AdapterKeeper {
         if names.contains("Powered") {
             if isPowered {
                 toldOff = false
-                want(source.filter(for: self))
+                want(source.filter())
             } else {
                 handle(.lost)
                 if !cycling, !toldOff {
@@ -142,7 +142,7 @@ final class AdapterKeeper {
                     guard let self else { return }
                     cycling = false
                     observed(.carriedOut(.powerCycle, succeeded: !failed && answer.failure == nil), about: subject)
-                    want(source.filter(for: self))
+                    want(source.filter())
                 }
             }
         }

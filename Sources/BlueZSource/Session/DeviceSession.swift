@@ -127,12 +127,6 @@ final class DeviceSession {
         useLink(properties)
     }
 
-    /// Tries again after the user has acted. A link may still exist.
-    func retry() {
-        handle(.start)
-        if let path, let properties = host.tree[path: path, interface: BlueZ.device] { useLink(properties) }
-    }
-
     /// Uses an existing link, even if another program opened it.
     private func useLink(_ properties: ObjectTree.Properties) {
         guard properties["Connected"]?.truth == true else { return }

@@ -2,23 +2,14 @@ import Pipeline
 
 /// Recognizes the file that Apple's Health app creates with “Export All Health Data”: `export.xml`, or the ZIP archive around it.
 ///
-///     if AppleHealthExport.recognises(path: path) { … }
+///     if AppleHealthExport.recognises(file) { … }
 public enum AppleHealthExport {
     /// The number of bytes to pass to ``recognises(_:)``.
     public static let decidingLength = 64 << 10
 
-    /// Whether the file is an export, or a ZIP archive that may contain one. A file that cannot be read returns `false`.
-    public static func recognises(path: String) -> Bool {
-        (try? InputFile(path: path)).map(recognises) ?? false
-    }
-
-    /// Whether an open file is an export, or a ZIP archive that may contain one.
+    /// Whether an open file is an export, or a ZIP archive that may contain one. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
-        let input = FileInput(file)
-        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
-            guard let count = try? input.fill(buffer) else { return false }
-            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
+        file.begins(decidingLength, recognises)
     }
 
     /// Whether a file that begins with these bytes is an export, or a ZIP archive that may contain one.

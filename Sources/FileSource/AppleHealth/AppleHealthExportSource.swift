@@ -13,43 +13,28 @@ import Pipeline
 /// Control characters become blanks. Names, attributes, nesting and unpacked sizes have limits. A path never leads out of the export's
 /// folder.
 ///
-///     let source = AppleHealthExportSource(path: "export.zip", received: now)
+///     let source = AppleHealthExportSource(InputFile(path: "export.zip"), received: now)
 ///     try source.forEachFrame { frame in … }
 public struct AppleHealthExportSource: FrameSource {
-    private enum Origin {
-        case path(String)
-        case file(InputFile)
-    }
-
-    private let origin: Origin
+    private let file: InputFile
     /// The folder of the files that a plain export names.
     private let folder: ExportFiles.Folder
     private let received: Instant
     private let limits: ZipArchive.Limits
     private let meter: ReadMeter?
 
-    /// - Parameters:
-    ///   - received: the time of the import, for all frames.
-    ///   - meter: counts the bytes that are read.
-    public init(path: String, received: Instant, meter: ReadMeter? = nil) {
-        self.init(.path(path), path, received, meter, ZipArchive.Limits())
-    }
-
     /// Reads an open file.
     ///
-    /// - Parameter path: the path of the file, which locates the files that it names. `nil` or `-` if it is unknown.
+    /// - Parameters:
+    ///   - path: the path of the file, which locates the files that it names. `nil` or `-` if it is unknown.
+    ///   - received: the time of the import, for all frames.
+    ///   - meter: counts the bytes that are read.
     public init(_ file: InputFile, path: String? = nil, received: Instant, meter: ReadMeter? = nil) {
-        self.init(.file(file), path, received, meter, ZipArchive.Limits())
+        self.init(file, path: path, received: received, meter: meter, limits: ZipArchive.Limits())
     }
 
-    init(path: String, received: Instant, limits: ZipArchive.Limits) {
-        self.init(.path(path), path, received, nil, limits)
-    }
-
-    private init(
-        _ origin: Origin, _ path: String?, _ received: Instant, _ meter: ReadMeter?, _ limits: ZipArchive.Limits
-    ) {
-        (self.origin, self.received, self.meter, self.limits) = (origin, received, meter, limits)
+    init(_ file: InputFile, path: String?, received: Instant, meter: ReadMeter? = nil, limits: ZipArchive.Limits) {
+        (self.file, self.received, self.meter, self.limits) = (file, received, meter, limits)
         guard let path, path != InputFile.standardInput else {
             folder = .none
             return
@@ -60,12 +45,6 @@ public struct AppleHealthExportSource: FrameSource {
 
     /// Passes each record of the export to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
-        let file =
-            switch origin {
-            case .path(let path): try InputFile(path: path)
-            case .file(let file): file
-            }
         let input = PrefixedInput(FileInput(file, meter: meter))
         if try input.look(at: 4, AppleHealthExport.isArchive) {
             let archive = try ExportArchive(file, limits: limits, meter: meter)

@@ -172,7 +172,7 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         let numeral: Numeral
         if isCorrelation {
             numeral = Numeral(coefficient: 0)
-            body = try correlation(of: type, ordinal: &ordinal, at: place)
+            body = try correlation(ordinal: &ordinal, at: place)
         } else if isCategory {
             numeral = try category(texts[ExportColumn.value], of: type, ordinal: &ordinal, at: place)
         } else {
@@ -323,7 +323,7 @@ extension AppleHealthInterpreter {
 
     /// Returns the body of a correlation whose records were read. Its ordinal is a hash of the members, which distinguishes correlations
     /// of the same time.
-    private func correlation(of type: SampleType, ordinal: inout UInt32, at place: Place) throws(Refusal) -> SampleBody {
+    private func correlation(ordinal: inout UInt32, at place: Place) throws(Refusal) -> SampleBody {
         guard members.count <= Self.maximumMembers else {
             throw Refusal("the correlation has more than \(Self.maximumMembers) records", at: place)
         }

@@ -78,23 +78,10 @@ struct ClinicalReferences {
     static func deliver(
         _ input: any ByteInput, _ reference: Reference, received: Instant, _ handle: (RawFrame) throws -> Void
     ) throws {
-        var octets: [UInt8] = []
-        var stretch = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count: Result<Int, SourceError> = stretch.withUnsafeMutableBytes { buffer in
-                do throws(SourceError) {
-                    return .success(try input.read(into: buffer))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            let read = try count.get()
-            if read == 0 { break }
-            guard octets.count + read <= ResourceRow.maximumLength else {
-                let reason = "the clinical record's file is larger than \(ResourceRow.maximumLength >> 20) MiB"
-                return try handle(RawFrame(payload: .malformed(reason), place: reference.place, received: received))
-            }
-            octets.append(contentsOf: stretch[..<read])
+        let octets = try input.bytes(limit: ResourceRow.maximumLength)
+        guard octets.count <= ResourceRow.maximumLength else {
+            let reason = "the clinical record's file is larger than \(ResourceRow.maximumLength >> 20) MiB"
+            return try handle(RawFrame(payload: .malformed(reason), place: reference.place, received: received))
         }
         let columns = [
             octets, reference.source, reference.sourceURL, reference.version, reference.received, reference.identifier,

@@ -4,7 +4,7 @@ import Pipeline
 
 /// Reads a file of delimited text, such as CSV, row by row. Memory does not grow with the file.
 ///
-///     let source = try DelimitedFileSource(path: "weight.csv", delimiter: UInt8(ascii: ";"), received: now)
+///     let source = try DelimitedFileSource(InputFile(path: "weight.csv"), delimiter: UInt8(ascii: ";"), received: now)
 ///     try source.forEachFrame { frame in … }   // .row(TextRow), or .malformed(reason) where a row breaks the rules
 ///
 /// The place of a row is the physical line on which it starts, from 1. An invalid row does not stop the others.
@@ -15,33 +15,17 @@ public final class DelimitedFileSource: FrameSource {
     /// Assumptions about the text, for stderr and the ledger. They are complete after the file was read.
     public private(set) var notes: [String] = []
 
-    private enum Origin {
-        case path(String)
-        case file(InputFile)
-        case input(() -> any ByteInput)
-    }
-
-    private let origin: Origin
+    private let open: () -> any ByteInput
     private let delimiter: UInt8?
     private let received: Instant
-    private let meter: ReadMeter?
 
+    /// Reads an open file.
+    ///
     /// - Parameters:
     ///   - delimiter: the delimiter of the matching profile, or `nil` to detect it in the first line.
     ///   - received: the time of the import by the hub's clock.
-    public init(path: String, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
-        self.meter = meter
-        origin = .path(path)
-        self.delimiter = delimiter
-        self.received = received
-    }
-
-    /// Reads an open file.
-    public init(_ file: InputFile, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
-        self.meter = meter
-        origin = .file(file)
-        self.delimiter = delimiter
-        self.received = received
+    public convenience init(_ file: InputFile, delimiter: UInt8? = nil, received: Instant, meter: ReadMeter? = nil) {
+        self.init(delimiter: delimiter, received: received) { FileInput(file, meter: meter) }
     }
 
     /// Reads rows from memory, for vectors and tests.
@@ -51,22 +35,14 @@ public final class DelimitedFileSource: FrameSource {
 
     /// Reads a stream, such as a pipe.
     init(delimiter: UInt8?, received: Instant, open: @escaping () -> any ByteInput) {
-        meter = nil
-        origin = .input(open)
+        self.open = open
         self.delimiter = delimiter
         self.received = received
     }
 
     /// Passes each row to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
-        let input: any ByteInput
-        switch origin {
-        case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
-        case .file(let file): input = FileInput(file, meter: meter)
-        case .input(let open): input = open()
-        }
-        let buffer = try TextBuffer(input, maximum: Self.maximumRow)
+        let buffer = try TextBuffer(open(), maximum: Self.maximumRow)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
         let head = UnsafeRawBufferPointer(start: buffer.base + buffer.start, count: buffer.end - buffer.start)
         var scanner = RowScanner(delimiter: delimiter ?? DelimiterSniffer.delimiter(of: head))

@@ -4,7 +4,8 @@ import Pipeline
 /// Reads a file of JSON objects element by element. The file is an array, an object that contains an array, or a sequence of objects (one
 /// a line, as `mongoexport` writes them). Memory does not grow with the file.
 ///
-///     let source = JSONArrayFileSource(path: "heart_rate-2023-11-03.json", paths: ["dateTime", "value.bpm"], received: now)
+///     let file = try InputFile(path: "heart_rate-2023-11-03.json")
+///     let source = JSONArrayFileSource(file, paths: ["dateTime", "value.bpm"], received: now)
 ///
 /// Each element is a row with one cell for each path, numbered from 1. A malformed element is rejected, and the next one is read. If the
 /// array itself is malformed, the rest cannot be read.
@@ -17,13 +18,7 @@ public final class JSONArrayFileSource: FrameSource {
     /// Members with values that no path reads.
     public private(set) var unread = Unread()
 
-    private enum Origin {
-        case path(String)
-        case file(InputFile)
-        case input(() -> any ByteInput)
-    }
-
-    private let origin: Origin
+    private let open: () -> any ByteInput
     private let paths: [[UInt8]]
     /// The member that contains the array, or `nil` if the file is the array.
     private let rows: [UInt8]?
@@ -32,34 +27,18 @@ public final class JSONArrayFileSource: FrameSource {
     /// Whether the objects are a sequence without an array around them.
     private var isSequence = false
     private let received: Instant
-    private let meter: ReadMeter?
 
+    /// Reads an open file.
+    ///
     /// - Parameters:
     ///   - paths: the members that become cells, such as `value.bpm` or `values[0].bpm`.
     ///   - rows: the member of the file's object that contains the array, or `nil` if the file is the array.
     ///   - ignored: members that are not counted as unread. A path with `.*` includes everything in a member.
-    public init(
-        path: String, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, meter: ReadMeter? = nil
-    ) {
-        self.meter = meter
-        self.ignored = ignored.map { Array($0.utf8) }
-        self.rows = rows.map { Array($0.utf8) }
-        origin = .path(path)
-        self.paths = paths.map { Array($0.utf8) }
-        self.received = received
-    }
-
-    /// Reads an open file.
-    public init(
+    public convenience init(
         _ file: InputFile, paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant,
         meter: ReadMeter? = nil
     ) {
-        self.meter = meter
-        self.ignored = ignored.map { Array($0.utf8) }
-        self.rows = rows.map { Array($0.utf8) }
-        origin = .file(file)
-        self.paths = paths.map { Array($0.utf8) }
-        self.received = received
+        self.init(paths: paths, rows: rows, ignored: ignored, received: received) { FileInput(file, meter: meter) }
     }
 
     /// Reads elements from memory, for vectors and tests.
@@ -73,24 +52,16 @@ public final class JSONArrayFileSource: FrameSource {
     init(
         paths: [String], rows: String? = nil, ignored: [String] = [], received: Instant, open: @escaping () -> any ByteInput
     ) {
-        meter = nil
         self.ignored = ignored.map { Array($0.utf8) }
         self.rows = rows.map { Array($0.utf8) }
-        origin = .input(open)
+        self.open = open
         self.paths = paths.map { Array($0.utf8) }
         self.received = received
     }
 
     /// Passes each element to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
-        let input: any ByteInput
-        switch origin {
-        case .path(let path): input = FileInput(try InputFile(path: path), meter: meter)
-        case .file(let file): input = FileInput(file, meter: meter)
-        case .input(let open): input = open()
-        }
-        let buffer = try TextBuffer(input, maximum: Self.maximumElement)
+        let buffer = try TextBuffer(open(), maximum: Self.maximumElement)
         notes = buffer.encoding == .utf8 ? [] : ["the text is \(buffer.encoding.rawValue)"]
         var members = UnreadMembers(ignored: ignored)
         defer { unread = members.unread }
@@ -147,12 +118,8 @@ public final class JSONArrayFileSource: FrameSource {
         guard try next(buffer) == UInt8(ascii: "{") else { throw SourceError(.malformed, "not a JSON object") }
         buffer.start += 1
         while let byte = try next(buffer), byte == UInt8(ascii: "\"") {
-            let length = try elementLength(buffer, 1, end: UInt8(ascii: ":"))
-            let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
-            let member = Array(text.prefix { $0 != UInt8(ascii: "\"") })
-            let isMeant = member == name
-            buffer.start += length + 1
-            if isMeant {
+            let member = try memberName(buffer, 1)
+            if member == name {
                 _ = try next(buffer)
                 return
             }
@@ -176,14 +143,19 @@ public final class JSONArrayFileSource: FrameSource {
             guard byte == UInt8(ascii: ",") else { break }
             buffer.start += 1
             guard try next(buffer) == UInt8(ascii: "\"") else { break }
-            let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
-            let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
-            members.note(Array(text.prefix { $0 != UInt8(ascii: "\"") }))
-            buffer.start += length + 1
+            members.note(try memberName(buffer, number))
             guard try next(buffer) != nil else { break }
             buffer.start += try elementLength(buffer, number)
         }
         throw broken("the object around the array is never closed", number)
+    }
+
+    /// Reads the name that begins here, and its colon.
+    private func memberName(_ buffer: TextBuffer, _ number: Int) throws(SourceError) -> [UInt8] {
+        let length = try elementLength(buffer, number, end: UInt8(ascii: ":"))
+        let text = UnsafeRawBufferPointer(start: buffer.base + buffer.start + 1, count: length - 1)
+        defer { buffer.start += length + 1 }
+        return Array(text.prefix { $0 != UInt8(ascii: "\"") })
     }
 
     private func broken(_ reason: String, _ number: Int) -> SourceError {
@@ -207,34 +179,18 @@ public final class JSONArrayFileSource: FrameSource {
         _ buffer: TextBuffer, _ number: Int, end: UInt8 = UInt8(ascii: ",")
     ) throws(SourceError) -> Int {
         var offset = 0
-        var depth = 0
-        var quoted = false
-        var escaped = false
+        var nesting = JSONNesting()
         while true {
             while buffer.start + offset < buffer.end {
                 let byte = buffer.base[buffer.start + offset]
-                if quoted {
-                    if escaped {
-                        escaped = false
-                    } else if byte == UInt8(ascii: "\\") {
-                        escaped = true
-                    } else if byte == UInt8(ascii: "\"") {
-                        quoted = false
-                    }
-                } else {
-                    switch byte {
-                    case end where depth == 0: return offset
-                    case UInt8(ascii: "\""): quoted = true
-                    case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
-                    case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                        // The bracket that closes the array also ends a primitive element.
-                        if depth == 0 { return offset }
-                        depth -= 1
-                        if depth == 0 { return offset + 1 }
-                    case 0: throw broken("it contains a NUL byte", number)
-                    default: break
-                    }
+                if !nesting.isInString {
+                    let isCloser = byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]")
+                    // The bracket that closes the array also ends a primitive element.
+                    if nesting.depth == 0, isCloser || byte == end { return offset }
+                    if nesting.depth == 1, isCloser { return offset + 1 }
+                    if byte == 0 { throw broken("it contains a NUL byte", number) }
                 }
+                nesting.pass(byte)
                 offset += 1
             }
             guard try buffer.refill() else {

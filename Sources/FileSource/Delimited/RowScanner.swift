@@ -102,9 +102,9 @@ struct RowScanner {
                     // CRLF is one line end. At the end of the buffer it is not known whether a line feed follows.
                     if index + 1 >= end, !isLast { return .needsMore }
                     index += index + 1 < end && base[index + 1] == 0x0A ? 2 : 1
-                    return finish(base, next: index, lines: lines, &cells)
+                    return finish(next: index, lines: lines, &cells)
                 default:
-                    return finish(base, next: min(index + 1, end), lines: lines, &cells)
+                    return finish(next: min(index + 1, end), lines: lines, &cells)
                 }
             }
         }
@@ -133,9 +133,7 @@ struct RowScanner {
         return nil
     }
 
-    private mutating func finish(
-        _ base: UnsafeMutablePointer<UInt8>, next: Int, lines: Int, _ cells: inout [UnsafeRawBufferPointer]
-    ) -> Outcome {
+    private mutating func finish(next: Int, lines: Int, _ cells: inout [UnsafeRawBufferPointer]) -> Outcome {
         for cell in doubled { cells[cell] = Self.single(cells[cell]) }
         return .row(next: next, lines: lines)
     }

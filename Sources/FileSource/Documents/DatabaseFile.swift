@@ -6,10 +6,6 @@ public enum DatabaseFile {
 
     /// Whether an open file begins with SQLite's header. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
-        let input = FileInput(file)
-        return withUnsafeTemporaryAllocation(byteCount: mark.count, alignment: 16) { buffer in
-            guard let count = try? input.fill(buffer), count == mark.count else { return false }
-            return buffer.elementsEqual(mark)
-        }
+        file.begins(mark.count) { $0.elementsEqual(mark) }
     }
 }

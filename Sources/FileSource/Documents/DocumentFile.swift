@@ -22,11 +22,7 @@ public final class DocumentFile: FrameSource {
 
     /// Whether an open file begins as XML with the root ClinicalDocument. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
-        let input = FileInput(file)
-        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
-            guard let count = try? input.fill(buffer) else { return false }
-            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
+        file.begins(decidingLength, recognises)
     }
 
     /// Whether a file that begins with these bytes is a CDA document, in any encoding.
@@ -37,17 +33,8 @@ public final class DocumentFile: FrameSource {
     }
 
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
-        let input = FileInput(file, meter: meter)
         // A text beyond the limit shows the interpreter that the document is too long.
-        var octets: [UInt8] = []
-        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
-        defer { piece.deallocate() }
-        while octets.count <= ResourceRow.maximumLength {
-            let count = try input.read(into: piece)
-            guard count > 0 else { break }
-            octets.append(contentsOf: piece[..<count])
-        }
+        let octets = try FileInput(file, meter: meter).bytes(limit: ResourceRow.maximumLength)
         let row = TextRow()
         try octets.withUnsafeBytes { octets in
             row.cells = [octets]

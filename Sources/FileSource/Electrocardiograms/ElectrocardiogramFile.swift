@@ -10,15 +10,14 @@ public enum ElectrocardiogramFile {
 
     /// Whether a file begins with the header of an electrocardiogram, in any language, and continues with numbers.
     public static func recognises(_ file: InputFile) -> Bool {
-        let input = FileInput(file)
-        let beginning: [UInt8]? = withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
-            (try? input.fill(buffer)).map { Array(buffer[..<$0]) }
-        }
-        guard let beginning else { return false }
+        file.begins(decidingLength) { recognises($0) }
+    }
+
+    private static func recognises(_ beginning: UnsafeRawBufferPointer) -> Bool {
         var lines = ElectrocardiogramLines()
         var header = ElectrocardiogramHeader()
         var isFound = false
-        try? lines.read(beginning[...]) { line, number in
+        try? lines.read(Array(beginning)[...]) { line, number in
             guard !isFound else { return }
             if ElectrocardiogramHeader.isNumber(line) {
                 isFound = (try? header.read(at: Place(.line, number))) != nil
@@ -35,7 +34,6 @@ public enum ElectrocardiogramFile {
     @discardableResult
     static func forEachLine(in input: any ByteInput, received: Instant, _ handle: (RawFrame) throws -> Void) throws -> Bool {
         var lines = ElectrocardiogramLines()
-        var stretch = [UInt8](repeating: 0, count: 64 << 10)
         func give(_ line: ArraySlice<UInt8>, _ number: Int) throws {
             try line.withUnsafeBytes { bytes in
                 try handle(
@@ -44,18 +42,7 @@ public enum ElectrocardiogramFile {
                         channel: ElectrocardiogramRow.channel))
             }
         }
-        while true {
-            let count: Result<Int, SourceError> = stretch.withUnsafeMutableBytes { buffer in
-                do throws(SourceError) {
-                    return .success(try input.read(into: buffer))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            let read = try count.get()
-            if read == 0 { break }
-            try lines.read(stretch[..<read], give)
-        }
+        try input.forEachPiece(of: 64 << 10) { try lines.read(Array($0)[...], give) }
         return try lines.end(give)
     }
 }
@@ -127,7 +114,6 @@ public struct ElectrocardiogramFileSource: FrameSource {
 
     /// Passes each line to `handle`, and then a row for the end. Without a final line break, the last voltage may be truncated.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
         let isWhole = try ElectrocardiogramFile.forEachLine(
             in: FileInput(file, meter: meter), received: received, handle)
         let row = TextRow()

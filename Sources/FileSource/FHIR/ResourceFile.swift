@@ -10,11 +10,7 @@ public enum ResourceFile {
 
     /// Whether an open file begins with a JSON object that has a `resourceType`. A file that cannot be read returns `false`.
     public static func recognises(_ file: InputFile) -> Bool {
-        let input = FileInput(file)
-        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
-            guard let count = try? input.fill(buffer) else { return false }
-            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
+        file.begins(decidingLength, recognises)
     }
 
     /// Whether a file that begins with these bytes contains FHIR resources.

@@ -14,10 +14,7 @@ public final class ResourceFileSource: FrameSource {
 
     /// Reads an open file.
     public init(_ file: InputFile, received: Instant, meter: ReadMeter? = nil) {
-        open = {
-            meter?.bytes = 0
-            return FileInput(file, meter: meter)
-        }
+        open = { FileInput(file, meter: meter) }
         self.received = received
     }
 

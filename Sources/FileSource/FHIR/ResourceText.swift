@@ -160,8 +160,7 @@ final class ResourceText {
     /// Skips a complete value.
     func value() throws(Break) {
         switch try next() {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): try nested()
-        case UInt8(ascii: "\""): try passString()
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): try nested()
         case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","), UInt8(ascii: ":"): throw .octet
         default:
             while let octet = try peek(), octet > 0x20, octet != UInt8(ascii: ","), octet != UInt8(ascii: "}"),
@@ -172,39 +171,10 @@ final class ResourceText {
         }
     }
 
-    // The following loops examine every byte. They use local variables, which are faster than properties.
-
-    private func passString() throws(Break) {
-        pass()
-        var isEscaped = false
-        while try refill() {
-            let (end, buffer) = (filled, buffer)
-            var index = position
-            while index < end {
-                let octet = buffer[index]
-                if octet == 0x0A {
-                    position = index
-                    throw endsAtLine || line == firstLine ? .lineEnd : .octet
-                }
-                index += 1
-                if isEscaped {
-                    isEscaped = false
-                } else if octet == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if octet == UInt8(ascii: "\"") {
-                    position = index
-                    last = octet
-                    return
-                }
-            }
-            position = index
-        }
-        throw .end
-    }
-
+    /// Skips an object, an array, or a string. The loop uses local variables, which are faster than properties.
     private func nested() throws(Break) {
-        var depth = 0
-        // The last byte between two strings that is not a blank.
+        var nesting = JSONNesting()
+        // The last byte that is not a blank.
         var last: UInt8 = 0
         while try refill() {
             var index = position
@@ -212,30 +182,22 @@ final class ResourceText {
             let buffer = buffer
             while index < end {
                 let octet = buffer[index]
-                if octet == UInt8(ascii: "\"") || octet == 0x0A {
+                guard octet != 0x0A else {
                     position = index
-                    if octet == 0x0A {
-                        if endsAtLine { throw .lineEnd }
-                        if last != 0 { self.last = last }
-                        if line == firstLine { try lookBehindFirstLine() } else { pass() }
-                    } else {
-                        try passString()
-                        last = octet
-                    }
+                    if endsAtLine || (nesting.isInString && line == firstLine) { throw .lineEnd }
+                    if nesting.isInString { throw .octet }
+                    if last != 0 { self.last = last }
+                    if line == firstLine { try lookBehindFirstLine() } else { pass() }
                     (index, end) = (position, filled)
                     continue
                 }
                 index += 1
                 if octet > 0x20 { last = octet }
-                if octet == UInt8(ascii: "{") || octet == UInt8(ascii: "[") {
-                    depth += 1
-                } else if octet == UInt8(ascii: "}") || octet == UInt8(ascii: "]") {
-                    depth -= 1
-                    if depth == 0 {
-                        position = index
-                        self.last = last
-                        return
-                    }
+                nesting.pass(octet)
+                if nesting.depth == 0, !nesting.isInString {
+                    position = index
+                    self.last = last
+                    return
                 }
             }
             position = index

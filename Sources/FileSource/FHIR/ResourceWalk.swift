@@ -33,7 +33,7 @@ final class ResourceWalk {
                 // If the first resource is on one line, each line is a resource.
                 if isFirst { text.endsAtLine = text.line == line }
             } catch let error as ResourceText.Break {
-                try recover(from: error, line, isFirst: isFirst, handle)
+                try recover(from: error, line, handle)
             }
             isFirst = false
         }
@@ -63,9 +63,7 @@ final class ResourceWalk {
     }
 
     /// Continues after an invalid line. A text that spans several lines cannot be continued.
-    private func recover(
-        from error: ResourceText.Break, _ line: Int, isFirst: Bool, _ handle: (RawFrame) throws -> Void
-    ) throws {
+    private func recover(from error: ResourceText.Break, _ line: Int, _ handle: (RawFrame) throws -> Void) throws {
         text.keepNoMore()
         switch error {
         case .lineEnd:

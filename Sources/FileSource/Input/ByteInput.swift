@@ -24,6 +24,7 @@ final class FileInput: ByteInput {
     init(_ file: InputFile, meter: ReadMeter? = nil) {
         self.file = file
         self.meter = meter
+        meter?.bytes = 0
         // Asks the kernel to read further ahead. Errors can be ignored.
         _ = posix_fadvise(file.descriptor, 0, 0, POSIX_FADV_SEQUENTIAL)
     }
@@ -65,7 +66,42 @@ final class MemoryInput: ByteInput {
     }
 }
 
+extension InputFile {
+    /// Whether the first bytes of the file meet a condition. A file that cannot be read does not.
+    func begins(_ length: Int, _ isMet: (UnsafeRawBufferPointer) -> Bool) -> Bool {
+        let input = FileInput(self)
+        return withUnsafeTemporaryAllocation(byteCount: length, alignment: 16) { buffer in
+            guard let count = try? input.fill(buffer) else { return false }
+            return isMet(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+}
+
 extension ByteInput {
+    /// Reads the whole input. If it is longer than the limit, the result is too, by less than 256 KiB.
+    func bytes(limit: Int) throws(SourceError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while bytes.count <= limit {
+            let count = try read(into: buffer)
+            guard count > 0 else { break }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+        return bytes
+    }
+
+    /// Passes the whole input to `body` in pieces.
+    func forEachPiece(of length: Int, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try read(into: buffer)
+            guard count > 0 else { return }
+            try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
     /// Reads until the buffer is full or the input ends. Returns the number of bytes.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(SourceError) -> Int {
         var filled = 0

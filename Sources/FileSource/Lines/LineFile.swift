@@ -12,11 +12,7 @@ public enum LineFile {
 
     /// Whether an open file begins with a line that is a sample or a deletion. A sample has a type, a start and a known kind.
     public static func recognises(_ file: InputFile) -> Bool {
-        let input = FileInput(file)
-        return withUnsafeTemporaryAllocation(byteCount: decidingLength, alignment: 16) { buffer in
-            guard let count = try? input.fill(buffer) else { return false }
-            return recognises(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        }
+        file.begins(decidingLength, recognises)
     }
 
     /// Whether the bytes begin with one of our lines. They may end within the first line.
@@ -59,9 +55,6 @@ public struct LineFileSource: FrameSource {
 
     /// Passes each line to `handle`. A line that is too long becomes a malformed frame.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
-        let input = FileInput(file, meter: meter)
-        var stretch = [UInt8](repeating: 0, count: 256 << 10)
         var lines = LineBuffer()
         var (number, isTooLong) = (1, false)
         func give(_ line: ArraySlice<UInt8>) throws {
@@ -76,17 +69,8 @@ public struct LineFileSource: FrameSource {
                 try handle(RawFrame(payload: .bytes($0), place: place, received: received, channel: "line"))
             }
         }
-        while true {
-            let count: Result<Int, SourceError> = stretch.withUnsafeMutableBytes { buffer in
-                do throws(SourceError) {
-                    return .success(try input.read(into: buffer))
-                } catch {
-                    return .failure(error)
-                }
-            }
-            let end = try count.get()
-            if end == 0 { break }
-            lines.append(stretch[..<end])
+        try FileInput(file, meter: meter).forEachPiece(of: 256 << 10) { piece in
+            lines.append(Array(piece)[...])
             while let line = lines.next() { try give(line) }
             if lines.rest.count > LineFile.maximumLine { (lines, isTooLong) = (LineBuffer(), true) }
         }

@@ -42,7 +42,6 @@ public struct GPXFileSource: FrameSource {
 
     /// Passes each row to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
-        meter?.bytes = 0
         try GPXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in
             try handle(RawFrame(payload: .row(row), place: place, received: received, channel: GPXRow.channel))
         }

@@ -12,6 +12,7 @@ public struct MisunitDetector: Sendable {
     let type: SampleType
     let model: UnitModel
     private let conversions: [UnitConversion]
+    private let limits: ClosedRange<Double>?
     /// Whether the readings may be from several people, in which case their level is meaningless.
     let isShared: Bool
     /// The cost of a change of unit, which happens once in many thousand readings.
@@ -38,6 +39,7 @@ public struct MisunitDetector: Sendable {
         guard let model = UnitModel.of(type) else { return nil }
         self.type = type
         self.model = model
+        limits = type.hardLimits
         conversions = model.units.compactMap { try? type.conversion(from: $0) }
         guard conversions.count == model.units.count else { return nil }
     }
@@ -64,7 +66,7 @@ public struct MisunitDetector: Sendable {
             conversion = conversions[state - 1]
         }
         guard let value = conversion?.convert(reading.numeral), reading.duration > 0 || !model.isRate else { return nil }
-        if let limits = type.hardLimits, state > 0, !limits.contains(value) { return nil }
+        if let limits, state > 0, !limits.contains(value) { return nil }
         return model.position(value, days: reading.duration)
     }
 

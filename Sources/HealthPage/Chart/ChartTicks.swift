@@ -39,7 +39,7 @@ struct ChartTicks {
                 let instant = wall.instant(at: offset)
                 guard instant >= frame.start, instant <= frame.end else { continue }
                 let isMidnight = ((wall.microseconds % Self.day) + Self.day) % Self.day == 0
-                ticks.append((instant.microseconds / 1000, isMidnight ? date(wall, withYear: false) : time(wall)))
+                ticks.append((instant.microseconds / 1000, isMidnight ? date(wall) : time(wall)))
             }
             wall.microseconds += step
         }
@@ -56,7 +56,7 @@ struct ChartTicks {
             switch interval.unit {
             case .year: ticks.append((start.microseconds / 1000, String(wall.description.prefix(4))))
             case .month: ticks.append((start.microseconds / 1000, month(wall)))
-            default: ticks.append((start.microseconds / 1000, date(wall, withYear: false)))
+            default: ticks.append((start.microseconds / 1000, date(wall)))
             }
         }
         return ticks
@@ -70,7 +70,7 @@ struct ChartTicks {
         return parts[1] == "01" ? "\(parts[0])" : name
     }
 
-    private func date(_ wall: WallTime, withYear: Bool) -> String {
+    private func date(_ wall: WallTime) -> String {
         let parts = wall.description.prefix(10).split(separator: "-")
         guard parts.count == 3 else { return wall.description }
         return texts("time.day", "\(Int(parts[2]) ?? 1)", texts("month.\(Int(parts[1]) ?? 1)"))

@@ -37,9 +37,6 @@ final class ImportProcess {
         for pipe in [output, errors] { pipe.open { [weak self] in self?.closed() } }
     }
 
-    /// Asks the process to commit the data read so far and to end.
-    func stop() { process.stop() }
-
     /// Waits for the end of the process up to the limit and then kills it, without loss of stored data. The completion is not
     /// called.
     func end(within limit: Duration) {

@@ -14,8 +14,6 @@ public final class InboxService: HubSource {
     public let name = "inbox"
     /// Receives notices on files, and the failure if the folder is removed or renamed.
     public weak var host: (any HubSourceHost)?
-    /// The number of waiting files, including the current one.
-    public var waiting: Int { queue.count + (current == nil ? 0 : 1) }
     private let loop: EventLoop
     private let live: LiveIngest
     private var settings: InboxSettings?

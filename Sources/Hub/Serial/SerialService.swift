@@ -20,8 +20,6 @@ public final class SerialService: HubSource, SerialSourceDelegate {
     private var assembly = DeviceAssembly(library: ProfileLibrary([]))
     private var aliases: [String: String] = [:]
     private var zone: TimeZoneRules?
-    private var isStarted = false
-    private var isOpen = false
 
     private struct Known {
         var device: LiveDevice

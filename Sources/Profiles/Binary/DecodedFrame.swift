@@ -33,8 +33,6 @@ public struct DecodedFrame: Sendable {
     var texts: [String] = []
     /// All flags and enumerations. See ``BitCondition``.
     var word: UInt64 = 0
-    /// The decrypted bytes, empty if the frame is not encrypted.
-    var plaintext: [UInt8] = []
     /// Whether bits or values reserved for future use were set and ignored.
     public internal(set) var hasReserved = false
     /// Whether reserved flags are set, so that bytes after the known fields may belong to them.

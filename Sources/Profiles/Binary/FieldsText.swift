@@ -236,13 +236,6 @@ extension FrameDecoder {
     /// Returns the number in a field outside of records, or `nil` if the field is missing or not a number.
     public func numeral(_ name: String, in frame: DecodedFrame) -> Numeral? { entry(name, frame)?.numeral }
 
-    /// Returns a field's text, or the name of its value.
-    public func text(_ name: String, in frame: DecodedFrame) -> String? {
-        guard let entry = entry(name, frame) else { return nil }
-        if entry.kind == .text { return frame.texts[Int(entry.text)] }
-        return plan.fields[Int(entry.field)].values[entry.raw]
-    }
-
     /// Returns a field that is a date and time, or `nil` if it is missing or of another kind.
     public func dateTime(_ name: String, in frame: DecodedFrame) -> DeviceDateTime? {
         entry(name, frame).flatMap { $0.kind == .dateTime ? DeviceDateTime(packed: $0.raw) : nil }

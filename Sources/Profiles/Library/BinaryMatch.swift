@@ -12,8 +12,6 @@ public struct BinaryMatch: Sendable {
     public var framing: Framing? { channel.plan.framing }
     /// The settings of the serial port, for serial channels.
     public var port: SerialSettings? { channel.port }
-    /// The window for repeats, in seconds. An equal reading within this time of an accepted one is the same measurement, sent again.
-    public var repeatsWithin: Int { channel.repeatsWithin }
 
     /// Whether the bytes may be a frame of the channel, judged without a key.
     ///

@@ -24,12 +24,6 @@ public struct DeviceMatch: Hashable, Sendable {
 
     /// Creates rules that match no device.
     public init() {}
-
-    /// Whether the rules can match no device.
-    public var isEmpty: Bool {
-        services.isEmpty && advertisedServiceData.isEmpty && manufacturers.isEmpty && names.isEmpty
-            && wholeNames.isEmpty && usb.isEmpty && !readable
-    }
 }
 
 extension DeviceMatch {

@@ -47,8 +47,6 @@ struct TableChannel: Sendable {
 
     static let allDelimiters: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t"), UInt8(ascii: "|")]
 
-    func column(named name: String) -> Int? { columns.firstIndex { $0.name == name } }
-
     /// The paths into each object, for a channel of kind `json`.
     var paths: [String] { columns.map { $0.path ?? "" } }
 }

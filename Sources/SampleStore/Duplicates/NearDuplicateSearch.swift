@@ -12,6 +12,8 @@ final class NearDuplicateSearch {
         var row: Int
         /// The original sample, even if a duplicate was promoted to replace it.
         var of: SampleKey
+        /// Whether the original is known to be live.
+        var isLive = false
     }
 
     /// The result of a search.
@@ -98,8 +100,8 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let place = try Self.takeBest(found, of: &scans) {
-                matches.witnesses.append(Match(row: index, of: place))
+            if let best = try Self.takeBest(found, of: &scans) {
+                matches.witnesses.append(Match(row: index, of: best.first, isLive: best.isLive))
                 continue
             }
             // Link the best match from each other device.
@@ -116,11 +118,11 @@ final class NearDuplicateSearch {
     /// were not undone come first.
     private static func takeBest(
         _ found: [Finding], of scans: inout [RelatedSeriesScan]
-    ) throws(StoreError) -> SampleKey? {
+    ) throws(StoreError) -> (first: SampleKey, isLive: Bool)? {
         for isWithdrawn in [false, true] {
             for finding in found
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
-                if let place = try scans[finding.scan].take(finding.candidate) { return place }
+                if let taken = try scans[finding.scan].take(finding.candidate) { return taken }
             }
         }
         return nil

@@ -108,13 +108,13 @@ struct RelatedSeriesScan {
         }
     }
 
-    /// Makes a row the duplicate of a candidate and returns the original sample, or `nil` if that already has a
-    /// duplicate.
-    mutating func take(_ position: Int) throws(StoreError) -> SampleKey? {
-        let place = candidates[position].first
-        guard !candidates[position].isTaken, try !witnessed.contains(place) else { return nil }
+    /// Makes a row the duplicate of a candidate. Returns the original sample and whether it is known to be live, or `nil`
+    /// if it already has a duplicate.
+    mutating func take(_ position: Int) throws(StoreError) -> (first: SampleKey, isLive: Bool)? {
+        let first = candidates[position].first
+        guard !candidates[position].isTaken, try !witnessed.contains(first) else { return nil }
         candidates[position].isTaken = true
-        return place
+        return (first, table == .live && first == candidates[position].place)
     }
 
     private mutating func seek(_ low: Int64) throws(StoreError) {

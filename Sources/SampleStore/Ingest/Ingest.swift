@@ -299,7 +299,7 @@ public final class Ingest: SampleSink {
         _ outcomes: inout [SampleOutcome]
     ) throws -> [SeriesRows] {
         var waiting: [SeriesRows] = []
-        var firsts: [(of: SampleKey, index: Int32, row: SampleKey)] = []
+        var reports: [Report] = []
         for group in groups where !group.rows.isEmpty {
             guard let instants = shared[group.series] else { continue }
             let type = batch[Int(group.rows[0].index)].sample.origin.type
@@ -308,7 +308,7 @@ public final class Ingest: SampleSink {
             let later = try search.later(&rows, at: instants, of: type)
             let matches = try search.search(rows, at: instants, of: type, by: id)
             try keepTold(matches, among: rows, of: type, &outcomes)
-            firsts += matches.map { ($0.of, rows[$0.row].index, rows[$0.row].place) }
+            reports += matches.map { Report($0, rows[$0.row]) }
             let gone = Set(matches.map { rows[$0.row].index } + later.map(\.index))
             if !gone.isEmpty { group.rows.removeAll { gone.contains($0.index) } }
             guard !later.isEmpty else { continue }
@@ -318,30 +318,41 @@ public final class Ingest: SampleSink {
         }
         try insertAll(groups, batch, &outcomes)
         // These readings may be the first active reports of their measurement.
-        if !firsts.isEmpty { try settle(firsts.map(\.of), of: firsts.map(\.index), at: firsts.map(\.row), &outcomes) }
+        try settle(reports, &outcomes)
         return waiting
     }
 
-    /// Recomputes the measurements of samples that are not live or were restored, and marks the rows that became samples as stored.
-    private func settle(
-        _ firsts: [SampleKey], of indices: [Int32], at rows: [SampleKey], _ outcomes: inout [SampleOutcome]
-    ) throws(StoreError) {
+    /// A row that became a duplicate.
+    private struct Report {
+        let original: SampleKey
+        /// Whether the original is known to be live.
+        let isLive: Bool
+        let row: SampleKey
+        let index: Int
+
+        init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
+            (original, isLive, self.row, index) = (match.of, match.isLive, row.place, Int(row.index))
+        }
+    }
+
+    /// Recomputes the measurements whose original is not live or was restored, and marks the rows that became samples as stored.
+    private func settle(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
         let (table, decisions) = (connection.samples, connection.decisions)
         // A restored sample may be live without an active report, so a new report can take its place.
         let hasDecisions = try !decisions.isEmpty
         var open: [SampleKey] = []
-        for first in firsts {
-            var isOpen = try !table.contains(first)
-            if !isOpen, hasDecisions { isOpen = try decisions.isRestored(first) }
-            if isOpen { open.append(first) }
+        for report in reports where hasDecisions || !report.isLive {
+            var isOpen = try report.isLive ? false : !table.contains(report.original)
+            if !isOpen, hasDecisions { isOpen = try decisions.isRestored(report.original) }
+            if isOpen { open.append(report.original) }
         }
         guard !open.isEmpty else { return }
         let deletion = Deletion(connection: connection, ingest: id)
         try Settlement(deletion).settle(open)
         try deletion.settleDerived()
-        for (index, row) in zip(indices, rows) {
-            guard outcomes[Int(index)] == .duplicate, try table.contains(row) else { continue }
-            outcomes[Int(index)] = .stored
+        for report in reports {
+            guard outcomes[report.index] == .duplicate, try table.contains(report.row) else { continue }
+            outcomes[report.index] = .stored
             witnesses -= 1
         }
     }
@@ -372,9 +383,7 @@ public final class Ingest: SampleSink {
                 let (rows, matched) = (group.rows, Set(matches.witnesses.map(\.row)))
                 group.rows = rows.indices.filter { !matched.contains($0) }.map { rows[$0] }
                 // These readings may be the first active reports of their measurement.
-                try settle(
-                    matches.witnesses.map(\.of), of: matches.witnesses.map { rows[$0.row].index },
-                    at: matches.witnesses.map { rows[$0.row].place }, &outcomes)
+                try settle(matches.witnesses.map { Report($0, rows[$0.row]) }, &outcomes)
             }
             waiting.append(group)
         }

@@ -9,7 +9,6 @@ final class DerivedCorrelations {
     private let stored: CorrelatedSamples
     /// The series of diastolic pressures of the same frames, by the id of a series of systolic ones, and the reverse.
     private let partners: [Int64: SeriesDescription]
-    private var origins: [Int64: Origin] = [:]
 
     /// The type of the derived correlations.
     static let type: SampleType = {

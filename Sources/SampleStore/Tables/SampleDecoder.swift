@@ -5,9 +5,6 @@ final class SampleDecoder {
     /// The columns, in the order in which ``decode(_:series:)`` reads them.
     static let columns = "start, hash, value, numeral, context, duration, received, grp, metadata, seq"
 
-    /// The number of these columns.
-    static let count: Int32 = 10
-
     /// The columns of a quarantined reading or witness. The ingest replaces the change number.
     static let heldColumns = "start, hash, value, numeral, context, duration, received, grp, metadata, ingest"
 

@@ -212,7 +212,7 @@ enum DeleteCommand: Command {
         while try cursor.next() != nil { count += 1 }
         if withObjects { count += objects }
         context.note(
-            "\(Readable.count(count, "sample")) would be deleted\(others(objects, goes: withObjects, context)). Use --yes to delete"
+            "\(Readable.count(count, "sample")) would be deleted\(others(objects, goes: withObjects)). Use --yes to delete"
         )
         return .success
     }
@@ -225,7 +225,7 @@ enum DeleteCommand: Command {
     }
 
     /// The note on objects that belong to the deleted samples.
-    private static func others(_ count: Int, goes: Bool, _ context: CommandContext) -> String {
+    private static func others(_ count: Int, goes: Bool) -> String {
         guard count > 0 else { return "" }
         let names = count == 1 ? "1 object that belongs to them" : "\(Readable.count(count)) objects that belong to them"
         return goes
@@ -241,7 +241,7 @@ enum DeleteCommand: Command {
         }
         context.note(
             "\(Readable.count(result.count, "sample")) deleted"
-                + others(objects, goes: context.invocation.flag("--with-objects"), context)
+                + others(objects, goes: context.invocation.flag("--with-objects"))
                 + " (this is ledger entry \(result.ingest), 'vitalgate ledger undo \(result.ingest)' reverts it)"
         )
         return .success

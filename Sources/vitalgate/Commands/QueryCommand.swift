@@ -32,7 +32,7 @@ enum QueryCommand: Command {
                 names: ["--device"], value: "DEVICE",
                 help: "Name, model, serial number or key of a device (see 'vitalgate devices list')."),
             Option(
-                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of this kind"),
+                names: ["--kind"], value: "KIND", help: "Only types of this kind.",
                 completion: .values(SampleKind.allCases.map(\.name))),
             SharedOptions.unit, SharedOptions.condition,
             Option(

@@ -97,7 +97,7 @@ enum TypesCommand: Command {
         options: [
             Option(names: ["--ids"], help: "Print only the ids, one per line."),
             Option(
-                names: ["--kind"], value: "KIND", help: SharedOptions.kinds("Only types of this kind"),
+                names: ["--kind"], value: "KIND", help: "Only types of this kind.",
                 completion: .values(SampleKind.allCases.map(\.name))),
             Format.option, Format.safe,
         ])

@@ -67,7 +67,7 @@ import Testing
 
         init(_ bytes: [UInt8]) throws {
             let file = TemporaryFile(bytes)
-            let source = AppleHealthExportSource(path: file.path, received: .test)
+            let source = AppleHealthExportSource(try InputFile(path: file.path), path: file.path, received: .test)
             try source.forEachFrame { frame in
                 switch frame.payload {
                 case .row(let row) where frame.channel == ResourceRow.fhir:

@@ -19,9 +19,10 @@ struct ImportedExport {
 
     /// Reads a file.
     init(path: String, limits: ZipArchive.Limits = ZipArchive.Limits()) {
-        let source = AppleHealthExportSource(path: path, received: Instant(seconds: 1_800_000_000), limits: limits)
         let interpreter = AppleHealthInterpreter(registry: registry)
         do {
+            let source = AppleHealthExportSource(
+                try InputFile(path: path), path: path, received: Instant(seconds: 1_800_000_000), limits: limits)
             try source.forEachFrame { frame in
                 var readings: [Reading] = []
                 do throws(Refusal) {

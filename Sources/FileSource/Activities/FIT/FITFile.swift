@@ -33,7 +33,6 @@ public struct FITFileSource: FrameSource {
     /// Passes each row to `handle`. Activities come in the order of their starts, points in the order of the file.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let parts = try parts()
-        meter?.bytes = 0
         var rows = ExportRows()
         defer { rows.deallocate() }
         let row = TextRow()

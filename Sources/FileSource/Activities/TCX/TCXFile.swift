@@ -38,7 +38,6 @@ public struct TCXFileSource: FrameSource {
     /// Passes each row to `handle`, in file order.
     public func forEachFrame(_ handle: (RawFrame) throws -> Void) throws {
         let sources = try Sources(file)
-        meter?.bytes = 0
         var activity = 0
         let whole = TextRow()
         try TCXFile.forEachRow(in: PrefixedInput(FileInput(file, meter: meter))) { row, place in

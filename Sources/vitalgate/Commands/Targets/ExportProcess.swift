@@ -143,7 +143,7 @@ final class ExportProcess {
     private func step() throws {
         let outcome = try target.step()
         if try agent?.attend(to: target, outcome) == true { return turn() }
-        tell(outcome)
+        tell()
         switch outcome {
         case .more: turn()
         case .stopped where agent != nil: again = loop.after(Self.stoppedPause) { [weak self] in self?.turn() }
@@ -162,7 +162,7 @@ final class ExportProcess {
         }
     }
 
-    private func tell(_ outcome: TargetRun.Outcome) {
+    private func tell() {
         let target = self.target.target
         if self.target.refusedOfLastStep > 0 { guarded(tellRefusals) }
         guard said?.state != target.state || said?.words != target.words else { return }
