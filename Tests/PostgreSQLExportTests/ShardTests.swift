@@ -143,7 +143,7 @@ import Testing
         try test.add(try readings(0..<30))
         try test.finish(try test.run(exporter()))
         // Of few rows, the planner would fetch each.
-        let more = CopyText.columns.map { column in
+        let more = CopyRows.columns.map { column in
             switch column {
             case "start_time": "start_time + n * interval '10 minutes'"
             case "uuid": "gen_random_uuid()"
@@ -153,7 +153,7 @@ import Testing
         _ = try sql(
             """
             CREATE TEMP TABLE few AS SELECT * FROM vitalgate.sample;
-            INSERT INTO vitalgate.sample(\(CopyText.columns.joined(separator: ", ")), hubs)
+            INSERT INTO vitalgate.sample(\(CopyRows.columns.joined(separator: ", ")), hubs)
                 SELECT \(more.joined(separator: ", ")), hubs FROM few, generate_series(1, 600) n
             """)
         let question = try recipe(with: "date_bin")
