@@ -49,12 +49,15 @@ import Testing
         let examples = [
             "locale=de-AT", "units.bodyMass=kg", "retention.heartRate=90d", "prune=daily", "page.bloodPressure=esc-esh-2018",
             "hub.readingsPerSecond=10", "hub.commitEvery=10", "hub.heartbeats=series",
+            "sealingKey=\(try #require(SealingKey.random()).publicText)",
         ]
         let settings = try examples.map { try #require(HubSetting($0)) }
         #expect(
             Set(settings.map { HubSetting.forms[$0.path[0]] == nil ? $0.path.joined(separator: ".") : $0.path[0] })
                 == Set(HubSetting.forms.keys))
-        let configuration = try Configuration(text: ConfigurationText.setting(settings, in: []), of: "x", machine: machine)
+        let target = "{ targets: { center: { kind: 'fleet', fleet: 'study', servers: ['nats://localhost:4222'] } } }"
+        let text = try ConfigurationText.setting(settings.map { $0.of(target: "center") }, in: Array(target.utf8))
+        let configuration = try Configuration(text: text, of: "x", machine: machine)
         #expect(configuration.hub.commitEvery == 10 && configuration.prunesDaily && configuration.language == "de")
         for wrong in ["hub.commitEvery=0", "prune=hourly", "locale=x", "units.bodyMass=m", "retention.noSuchType=1d"] {
             #expect(throws: ConfigurationError.self, "\(wrong)") {
