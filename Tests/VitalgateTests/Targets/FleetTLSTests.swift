@@ -4,6 +4,31 @@ import Testing
 
 /// A broker with TLS, whose certificate the user trusts.
 @Suite struct FleetTLSTests {
+    /// A collector writes the list of users for a broker that cannot start without it.
+    @Test func theListIsThereBeforeTheBroker() throws {
+        let (folder, server) = (try TestFolder(), try PostgreSQLServer())
+        let key = try folder.vitalgate("fleet", "key", folder.path("collector.seed")).last
+        try folder.write(
+            "config.json5",
+            """
+            { collect: {
+                broker: {
+                    fleet: 'study', servers: ['tls://localhost:\(FreePort.find())'], nkey: '\(key)',
+                    seedFile: '\(folder.path("collector.seed"))',
+                },
+                database: { host: '\(server.folder)', database: 'postgres', user: 'vitalgate' },
+                brokerUsers: { file: '\(folder.path("users.conf"))' },
+            } }
+            """)
+        #expect(try folder.vitalgate("collect", "--create").status == 0)
+        let collector = try folder.start("collect")
+        for _ in 0..<100 where !folder.exists("users.conf") { usleep(100_000) }
+        #expect(folder.text("users.conf").contains(key))
+        collector.signal(SIGKILL)
+        _ = try collector.wait()
+        server.stop()
+    }
+
     @Test func aHubJoinsOverTLS() throws {
         let folder = try TestFolder()
         let certificate = try Certificate(in: folder.root)

@@ -24,7 +24,9 @@ import Testing
         #expect(try before.wait().status == 0)
         let text = center.text("config.json5").replacing(#/, sealing: \{[^}]*\}/#, with: "")
         try center.write("config.json5", text.replacing("page: { port: 0 }", with: "page: { port: 0 }, sealing: { \(sealing) }"))
-        return try center.start("collect")
+        let collector = try center.start("collect")
+        try fleet.until { collector.errors.contains("collect: fleet study") }
+        return collector
     }
 
     private func key(_ name: String) throws -> String {
@@ -45,6 +47,11 @@ import Testing
 
     /// The last part of a folder's path, which is a part of the machine's name in a report.
     private func folder(_ folder: TestFolder) -> String { folder.root.split(separator: "/").last.map(String.init) ?? "" }
+
+    private func deliver() throws {
+        let run = try fleet.deliver()
+        #expect(run.status == 0, "\(run)")
+    }
 
     private func isSealed(_ name: String = "ward-3") throws -> Bool {
         try fleet.hubs().first { $0["name"].text == name }?["sealed"] == .boolean(true)
@@ -88,7 +95,7 @@ import Testing
         let key = try key("sealing.seed")
         let (file, second) = ("'\(center.path("sealing.seed"))'", "'\(center.path("second.seed"))'")
         var collector = try collector(sealing: "seedFile: \(file)", after: fleet.collector)
-        #expect(try fleet.deliver().status == 0)
+        try deliver()
         #expect(try center.vitalgate("fleet", "hubs").errors.contains("1 hub without a sealed report"))
         #expect(try center.vitalgate("fleet", "status", "ward-3").output.contains("Its last report was not sealed"))
         #expect(try center.vitalgate("fleet", "set", "ward-3", "sealingKey=X").status == 64)
@@ -97,26 +104,26 @@ import Testing
         #expect(try run.status == 0 && fleet.results() == [0], "\(run)")
         let sealed = hub.text("config.json5")
         #expect(sealed.contains("sealingKey: \"\(key)\"") && sealed.contains("commandKey"))
-        #expect(try fleet.deliver().status == 0)
+        try deliver()
         #expect(try isSealed())
         #expect(try !center.vitalgate("fleet", "hubs").errors.contains("without a sealed"))
 
         // A hub without the key has to wait, and loses nothing.
         collector = try self.collector(sealing: "seedFile: \(file), required: true", after: collector)
-        #expect(try fleet.deliver().status == 0)
+        try deliver()
         try hub.write("config.json5", sealed.replacing(", sealingKey: \"\(key)\"", with: ""))
         try hub.vitalgate("import", hub.write("b.csv", InboxTests.csv(9)))
         run = try hub.vitalgate("export", "center", "--once")
         #expect(run.status == 75 && run.errors.contains("the center accepts only sealed requests"), "\(run)")
         try hub.write("config.json5", sealed)
-        #expect(try fleet.deliver().status == 0)
+        try deliver()
 
         // A new key: the collector opens both until all hubs have the new one.
         let newKey = try self.key("second.seed")
         collector = try self.collector(
             sealing: "seedFile: \(second), olderSeedFiles: [\(file)], required: true", after: collector)
         #expect(try center.vitalgate("fleet", "set", "ward-3", "sealingKey=\(newKey)").status == 0)
-        #expect(try fleet.deliver().status == 0)
+        try deliver()
         #expect(hub.text("config.json5").contains("sealingKey: \"\(newKey)\""))
         collector = try self.collector(sealing: "seedFile: \(second), required: true", after: collector)
         run = try fleet.deliver()

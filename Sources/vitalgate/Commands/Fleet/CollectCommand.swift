@@ -89,6 +89,8 @@ enum CollectCommand: Command {
         let page = try CenterPage.start(settings)
         if let page { context.inform("collect: page at http://\(page.address)/") }
         let broker = try settings.broker.broker(name: "vitalgate collector")
+        // Before the connection, which waits for the broker: a new broker needs the list to start.
+        writeUsers()
         let service: CollectorService
         do throws(NATSError) {
             service = try CollectorService(
@@ -108,6 +110,8 @@ enum CollectCommand: Command {
         context.inform(
             "collect: fleet \(settings.broker.subject.fleet), \(Readable.count(settings.workers, "worker")), "
                 + "brokers \(settings.broker.servers.joined(separator: ", "))")
+        // Hubs may have joined meanwhile at another collector.
+        hasChanged.set()
         writeUsers()
         if !HubSignals.isStopAsked { loop.run() }
         service.stop()

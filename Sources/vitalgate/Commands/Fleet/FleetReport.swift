@@ -25,8 +25,8 @@ struct FleetReport {
             return .success
         }
         try write(hubs)
-        let open = hubs.count { !$0.isRevoked && !$0.isSealed }
-        if opensSealed, open > 0 {
+        let open = hubs.count(where: isOpen)
+        if open > 0 {
             context.note("vitalgate: \(Readable.count(open, "hub")) without a sealed report (see 'vitalgate fleet status HUB')")
         }
         if hubs.isEmpty { context.note("the fleet has no hubs (see 'vitalgate fleet enroll --help')") }
@@ -125,6 +125,11 @@ struct FleetReport {
         }
     }
 
+    /// Whether a hub still reports without a seal, although the center opens sealed requests.
+    private func isOpen(_ hub: EnrolledHub) -> Bool {
+        opensSealed && !hub.isRevoked && !hub.isSealed && hub.version != nil
+    }
+
     /// The word for a hub's state.
     static func state(_ hub: EnrolledHub) -> String {
         if hub.isRevoked { return "revoked" }
@@ -144,7 +149,7 @@ struct FleetReport {
         if hub.isStopped {
             lines.append("Its delivery has stopped: 'vitalgate targets status' on the hub shows the reason.")
         }
-        if opensSealed, !hub.isRevoked, !hub.isSealed {
+        if isOpen(hub) {
             lines.append("Its last report was not sealed: set 'sealingKey' of its target (see docs/how-to/fleet.md).")
         }
         if let restored = hub.restored {
