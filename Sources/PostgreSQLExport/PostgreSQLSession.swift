@@ -15,6 +15,8 @@ public final class PostgreSQLSession {
     /// Whether the open transaction has rows in its temporary tables.
     var hasTemporaryRows = false
 
+    private var statistics = PartitionStatistics()
+
     private static let mostHubs = 10_000
 
     /// The command that creates the tables, or `nil` for that of a target.
@@ -61,6 +63,10 @@ public final class PostgreSQLSession {
             end()
             throw error
         }
+        guard isPartitioned else { return }
+        let changes = group.map(\.batch.changes.count).reduce(0, +)
+        // The delivery is complete without it.
+        do throws(DeliveryError) { try statistics.note(changes, connection, schema.name) } catch { end() }
     }
 
     /// Closes the connection. A transaction that is open is rolled back.

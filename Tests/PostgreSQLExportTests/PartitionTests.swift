@@ -27,19 +27,23 @@ import Testing
                 name: "other", store: test.store.identifier, me: test.store.subject, now: { ExportedStore.received }))
     }
 
+    private static let people = (10..<40).map { "00000000-0000-4000-8000-0000000000\($0)" }
+
     private func sql(_ text: String) throws -> [[String?]] {
         try PostgreSQLConnection(settings).run(text.replacing("{}", with: settings.schema))
     }
 
-    /// Readings of several persons, 20 of each.
-    private func readings() throws -> [GatedSample] {
+    /// Readings of 100 persons, or of a few.
+    private func readings(after seconds: Int64 = 0, few: Bool = false) throws -> [GatedSample] {
         let readings = try (0..<100).map { index in
             Reading(
                 origin: Origin(
-                    subject: UUIDText.random(), type: .heartRate, source: test.origin.source, namesPerson: true),
+                    subject: few ? Self.people[index % Self.people.count] : UUIDText.random(), type: .heartRate,
+                    source: test.origin.source, namesPerson: true),
                 numeral: try Numeral("\(60 + index % 3)"), unit: try Unit(ucum: "/min"),
                 time: .instants(
-                    start: Instant(seconds: 1_790_000_000 + Int64(index)), end: Instant(seconds: 1_790_000_000 + Int64(index)),
+                    start: Instant(seconds: 1_790_000_000 + seconds + Int64(index)),
+                    end: Instant(seconds: 1_790_000_000 + seconds + Int64(index)),
                     offset: .utc), place: Place(.line, 1))
         }
         return try ReadingPath.samples(of: readings, zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received)
@@ -81,6 +85,32 @@ import Testing
         plain.partitions = 0
         _ = try exporter(plain).create()
         #expect(try exporter().create().contains { $0.weight == .warning && $0.subject == "partitions" })
+    }
+
+    /// New partitions are counted soon, so that a UUID is found by its index and not among all rows of a person.
+    @Test func newPartitionsAreCounted() throws {
+        let exporter = try exporter()
+        _ = try exporter.create()
+        // Without PostgreSQL's own counting.
+        for number in 0..<4 { _ = try sql("ALTER TABLE {}.sample_\(number) SET (autovacuum_enabled = false)") }
+        func counted() throws -> [[String?]] {
+            try sql(
+                """
+                SELECT count(*) FROM pg_class WHERE relnamespace = '{}'::regnamespace AND relkind = 'r' AND relname LIKE 'sample!_%' ESCAPE '!'
+                    AND reltuples > 0
+                """)
+        }
+        for time in 0..<100 {
+            if time == 49 { #expect(try counted() == [["0"]]) }
+            let changes = try readings(after: 1000 * Int64(time), few: true).map {
+                SampleChange.added(StoredSample(sample: $0.sample, ingest: 0, seq: 0))
+            }
+            _ = try exporter.deliver(ExportBatch(changes: changes))
+        }
+        #expect(try counted() == [["4"]])
+        let plan = try sql(
+            "EXPLAIN SELECT 1 FROM {}.sample WHERE uuid = '\(UUIDText.random())' AND subject = '\(Self.people[0])'")
+        #expect(plan.contains { $0[0]?.contains("_uuid_idx") == true })
     }
 
     /// Rows that are already there, or that were deleted before, are found before rows are copied.
