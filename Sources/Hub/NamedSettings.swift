@@ -39,3 +39,19 @@ struct NamedSettings<Setting: NamedSetting>: Decodable {
         guard all.count <= most else { throw ConfigurationError("'\(Setting.key)': more than \(most) entries") }
     }
 }
+
+extension KeyedDecodingContainer<SettingKey> {
+    /// Returns the kind of an object in the configuration, and checks that the object has only keys of this kind.
+    func kind<Kind: RawRepresentable<String> & CaseIterable>(at path: String, keys: (Kind) -> [String]) throws -> Kind {
+        guard let kind = try decodeIfPresent(String.self, forKey: SettingKey("kind")).flatMap(Kind.init(rawValue:)) else {
+            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError("'\(path).kind': expected one of \(known)")
+        }
+        let known = keys(kind)
+        if let unknown = allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
+            throw ConfigurationError(
+                "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
+        }
+        return kind
+    }
+}

@@ -125,6 +125,17 @@ struct CommandContext {
         return condition
     }
 
+    /// The samples that `--person`, `--source`, `--device`, and `--where` choose.
+    func query(_ types: Set<SampleType>?, from: Instant?, to: Instant?, zone: TimeZoneRules, in store: SampleStore) throws
+        -> SampleQuery
+    {
+        SampleQuery(
+            types: types, from: from, to: to,
+            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
+            source: invocation.string("--source"), device: invocation.string("--device"),
+            where: try condition(for: types, zone: zone, in: store))
+    }
+
     /// A CSV writer that respects `--safe`.
     var csv: CSVWriter { CSVWriter(safe: invocation.flag("--safe")) }
 

@@ -43,18 +43,7 @@ public struct AlertReceiverConfiguration: Sendable, NamedSetting {
             throw ConfigurationError("'\(path)': a receiver's name has at most 64 characters from a to z, 0 to 9 and -")
         }
         let members = try decoder.container(keyedBy: SettingKey.self)
-        guard let kindName = try members.decodeIfPresent(String.self, forKey: SettingKey("kind")),
-            let kind = Kind(rawValue: kindName)
-        else {
-            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationError("'\(path).kind': expected one of \(known)")
-        }
-        self.kind = kind
-        let known = ["kind"] + kind.keys
-        if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
-            throw ConfigurationError(
-                "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
-        }
+        kind = try members.kind(at: path) { ["kind"] + $0.keys }
         do {
             switch kind {
             case .command:

@@ -41,18 +41,7 @@ public struct TargetConfiguration: Sendable, NamedSetting {
             throw ConfigurationError("'\(path)': a target's name has at most 64 characters from a to z, 0 to 9 and -")
         }
         let members = try decoder.container(keyedBy: SettingKey.self)
-        guard let kindName = try members.decodeIfPresent(String.self, forKey: SettingKey("kind")),
-            let kind = ExporterKind(rawValue: kindName)
-        else {
-            let known = ExporterKind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ConfigurationError("'\(path).kind': expected one of \(known)")
-        }
-        self.kind = kind
-        let known = (Self.settings + kind.settings).map(\.key)
-        if let unknown = members.allKeys.map(\.stringValue).sorted().first(where: { !known.contains($0) }) {
-            throw ConfigurationError(
-                "'\(path).\(unknown)': unknown key for \(kind.rawValue), expected one of \(known.joined(separator: ", "))")
-        }
+        kind = try members.kind(at: path) { (Self.settings + $0.settings).map(\.key) }
         let typeNames = try members.decodeIfPresent([String].self, forKey: SettingKey("types"))
         condition = try members.decodeIfPresent(String.self, forKey: SettingKey("where")).map { text throws(ConfigurationError) in
             try TargetCondition(text, path: "\(path).where")

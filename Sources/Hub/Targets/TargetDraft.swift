@@ -1,4 +1,5 @@
 import Pipeline
+import Profiles
 
 /// A new target, from the settings of a command line.
 ///

@@ -11,16 +11,16 @@ final class Interner {
         let series: Int64
         let originID: Int64
         /// The properties of the last sample's context.
-        var unit: Unit
-        var zone: ZoneOffset?
-        var timeOrigin: TimeOrigin
-        var skew: Int64
-        var timeResolution: Int32
-        var ordinal: UInt32?
-        var body: SampleBody?
-        var context: Int64
+        let unit: Unit
+        let zone: ZoneOffset?
+        let timeOrigin: TimeOrigin
+        let skew: Int64
+        let timeResolution: Int32
+        let ordinal: UInt32?
+        let body: SampleBody?
+        let context: Int64
         /// Whether the unit is the type's canonical unit, so that value and numeral are the same number.
-        var isCanonical: Bool
+        let isCanonical: Bool
 
         init(
             origin: Origin, series: Int64, originID: Int64, unit: Unit, zone: ZoneOffset?, timeOrigin: TimeOrigin, skew: Int64,
@@ -116,27 +116,15 @@ final class Interner {
     private func slowEntry(
         for gated: UnsafePointer<GatedSample>, skew: Int64, identifier: ObjectIdentifier, slot: Int
     ) throws(StoreError) -> Entry {
-        if let entry = entries[identifier] {
-            let key = ContextKey(
-                origin: entry.originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
-                zone: gated.pointee.sample.zone,
-                timeOrigin: gated.pointee.sample.timeOrigin, skew: skew, timeResolution: gated.pointee.sample.timeResolution,
-                ordinal: gated.pointee.sample.ordinal, body: try gated.pointee.sample.body.map(id))
-            entry.context = try context(key)
-            entry.unit = gated.pointee.sample.unit
-            entry.isCanonical = Entry.isCanonical(entry.unit, entry.origin.type)
-            entry.zone = gated.pointee.sample.zone
-            entry.timeOrigin = gated.pointee.sample.timeOrigin
-            entry.skew = skew
-            entry.timeResolution = gated.pointee.sample.timeResolution
-            entry.ordinal = gated.pointee.sample.ordinal
-            entry.body = gated.pointee.sample.body
-            try note(entry.timeResolution, in: entry.series)
-            recent[slot] = entry
-            return entry
+        let known = entries[identifier]
+        let series: Int64
+        let originID: Int64
+        if let known {
+            (series, originID) = (known.series, known.originID)
+        } else {
+            series = try self.series(of: gated.pointee.sample.origin)
+            originID = try origin(of: gated.pointee.sample.origin)
         }
-        let series = try series(of: gated.pointee.sample.origin)
-        let originID = try origin(of: gated.pointee.sample.origin)
         let key = ContextKey(
             origin: originID, unit: gated.pointee.sample.unit, molarMass: gated.pointee.sample.unit.molarMass,
             zone: gated.pointee.sample.zone,
@@ -150,7 +138,7 @@ final class Interner {
             body: gated.pointee.sample.body, context: try context(key))
         try note(entry.timeResolution, in: series)
         // A file with many different devices must not fill the memory.
-        if entries.count > 100_000 { forget() }
+        if known == nil, entries.count > 100_000 { forget() }
         entries[identifier] = entry
         recent[slot] = entry
         return entry

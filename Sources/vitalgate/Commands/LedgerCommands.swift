@@ -196,11 +196,7 @@ enum DeleteCommand: Command {
         let range = try context.range(zone: zone)
         let doIt = invocation.flag("--yes")
         let store = doIt ? try context.access().openForWriting(creating: false) : try context.openForReading()
-        let query = SampleQuery(
-            types: types, from: range.from, to: range.to,
-            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
-            source: invocation.string("--source"), device: invocation.string("--device"),
-            where: try context.condition(for: types, zone: zone, in: store))
+        let query = try context.query(types, from: range.from, to: range.to, zone: zone, in: store)
         let objects = try store.samples.countOfObjects(namedBy: query)
         let withObjects = invocation.flag("--with-objects")
         if doIt {

@@ -94,11 +94,7 @@ enum QueryCommand: Command {
             _ = try measured.canonicalUnit.conversion(to: unit, molarMass: measured.molarMass)
         }
         let range = try context.range(zone: zone)
-        var query = SampleQuery(
-            types: types, from: range.from, to: range.to,
-            subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
-            source: invocation.string("--source"), device: invocation.string("--device"),
-            where: try context.condition(for: types, zone: zone, in: store))
+        var query = try context.query(types, from: range.from, to: range.to, zone: zone, in: store)
         if invocation.flag("--chart") { return try chart(query, range, types, store, context) }
         query.order = try order(invocation)
         query.limit = try invocation.integer("--limit", in: 0...Int.max)
@@ -157,12 +153,9 @@ enum QueryCommand: Command {
         let day: Int64 = 86_400_000_000
         var query = query
         query.predicate =
-            SampleQuery(
-                types: types, from: range.from.map { Instant(microseconds: $0.microseconds &- day) },
-                to: range.to.map { Instant(microseconds: $0.microseconds &+ day) },
-                subject: try invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
-                source: invocation.string("--source"), device: invocation.string("--device"),
-                where: try context.condition(for: types, zone: try context.zone(), in: store)
+            try context.query(
+                types, from: range.from.map { Instant(microseconds: $0.microseconds &- day) },
+                to: range.to.map { Instant(microseconds: $0.microseconds &+ day) }, zone: context.zone(), in: store
             ).predicate
         let reader = NightReader(store, priority: try context.configuration().priority)
         var nights = try reader.nights(query, from: range.from, to: range.to)

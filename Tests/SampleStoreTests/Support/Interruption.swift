@@ -1,3 +1,5 @@
+@testable import SampleStore
+
 /// Interrupts the work of a connection at an arbitrary step, as the end of its process would.
 final class Interruption {
     private let body: () -> Void
