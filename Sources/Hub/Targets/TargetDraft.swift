@@ -1,5 +1,4 @@
 import Pipeline
-import Profiles
 
 /// A new target, from the settings of a command line.
 ///

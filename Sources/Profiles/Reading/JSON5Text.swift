@@ -1,31 +1,16 @@
-/// Keys and texts as a person writes them in JSON5.
-public enum JSON5Text {
-    /// A text in double quotes, or in single quotes if it contains double ones.
-    public static func quoted(_ text: String) -> String {
-        let quote: Unicode.Scalar = text.contains("\"") && !text.contains("'") ? "'" : "\""
-        var quoted = String(quote)
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case quote, "\\": quoted += "\\" + String(scalar)
-            case "\t": quoted += "\\t"
-            case "\u{0}"..."\u{1F}", "\u{7F}", "\u{2028}", "\u{2029}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
+/// Writes texts in JSON5.
+enum JSON5Text {
+    /// Returns the text in double quotes, or in single quotes if it contains double ones.
+    static func quoted(_ text: String) -> String {
+        let quote: Character = text.contains("\"") && !text.contains("'") ? "'" : "\""
+        let escaped = text.map { letter -> String in
+            switch letter {
+            case quote, "\\": "\\\(letter)"
+            case "\t": "\\t"
+            case _ where letter.isNewline: " "
+            default: String(letter)
             }
         }
-        return quoted + String(quote)
-    }
-
-    /// A key, in quotes if it needs them.
-    public static func key(_ text: String) -> String {
-        let isLetter: (UInt8) -> Bool = { ($0 | 0x20) &- 0x61 < 26 || $0 == UInt8(ascii: "_") }
-        let isName = text.utf8.first.map(isLetter) == true && text.utf8.allSatisfy { isLetter($0) || $0 &- 0x30 < 10 }
-        return isName ? text : quoted(text)
-    }
-
-    /// An object on one line.
-    public static func object(_ members: [(key: String, value: String)]) -> String {
-        "{ " + members.map { "\(key($0.key)): \($0.value)" }.joined(separator: ", ") + " }"
+        return "\(quote)\(escaped.joined())\(quote)"
     }
 }
