@@ -68,6 +68,25 @@ enum CollectCommand: Command {
         return findings.contains { $0.weight == .broken } ? .configuration : .success
     }
 
+    /// Waits until a broker is reached. nats.c would wait without an end, and not notice a signal.
+    ///
+    /// - Returns: `false` if the program is to stop.
+    private static func reach(_ broker: NATSSettings, _ context: CommandContext) throws -> Bool {
+        var isLogged = false
+        while !HubSignals.isStopAsked {
+            do throws(NATSError) {
+                _ = try NATSConnection(broker, .once)
+                return true
+            } catch {
+                guard error.kind == .unreachable || error.kind == .timeout else { throw DeliveryError(error) }
+                if !isLogged { context.warn("collect: waiting for a broker: \(error)") }
+                isLogged = true
+                usleep(1_000_000)
+            }
+        }
+        return false
+    }
+
     private static func serve(_ settings: CollectorConfiguration, _ context: CommandContext) throws -> ExitCode {
         let loop = EventLoop(clock: MachineClock(context.machine))
         let failures = CollectorFailures()
@@ -91,6 +110,7 @@ enum CollectCommand: Command {
         let broker = try settings.broker.broker(name: "vitalgate collector")
         // Before the connection, which waits for the broker: a new broker needs the list to start.
         writeUsers()
+        guard try reach(broker, context) else { return .success }
         let service: CollectorService
         do throws(NATSError) {
             service = try CollectorService(
