@@ -13,7 +13,7 @@ _vitalgate_commands() {
         '/ledger') candidates=('list' 'show' 'undo') ;;
         '/sources') candidates=('list' 'priority') ;;
         '/targets') candidates=('add' 'remove' 'list' 'status' 'check' 'retry' 'skip' 'verify' 'restart') ;;
-        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'set' 'check' 'broker-config' 'key') ;;
+        '/fleet') candidates=('enroll' 'join' 'hubs' 'status' 'revoke' 'command' 'set' 'profile' 'check' 'broker-config' 'key') ;;
         '/people') candidates=('list' 'add' 'rename' 'remove' 'erase') ;;
         '/alerts') candidates=('list' 'add' 'remove' 'receivers' 'test' 'watch') ;;
         '/characteristics') candidates=('list' 'set') ;;
@@ -111,6 +111,7 @@ _vitalgate_options() {
         '/fleet/revoke') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/command') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/set') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
+        '/fleet/profile') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/check') candidates=('--repair' '--seconds' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/broker-config') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/fleet/key') candidates=('--sealing' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -623,10 +624,12 @@ _vitalgate_argument() {
         '/fleet/status 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/revoke 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/command 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
-        '/fleet/command 1') kind=words; candidates=('adopt' 'assign' 'repair' 'erase' 'verify' 'set') ;;
+        '/fleet/command 1') kind=words; candidates=('adopt' 'assign' 'repair' 'erase' 'verify' 'set' 'profile') ;;
         '/fleet/command '*) kind=none ;;
         '/fleet/set 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/set '*) kind=none ;;
+        '/fleet/profile 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
+        '/fleet/profile 1') kind=file ;;
         '/fleet/check 0') kind=program; candidates=('fleet' 'hubs' '--names') ;;
         '/fleet/key 0') kind=file ;;
         '/people/add 0') kind=none ;;

@@ -1,5 +1,4 @@
 import FleetProtocol
-import Glibc
 import HealthModel
 import NATSKit
 import Pipeline
@@ -41,11 +40,6 @@ public final class FleetExporter: DayCountingExporter {
     private static let mostRefusals = 3
     /// The shortest time between two reports without a nudge.
     private static let pause = Duration.seconds(60)
-
-    /// The number of refusals by the broker after which the credentials count as wrong.
-    private static let signIns = 4
-    /// The pause between two of them, in microseconds.
-    private static let signInPause: UInt32 = 250_000
 
     /// The wait for a receipt, in milliseconds. A collector gives up sooner.
     private let patience: Int
@@ -262,28 +256,13 @@ public final class FleetExporter: DayCountingExporter {
         var broker = try settings.broker(name: "vitalgate hub")
         broker.replies = settings.subject.replies(to: context.store)
         return try asDelivery { () throws(NATSError) in
-            let new = try Self.signedIn(broker)
+            let new = try NATSConnection.signedIn(broker)
             if settings.runsCommands, let ring {
                 nudges = try NudgeListener(new, settings.subject.nudge(of: context.store), ring: ring)
             }
             connection = new
             return new
         }
-    }
-
-    /// A connection to the broker.
-    ///
-    /// A broker that reads its list of users refuses the clients that sign in at the same moment, so a refusal counts only if it repeats.
-    private static func signedIn(_ broker: NATSSettings) throws(NATSError) -> NATSConnection {
-        for _ in 1..<signIns {
-            do throws(NATSError) {
-                return try NATSConnection(broker, .once)
-            } catch {
-                guard error.kind == .unauthorised else { throw error }
-                usleep(signInPause)
-            }
-        }
-        return try NATSConnection(broker, .once)
     }
 
     /// Runs something at the broker. After an error the next request connects again.

@@ -39,6 +39,26 @@ public final class NATSConnection: @unchecked Sendable {
         free(seed)
     }
 
+    /// The number of refusals after which the credentials count as wrong.
+    private static let signIns = 8
+    /// The pause between two of them, in microseconds.
+    private static let signInPause: UInt32 = 250_000
+
+    /// A connection that is not renewed (``Persistence/once``).
+    ///
+    /// A broker that reads its list of users refuses the clients that sign in at the same moment, so a refusal counts only if it repeats.
+    public static func signedIn(_ settings: NATSSettings) throws(NATSError) -> NATSConnection {
+        for _ in 1..<signIns {
+            do throws(NATSError) {
+                return try NATSConnection(settings, .once)
+            } catch {
+                guard error.kind == .unauthorised else { throw error }
+                usleep(signInPause)
+            }
+        }
+        return try NATSConnection(settings, .once)
+    }
+
     private static func connected(
         _ settings: NATSSettings, _ persistence: Persistence, _ seed: UnsafeMutablePointer<CChar>?
     ) throws(NATSError) -> OpaquePointer {

@@ -57,7 +57,7 @@ enum CollectCommand: Command {
         let findings = try database(settings, context).check()
         _ = try FleetDatabase(settings.database)
         let broker = try settings.broker.broker(name: "vitalgate check")
-        do throws(NATSError) { _ = try NATSConnection(broker, .once) } catch { throw DeliveryError(error) }
+        do throws(NATSError) { _ = try NATSConnection.signedIn(broker) } catch { throw DeliveryError(error) }
         return try show(findings + [Finding(.good, "broker", "reached, and it accepts our credentials")], context)
     }
 
@@ -75,7 +75,7 @@ enum CollectCommand: Command {
         var isLogged = false
         while !HubSignals.isStopAsked {
             do throws(NATSError) {
-                _ = try NATSConnection(broker, .once)
+                _ = try NATSConnection.signedIn(broker)
                 return true
             } catch {
                 guard error.kind == .unreachable || error.kind == .timeout else { throw DeliveryError(error) }

@@ -71,7 +71,7 @@ struct FleetCenter {
     /// Sends a message without content to collectors or a hub.
     private func signal(_ subject: String) {
         do {
-            let connection = try NATSConnection(try settings.broker.broker(name: "vitalgate fleet"), .once)
+            let connection = try NATSConnection.signedIn(try settings.broker.broker(name: "vitalgate fleet"))
             try connection.publish(subject, [])
             try connection.flush(milliseconds: 5000)
         } catch {

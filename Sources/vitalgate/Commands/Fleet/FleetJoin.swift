@@ -163,7 +163,7 @@ struct FleetJoin {
 
     /// Repeats a step for some seconds while the broker refuses the key, because it reads new keys only after a moment.
     private func retrying<Result>(_ body: () throws(NATSError) -> Result) throws(DeliveryError) -> Result {
-        let end = ContinuousClock.now + .milliseconds(Self.patience / 2)
+        let end = ContinuousClock.now + .milliseconds(Self.patience)
         while true {
             do throws(NATSError) {
                 return try body()
