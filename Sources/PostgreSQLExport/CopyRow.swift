@@ -45,10 +45,11 @@ struct CopyRow {
         octets += json
     }
 
-    /// Adds a `timestamptz`. The server refuses a time before or after its calendar.
+    /// Adds a `timestamptz`. The server refuses a time before or after its calendar. The lowest number would mean `-infinity`, which it
+    /// accepts.
     mutating func add(_ time: Instant) {
         let (value, isOutside) = time.microseconds.subtractingReportingOverflow(Self.epoch)
-        add(isOutside ? .max : value)
+        add(isOutside || value == .min ? .min + 1 : value)
     }
 
     /// Adds a UUID.

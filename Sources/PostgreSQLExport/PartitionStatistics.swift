@@ -2,8 +2,8 @@ import Pipeline
 
 /// Lets PostgreSQL count the rows of new partitions.
 ///
-/// Without statistics, it looks for a UUID among all rows of a person. Its own first count comes minutes later, and until then a
-/// delivery takes longer the more rows the person has.
+/// PostgreSQL looks for a UUID among all rows of a person while a partition has no statistics. It first counts the rows after some minutes,
+/// and a delivery takes longer until then.
 struct PartitionStatistics {
     /// The changes that were delivered since the last look at the partitions.
     private var changes = 0

@@ -1,6 +1,6 @@
 /// The rights of analysts and of auditors, as statements that grant or revoke them. ``DatabaseReaders`` describes who sees what.
 ///
-/// The policy on the table of samples names the role that has the rights. So the database itself tells who had them before.
+/// The policy on the table of samples names the role that has the rights. So the database knows who has had them.
 enum ReaderRights: String, CaseIterable {
     case analyst, auditor
 
