@@ -42,7 +42,7 @@ struct DatabaseSchema {
             PRIMARY KEY(subject, start_time, uuid))\(partitions.clause);
         \(partitions.creation)
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
-        CREATE INDEX sample_latest ON \(name).sample(type, subject, start_time DESC);
+        CREATE INDEX sample_type ON \(name).sample(type, subject);
         CREATE TABLE \(name).deletion(
             uuid uuid NOT NULL, hub integer NOT NULL REFERENCES \(name).hub, type text NOT NULL, replaced_by uuid,
             told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(uuid, hub));

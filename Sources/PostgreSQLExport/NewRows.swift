@@ -64,7 +64,7 @@ struct NewRows {
         let isNear = try connection.run(
             """
             SELECT EXISTS(SELECT 1 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS i(type, subject, first, last)
-                    CROSS JOIN LATERAL (SELECT 1 FROM \(schema).sample s WHERE s.type = i.type AND s.subject = i.subject
+                    CROSS JOIN LATERAL (SELECT 1 FROM \(schema).sample s WHERE \(ReceiptRows.isSameType("s", "i")) AND s.subject = i.subject
                     AND s.start_time BETWEEN \(time("i.first")) - \(ReceiptRows.window) AND \(time("i.last")) + \(ReceiptRows.window)
                     AND NOT s.hubs @> ARRAY[\(hub)] LIMIT 1) near)
                 OR EXISTS(SELECT 1 FROM \(schema).superseded WHERE held = ANY($5::uuid[]) AND hub = \(hub))

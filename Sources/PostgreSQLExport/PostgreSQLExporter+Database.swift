@@ -48,10 +48,12 @@ extension PostgreSQLExporter {
     /// Performs a delivery with a test reading and rolls it back.
     private func rehearse(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         defer { _ = try? connection.run("ROLLBACK") }
-        try connection.run(Self.begin)
+        let probe = try probe()
+        var locks = WriterLocks(store: context.store)
+        locks.add(person: probe.origin.subject)
+        try connection.run(Self.begin(locks))
         let hub = try enterHub(connection)
         try makeTemporaries(connection)
-        let probe = try probe()
         var batch = ExportBatch(changes: [.added(StoredSample(sample: probe, ingest: 0, seq: 0))])
         do throws(DeliveryError) {
             try write(prepared(batch, hub), connection, hub)
@@ -151,8 +153,8 @@ extension PostgreSQLExporter {
             try makeTemporaries(connection)
         }
         do throws(DeliveryError) {
-            // The lock prevents another hub from creating the same row.
-            try connection.run(Self.begin)
+            // The lock prevents another program from creating the same row.
+            try connection.run(Self.begin(WriterLocks(store: context.store)))
             let hub = try enterHub(connection)
             let isPartitioned = try Self.isPartitioned(connection, schema.name)
             let hasOurTypes = try Self.hasOurTypes(connection, schema.name)
@@ -229,7 +231,7 @@ extension PostgreSQLExporter {
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
-            try connection.run(Self.begin)
+            try connection.run(Self.begin(WriterLocks(store: context.store)))
             let written = try connection.run(
                 """
                 INSERT INTO \(schema.name).progress(hub, target, anchor, count, holder, holder_name)

@@ -18,8 +18,9 @@ public final class PostgreSQLExporter: ComparableExporter {
     /// READ COMMITTED, whatever the role's default, so that other hubs' commits during the wait for the lock are visible.
     /// The planner has no statistics for temporary tables and arrays, and must not scan all samples for them. It would also compile plans
     /// with a scan that is switched off, which takes longer than to run them.
-    static let begin =
-        "BEGIN ISOLATION LEVEL READ COMMITTED; \(planning); SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))"
+    static func begin(_ locks: WriterLocks) -> String {
+        "BEGIN ISOLATION LEVEL READ COMMITTED; \(planning); \(locks.statement)"
+    }
     static let planning =
         "SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
 
@@ -60,20 +61,26 @@ public final class PostgreSQLExporter: ComparableExporter {
         let gone: [SampleChange]
         let rewrites: Bool
         let mark: TargetMark?
+        /// The persons of all changes.
+        let people: Set<String>
     }
 
     /// Does everything that needs no transaction.
     func prepared(_ batch: ExportBatch, _ hub: Int32) -> PreparedBatch {
         // For a sample with several changes, the last one counts.
         var last: [SampleIdentity: Int] = [:]
-        for (index, change) in batch.changes.enumerated() { last[change.uuid] = index }
+        var people: Set<String> = []
+        for (index, change) in batch.changes.enumerated() {
+            last[change.uuid] = index
+            people.insert(change.sample.origin.subject)
+        }
         var (added, gone): ([Sample], [SampleChange]) = ([], [])
         for (index, change) in batch.changes.enumerated() where last[change.uuid] == index {
             if case .added(let stored) = change { added.append(stored.sample) } else { gone.append(change) }
         }
         let newRows =
             session.hasOurTypes ? NewRows(added, rows, schema: schema.name, hub: hub, bySubject: session.isPartitioned) : nil
-        return PreparedBatch(added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark)
+        return PreparedBatch(added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark, people: people)
     }
 
     func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
@@ -99,8 +106,8 @@ public final class PostgreSQLExporter: ComparableExporter {
     private func add(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
         let (name, samples, rewriting) = (schema.name, batch.added, batch.rewrites)
         let kinds = Set(samples.map(\.origin.kind))
-        // No other hub writes at the same time. With a single hub, all rows are its own, and without deletions no sample comes
-        // back.
+        // No other hub writes for these persons at the same time. With a single hub, all rows are its own, and without deletions no
+        // sample comes back.
         let others = try connection.run(
             "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
         let (hasOthers, hasDeletions) = (others[0] == "t", others[1] == "t")

@@ -41,13 +41,17 @@ public final class PostgreSQLSession {
     package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) {
         // A new hub gets its number in a transaction of its own.
         var writers: [(exporter: PostgreSQLExporter, batch: PostgreSQLExporter.PreparedBatch, hub: Int32)] = []
+        var locks = WriterLocks()
         for (exporter, batch) in group {
             let hub = try exporter.opened().hub
-            writers.append((exporter, exporter.prepared(batch, hub), hub))
+            let prepared = exporter.prepared(batch, hub)
+            writers.append((exporter, prepared, hub))
+            locks.add(store: exporter.context.store)
+            for person in prepared.people { locks.add(person: person) }
         }
         guard let connection else { return }
         do throws(DeliveryError) {
-            try connection.run(PostgreSQLExporter.begin)
+            try connection.run(PostgreSQLExporter.begin(locks))
             hasTemporaryRows = false
             for (exporter, batch, hub) in writers {
                 if hasTemporaryRows {

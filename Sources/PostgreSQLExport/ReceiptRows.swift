@@ -11,13 +11,17 @@ enum ReceiptRows {
     static let window = "interval '2 seconds'"
     private static let apart = "interval '10 seconds'"
 
-    /// The condition for rows of one device and type.
+    /// The condition for rows of one device and type. A time leads to them by the key.
     private static func isSameSeries(_ one: String, _ other: String) -> String {
         """
-        \(one).type = \(other).type AND \(one).subject = \(other).subject AND \(one).source_id = \(other).source_id
+        \(isSameType(one, other)) AND \(one).subject = \(other).subject AND \(one).source_id = \(other).source_id
             AND \(one).device_key = \(other).device_key
         """
     }
+
+    /// The condition for rows of one type that keeps the planner from the index of types, which leads to all times. Without statistics it
+    /// could choose it.
+    static func isSameType(_ one: String, _ other: String) -> String { "\(one).type || '' = \(other).type" }
 
     /// Returns the statements to run before rows of the temporary table `incoming` are moved, if other hubs also write to the
     /// database.
