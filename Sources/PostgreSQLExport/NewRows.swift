@@ -2,23 +2,22 @@ import HealthModel
 import Pipeline
 
 /// Quantities of a hub that are copied straight into the table of samples if none of them is there yet. This takes half the time of a
-/// temporary table. They are encoded before the transaction begins, because other collectors wait for it.
+/// temporary table.
 struct NewRows {
     private let samples: [Sample]
+    private let rows: CopyRows
     private let schema: String
     private let hub: Int32
     /// Whether the table is partitioned, so that a person leads to a partition.
     private let bySubject: Bool
     /// Their UUIDs as an array literal.
     private let uuids: String
-    private var encoded = CopyRow()
 
-    /// Encodes samples with different UUIDs. `nil` unless all are quantities without a record of a manufacturer.
+    /// The rows of samples with different UUIDs. `nil` unless all are quantities without a record of a manufacturer.
     init?(_ samples: [Sample], _ rows: CopyRows, schema: String, hub: Int32, bySubject: Bool) {
         guard !samples.isEmpty, samples.allSatisfy({ $0.origin.kind == .quantity && $0.record == nil }) else { return nil }
-        (self.samples, self.schema, self.hub, self.bySubject) = (samples, schema, hub, bySubject)
+        (self.samples, self.rows, self.schema, self.hub, self.bySubject) = (samples, rows, schema, hub, bySubject)
         uuids = "{" + samples.map(\.identity.description).joined(separator: ",") + "}"
-        for sample in samples { rows.append(sample, hub: hub, to: &encoded) }
     }
 
     /// Whether no row is there that one of them could be joined with. Only true if this is certain.
@@ -38,9 +37,12 @@ struct NewRows {
     ///
     /// - Parameter amongDeletions: whether a hub has deleted samples, which may have come back.
     func add(_ connection: PostgreSQLConnection, amongDeletions: Bool) throws(DeliveryError) {
-        try connection.copy(into: "\(schema).sample(\(CopyRows.columns.joined(separator: ", ")), hubs)") { rows in
-            rows = encoded
-            return false
+        var next = samples[...]
+        // The server writes the first rows while the next are encoded.
+        try connection.copy(into: "\(schema).sample(\(CopyRows.columns.joined(separator: ", ")), hubs)") { row in
+            guard let sample = next.popFirst() else { return false }
+            rows.append(sample, hub: hub, to: &row)
+            return !next.isEmpty
         }
         guard amongDeletions else { return }
         try connection.run("DELETE FROM \(schema).deletion WHERE uuid = ANY($1::uuid[]) AND hub = \(hub)", [uuids])

@@ -1,7 +1,7 @@
 """The rows of a fleet's center with many hubs: the time to a receipt, and the replay of an outage.
 
-The hubs are simulated by one process with one connection to the broker. Their blocks were made by the real program. For each hub, the key of the device and
-the time of the first reading are replaced, so that each hub has its own readings.
+The hubs are simulated by one process with one connection to the broker. Their blocks were made by the real program. For each hub, the person, the key of the
+device, and the time of the first reading are replaced, so that each hub has its own person and readings.
 """
 import contextlib
 import json
@@ -53,10 +53,11 @@ class Delivery:
 
     def __init__(self, request):
         _, at = number(request, 0)  # version
-        for _ in ("target", "person"):
-            length, at = number(request, at)
-            at += length
-        self.kind, at = number(request, at)
+        length, at = number(request, at)
+        at += length
+        length, at = number(request, at)
+        self.person = request[at:at + length]
+        self.kind, at = number(request, at + length)
         self.head = request[:at]
         if self.kind != 3:
             return
@@ -67,15 +68,16 @@ class Delivery:
         self.block = zlib.decompress(request[at:at + length])
         self.tail = request[at + length:]
         # Signed numbers are written with the sign in the lowest bit.
-        if not self.block.count(DEVICE.encode()) or self.block.count(varint(BEGIN << 1)) != 1:
+        if not self.block.count(DEVICE.encode()) or self.block.count(varint(BEGIN << 1)) != 1 or self.block.count(self.person) != 1:
             raise SystemExit("bench: a block has another form than expected")
 
     def of(self, hub, count, begin):
-        """The request of a simulated hub with its own device, mark, and times."""
-        block = self.block.replace(DEVICE.encode(), f"device-{hub:04}".encode()).replace(varint(BEGIN << 1), varint(begin << 1))
+        """The request of a simulated hub with its own person, device, mark, and times."""
+        person = f"{hub:08x}".encode() + self.person[8:]
+        block = self.block.replace(self.person, person).replace(DEVICE.encode(), f"device-{hub:04}".encode()).replace(varint(BEGIN << 1), varint(begin << 1))
         mark = json.dumps({**self.mark, "count": count}, separators=(",", ":"), sort_keys=True).encode()
         block = zlib.compress(block, 1)
-        return self.head + varint(len(mark)) + mark + self.flags + varint(len(block)) + block + self.tail
+        return self.head.replace(self.person, person) + varint(len(mark)) + mark + self.flags + varint(len(block)) + block + self.tail
 
 
 def record(bench, port, broker):
