@@ -45,7 +45,7 @@ public struct DatabaseReaders: Sendable {
             findings.append(Finding(.good, "readers", roles.joined(separator: ", ")))
         }
         guard !statements.isEmpty else { return [] }
-        try connection.run("BEGIN; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock))")
+        try connection.run("BEGIN; \(WriterLocks(schema: schema).wholeStatement)")
         do throws(DeliveryError) {
             for statement in statements { try connection.run(statement) }
             try connection.run("COMMIT")

@@ -70,7 +70,7 @@ struct DatabaseSchema {
     func create(_ connection: PostgreSQLConnection) throws(DeliveryError) -> (found: Int, findings: [Finding]) {
         try connection.run(
             """
-            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock(\(DatabaseSchema.lock));
+            BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; \(WriterLocks(schema: name).wholeStatement);
             """)
         // The owner of the schema need not be the owner of the database.
         if try connection.run("SELECT to_regnamespace($1)", [name])[0][0] == nil { try connection.run("CREATE SCHEMA \(name)") }
@@ -131,9 +131,6 @@ struct DatabaseSchema {
     static func literal(_ text: String?) -> String {
         text.map { "'" + $0.replacing("'", with: "''") + "'" } ?? "NULL"
     }
-
-    /// "VGAT": the lock for writing to our tables, so that two hubs never wait for each other's rows.
-    static let lock = 0x5647_4154
 
     /// Our tables with their written columns, by name.
     static let written: [String: Set<String>] = {

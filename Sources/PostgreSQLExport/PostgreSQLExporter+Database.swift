@@ -49,7 +49,7 @@ extension PostgreSQLExporter {
     private func rehearse(_ connection: PostgreSQLConnection) throws(DeliveryError) {
         defer { _ = try? connection.run("ROLLBACK") }
         let probe = try probe()
-        var locks = WriterLocks(store: context.store)
+        var locks = hubLock
         locks.add(person: probe.origin.subject)
         try connection.run(Self.begin(locks))
         let hub = try enterHub(connection)
@@ -154,7 +154,7 @@ extension PostgreSQLExporter {
         }
         do throws(DeliveryError) {
             // The lock prevents another program from creating the same row.
-            try connection.run(Self.begin(WriterLocks(store: context.store)))
+            try connection.run(Self.begin(hubLock))
             let hub = try enterHub(connection)
             let isPartitioned = try Self.isPartitioned(connection, schema.name)
             let hasOurTypes = try Self.hasOurTypes(connection, schema.name)
@@ -180,6 +180,13 @@ extension PostgreSQLExporter {
             WHERE ours.attrelid = 'pg_temp.incoming'::regclass AND ours.attnum > 0 AND there.atttypid IS DISTINCT FROM ours.atttypid
             """, ["\(schema).sample"]
         ).isEmpty
+    }
+
+    /// The lock for rows that are about this hub alone.
+    private var hubLock: WriterLocks {
+        var locks = WriterLocks(schema: schema.name)
+        locks.add(store: context.store)
+        return locks
     }
 
     private func enterHub(_ connection: PostgreSQLConnection) throws(DeliveryError) -> Int32 {
@@ -231,7 +238,7 @@ extension PostgreSQLExporter {
     public func claim(_ mark: TargetMark) throws(DeliveryError) -> Bool {
         let (connection, hub) = try opened()
         do throws(DeliveryError) {
-            try connection.run(Self.begin(WriterLocks(store: context.store)))
+            try connection.run(Self.begin(hubLock))
             let written = try connection.run(
                 """
                 INSERT INTO \(schema.name).progress(hub, target, anchor, count, holder, holder_name)

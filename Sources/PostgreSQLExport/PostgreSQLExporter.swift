@@ -80,7 +80,8 @@ public final class PostgreSQLExporter: ComparableExporter {
         }
         let newRows =
             session.hasOurTypes ? NewRows(added, rows, schema: schema.name, hub: hub, bySubject: session.isPartitioned) : nil
-        return PreparedBatch(added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark, people: people)
+        return PreparedBatch(
+            added: added, newRows: newRows, gone: gone, rewrites: batch.rewrites, mark: batch.mark, people: people)
     }
 
     func write(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {

@@ -41,7 +41,7 @@ public final class PostgreSQLSession {
     package func deliver(_ group: [(exporter: PostgreSQLExporter, batch: ExportBatch)]) throws(DeliveryError) {
         // A new hub gets its number in a transaction of its own.
         var writers: [(exporter: PostgreSQLExporter, batch: PostgreSQLExporter.PreparedBatch, hub: Int32)] = []
-        var locks = WriterLocks()
+        var locks = WriterLocks(schema: schema.name)
         for (exporter, batch) in group {
             let hub = try exporter.opened().hub
             let prepared = exporter.prepared(batch, hub)
