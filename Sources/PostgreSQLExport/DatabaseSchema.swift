@@ -43,6 +43,7 @@ struct DatabaseSchema {
         \(partitions.creation)
         CREATE INDEX sample_uuid ON \(name).sample(uuid);
         CREATE INDEX sample_type ON \(name).sample(type, subject);
+        CREATE INDEX sample_time ON \(name).sample USING brin(start_time) WITH (autosummarize = on);
         CREATE TABLE \(name).deletion(
             uuid uuid NOT NULL, hub integer NOT NULL REFERENCES \(name).hub, type text NOT NULL, replaced_by uuid,
             told timestamptz NOT NULL DEFAULT now(), PRIMARY KEY(uuid, hub));

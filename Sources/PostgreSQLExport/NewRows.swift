@@ -63,12 +63,15 @@ struct NewRows {
             "{" + all.map { "\(bound($0.value))" }.joined(separator: ",") + "}"
         }
         func time(_ column: String) -> String { "'epoch'::timestamptz + \(column) * interval '1 microsecond'" }
+        // The window is computed in a subselect (OFFSET 0). PostgreSQL adds intervals in the session's time zone, so it would not send the
+        // sum to the server of a foreign partition.
         let isNear = try connection.run(
             """
-            SELECT EXISTS(SELECT 1 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS i(type, subject, first, last)
-                    CROSS JOIN LATERAL (SELECT 1 FROM \(schema).sample s WHERE \(ReceiptRows.isSameType("s", "i")) AND s.subject = i.subject
-                    AND s.start_time BETWEEN \(time("i.first")) - \(ReceiptRows.window) AND \(time("i.last")) + \(ReceiptRows.window)
-                    AND NOT s.hubs @> ARRAY[\(hub)] LIMIT 1) near)
+            SELECT EXISTS(SELECT 1 FROM (SELECT type, subject,
+                    \(time("first")) - \(ReceiptRows.window) AS low, \(time("last")) + \(ReceiptRows.window) AS high
+                    FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u(type, subject, first, last) OFFSET 0) i
+                    CROSS JOIN LATERAL (SELECT 1 FROM \(schema).sample s WHERE \(ReceiptRows.isSameType("s", "i"))
+                    AND s.subject = i.subject AND s.start_time BETWEEN i.low AND i.high AND NOT s.hubs @> ARRAY[\(hub)] LIMIT 1) near)
                 OR EXISTS(SELECT 1 FROM \(schema).superseded WHERE held = ANY($5::uuid[]) AND hub = \(hub))
             """,
             [

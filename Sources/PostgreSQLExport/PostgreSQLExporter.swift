@@ -121,11 +121,11 @@ public final class PostgreSQLExporter: ComparableExporter {
         if samples.contains(where: { $0.record != nil }) {
             for temporary in incoming {
                 let tables = temporary == "incoming" ? ["sample"] : kinds.compactMap { ObjectTable.byKind[$0]?.name }
-                statements += RecordRows.claims(of: temporary, into: tables, in: name, hub: hub)
+                statements += RecordRows.claims(of: temporary, into: tables, in: name, hub: hub, bySubject: session.isPartitioned)
             }
         }
         if hasOthers, samples.contains(where: { $0.timeOrigin == .receipt && $0.origin.kind == .quantity }) {
-            statements += ReceiptRows.joins(in: name, hub: hub)
+            statements += ReceiptRows.joins(in: name, hub: hub, isSame: isSame)
         }
         if kinds.contains(.quantity) {
             let columns = CopyRows.columns.joined(separator: ", ")
@@ -165,7 +165,7 @@ public final class PostgreSQLExporter: ComparableExporter {
     }
 
     /// The condition for two rows of the same sample. In a partitioned table, the person leads to the partition.
-    private func isSame(_ one: String, _ other: String) -> String {
+    func isSame(_ one: String, _ other: String) -> String {
         "\(one).uuid = \(other).uuid" + (session.isPartitioned ? " AND \(one).subject = \(other).subject" : "")
     }
 
@@ -243,7 +243,7 @@ public final class PostgreSQLExporter: ComparableExporter {
         if try connection.run("SELECT EXISTS(SELECT 1 FROM \(name).record) OR EXISTS(SELECT 1 FROM \(name).superseded)")[0][0]
             == "t"
         {
-            statements += RecordRows.releases(of: tables, in: name, hub: hub)
+            statements += RecordRows.releases(of: tables, in: name, hub: hub, bySubject: session.isPartitioned)
         }
         statements.append(
             """

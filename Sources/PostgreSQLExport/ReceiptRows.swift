@@ -25,21 +25,26 @@ enum ReceiptRows {
 
     /// Returns the statements to run before rows of the temporary table `incoming` are moved, if other hubs also write to the
     /// database.
-    static func joins(in schema: String, hub: Int32) -> [String] {
+    ///
+    /// - Parameter isSame: The condition for two rows of the same sample.
+    static func joins(in schema: String, hub: Int32, isSame: (String, String) -> String) -> [String] {
+        // The planner sees the price of a scan that is switched off in each plan with a temporary table. Beside it a scan of all samples looks
+        // cheap. `MATERIALIZED` keeps this price out of the choice.
         [
             """
-            INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), s.uuid FROM incoming i JOIN \(schema).sample s
-                ON \(isSameSeries("s", "i")) AND s.start_time BETWEEN i.start_time - \(window) AND i.start_time + \(window)
+            WITH i AS MATERIALIZED (SELECT *, start_time - \(window) AS low, start_time + \(window) AS high FROM incoming
+                WHERE time_origin = 'receipt' AND device_key IS NOT NULL)
+            INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), s.uuid FROM i JOIN \(schema).sample s
+                ON \(isSameSeries("s", "i")) AND s.start_time BETWEEN i.low AND i.high
                 AND s.end_time - s.start_time = i.end_time - i.start_time AND s.numeral = i.numeral
                 AND s.numeral_unit = i.numeral_unit AND s.time_origin = 'receipt' AND s.uuid <> i.uuid
                 AND NOT s.hubs @> ARRAY[\(hub)]
-            WHERE i.time_origin = 'receipt' AND i.device_key IS NOT NULL
-                AND NOT EXISTS(SELECT 1 FROM \(schema).sample o WHERE \(isSameSeries("o", "s")) AND o.uuid <> s.uuid
+            WHERE NOT EXISTS(SELECT 1 FROM \(schema).sample o WHERE \(isSameSeries("o", "s")) AND o.uuid <> s.uuid
                     AND o.start_time BETWEEN s.start_time - \(apart) AND s.start_time + \(apart))
                 AND NOT EXISTS(SELECT 1 FROM incoming o WHERE \(isSameSeries("o", "i")) AND o.uuid <> i.uuid
                     AND o.start_time BETWEEN i.start_time - \(apart) AND i.start_time + \(apart))
                 AND NOT EXISTS(SELECT 1 FROM \(schema).superseded k WHERE k.by = s.uuid AND k.hub = \(hub))
-                AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE k.uuid = i.uuid AND k.subject = i.subject)
+                AND NOT EXISTS(SELECT 1 FROM \(schema).sample k WHERE \(isSame("k", "i")))
                 ON CONFLICT(held, hub) DO NOTHING
             """,
             """

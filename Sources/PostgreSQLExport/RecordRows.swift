@@ -6,11 +6,13 @@
 /// If the highest version is withdrawn, nothing is known of the record any more. A lower version that a hub still has is then
 /// missing, and a comparison sends it again.
 enum RecordRows {
+    /// Returns the statements that create the tables. The person is compared byte by byte, as in the other tables. Otherwise the key could not
+    /// be used.
     static func creation(in schema: String) -> String {
         """
         CREATE TABLE \(schema).record(
-            subject text NOT NULL, type text NOT NULL, source_id text NOT NULL, device_key text NOT NULL, record_id text NOT NULL,
-            version bigint NOT NULL, held uuid NOT NULL, PRIMARY KEY(subject, type, source_id, device_key, record_id));
+            subject text COLLATE "C" NOT NULL, type text NOT NULL, source_id text NOT NULL, device_key text NOT NULL,
+            record_id text NOT NULL, version bigint NOT NULL, held uuid NOT NULL, PRIMARY KEY(subject, type, source_id, device_key, record_id));
         CREATE INDEX record_held ON \(schema).record(held);
         CREATE TABLE \(schema).superseded(
             held uuid NOT NULL, hub integer NOT NULL REFERENCES \(schema).hub, by uuid NOT NULL, PRIMARY KEY(held, hub));
@@ -27,11 +29,18 @@ enum RecordRows {
     /// Returns the statements to run before rows are moved: new versions that are not higher are dropped, and lower stored ones
     /// are removed.
     ///
-    /// - Parameters: - incoming: the temporary table. - tables: the destinations of its rows.
-    static func claims(of incoming: String, into tables: [String], in schema: String, hub: Int32) -> [String] {
+    /// - Parameters:
+    ///   - incoming: the temporary table.
+    ///   - tables: the destinations of its rows.
+    ///   - bySubject: whether the table of samples is partitioned, so that a person leads to a partition.
+    static func claims(
+        of incoming: String, into tables: [String], in schema: String, hub: Int32, bySubject: Bool
+    ) -> [String] {
+        // `MATERIALIZED` as in ``ReceiptRows``.
+        let new = "WITH i AS MATERIALIZED (SELECT * FROM \(incoming) WHERE record_id IS NOT NULL)"
         var statements = [
             """
-            INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), r.held FROM \(incoming) i JOIN \(schema).record r
+            \(new) INSERT INTO \(schema).superseded(held, hub, by) SELECT i.uuid, \(hub), r.held FROM i JOIN \(schema).record r
                 ON \(isSame) WHERE r.held <> i.uuid AND r.version >= i.record_version
                 ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by
             """,
@@ -40,27 +49,28 @@ enum RecordRows {
                 WHERE \(isSame) AND r.held <> i.uuid AND r.version >= i.record_version
             """,
             """
-            DELETE FROM \(incoming) r USING \(incoming) i WHERE r.subject = i.subject AND r.type = i.type
-                AND r.source_id = i.source_id AND coalesce(r.device_key, '') = coalesce(i.device_key, '')
-                AND r.record_id = i.record_id AND (r.record_version, r.uuid) < (i.record_version, i.uuid)
+            DELETE FROM \(incoming) WHERE uuid IN (SELECT uuid FROM (SELECT uuid, row_number() OVER (
+                PARTITION BY subject, type, source_id, coalesce(device_key, ''), record_id ORDER BY record_version DESC, uuid DESC)
+                AS place FROM \(incoming) WHERE record_id IS NOT NULL) o WHERE place > 1)
             """,
         ]
         for table in tables {
+            let isHeld = "s.uuid = r.held" + (bySubject ? " AND s.subject = i.subject" : "")
             statements.append(
                 """
-                INSERT INTO \(schema).superseded(held, hub, by) SELECT s.uuid, h.hub, i.uuid FROM \(incoming) i
-                    JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table) s ON s.uuid = r.held AND s.subject = i.subject, unnest(s.hubs) AS h(hub)
+                \(new) INSERT INTO \(schema).superseded(held, hub, by) SELECT s.uuid, h.hub, i.uuid FROM i
+                    JOIN \(schema).record r ON \(isSame) JOIN \(schema).\(table) s ON \(isHeld), unnest(s.hubs) AS h(hub)
                     WHERE r.held <> i.uuid ON CONFLICT(held, hub) DO UPDATE SET by = excluded.by
                 """)
             statements.append(
                 """
-                DELETE FROM \(schema).\(table) s USING \(incoming) i, \(schema).record r
-                    WHERE \(isSame) AND s.uuid = r.held AND s.subject = i.subject AND r.held <> i.uuid
+                \(new) DELETE FROM \(schema).\(table) s USING i, \(schema).record r
+                    WHERE \(isSame) AND \(isHeld) AND r.held <> i.uuid
                 """)
         }
         statements += [
             """
-            UPDATE \(schema).superseded SET by = i.uuid FROM \(incoming) i JOIN \(schema).record r ON \(isSame)
+            \(new) UPDATE \(schema).superseded SET by = i.uuid FROM i JOIN \(schema).record r ON \(isSame)
                 WHERE superseded.by = r.held AND r.held <> i.uuid
             """,
             """
@@ -77,9 +87,9 @@ enum RecordRows {
 
     /// Returns the statements to run after the rows in the temporary table `gone` were removed. Records whose highest version is
     /// gone are forgotten.
-    static func releases(of tables: [String], in schema: String, hub: Int32) -> [String] {
+    static func releases(of tables: [String], in schema: String, hub: Int32, bySubject: Bool) -> [String] {
         let isThere = tables.map {
-            "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid AND subject = gone.subject)"
+            "EXISTS(SELECT 1 FROM \(schema).\($0) WHERE uuid = gone.uuid\(bySubject ? " AND subject = gone.subject" : ""))"
         }.joined(separator: " OR ")
         return [
             "DELETE FROM \(schema).superseded USING gone WHERE superseded.held = gone.uuid AND superseded.hub = \(hub)",

@@ -33,7 +33,7 @@ import Testing
 
     /// A heart rate. Only one that is dated by its receipt has a device.
     private func change(
-        _ value: Int, of person: Int, at milliseconds: Int64, isByReceipt: Bool = false
+        _ value: Int, of person: Int, at milliseconds: Int64, isByReceipt: Bool = false, record: RecordIdentifier? = nil
     ) throws -> SampleChange {
         let start = Instant(microseconds: 1_790_000_000_000_000 + milliseconds * 1000)
         let reading = Reading(
@@ -41,7 +41,7 @@ import Testing
                 subject: people[person], type: .heartRate, source: SourceRevision(id: isByReceipt ? "ble" : "file", name: "x"),
                 device: isByReceipt ? Device(key: "strap") : nil),
             numeral: try Numeral("\(value)"), unit: try Unit(ucum: "/min"),
-            time: .instants(start: start, end: start, offset: .utc), place: Place(.line, 1))
+            time: .instants(start: start, end: start, offset: .utc), record: record, place: Place(.line, 1))
         var sample = try #require(
             try ReadingPath.samples(of: [reading], zone: TimeZoneRules(fixed: .utc), received: ExportedStore.received).first
         ).sample
@@ -131,19 +131,36 @@ import Testing
         #expect(try sql("SELECT count(*) FROM {}.superseded") == [["80"]])
     }
 
-    /// A time leads to readings of other hubs that are near it, also before PostgreSQL has counted any rows. The index of types would lead to
-    /// all readings of a person.
-    @Test(arguments: [0, 4]) func nearReadingsAreFoundByTheirTime(partitions: Int) throws {
+    /// A time or a record leads to the rows that new ones are compared with, also before PostgreSQL has counted any rows. All readings, or all
+    /// of a person, would be too many.
+    @Test(arguments: [0, 4]) func noStatementReadsAllRows(partitions: Int) throws {
         var settings = settings
         settings.partitions = partitions
         let exporter = PostgreSQLExporter(
             settings, context: try ExportContext(name: "other", store: "a", me: people[0], now: { ExportedStore.received }))
         _ = try exporter.create()
+        let changes = try (0..<2000).map { number in
+            try change(60, of: number % 3, at: Int64(number) * 1000, record: RecordIdentifier(id: "\(number)", version: 1))
+        }
+        _ = try exporter.deliver(ExportBatch(changes: changes))
         let connection = try exporter.connection()
         try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
-        for statement in ReceiptRows.joins(in: settings.schema, hub: 1) {
+        let claims = RecordRows.claims(
+            of: "incoming", into: ["sample"], in: settings.schema, hub: 1, bySubject: partitions > 0)
+        for statement in ReceiptRows.joins(in: settings.schema, hub: 1, isSame: exporter.isSame) + claims {
             let plan = try connection.run("EXPLAIN \(statement)").compactMap { $0[0] }
-            #expect(!plan.contains { $0.contains("sample_type") || $0.contains("type_subject") }, "\(plan)")
+            // An index without a condition is read from one end to the other.
+            let whole = plan.indices.filter { index in
+                let isIndex = plan[index].contains("Scan using") || plan[index].contains("Bitmap Index Scan")
+                let isLarge = ["on sample", "on record", "sample_", "record_"].contains { plan[index].contains($0) }
+                return isIndex && isLarge && !plan[(index + 1)...].prefix(1).contains { $0.contains("Index Cond:") }
+            }
+            #expect(whole.isEmpty, "\(plan.joined(separator: "\n"))")
+            let usesRecords = plan.contains { $0.contains("using record_pkey") }
+            #expect(!usesRecords || plan.contains { $0.contains("(subject = i.subject) AND (type = i.type)") }, "\(plan)")
+            // In a partition of a few rows, all indexes are alike.
+            let isOther = plan.contains { $0.contains("sample_type") || $0.contains("sample_time") }
+            #expect(!isOther, "\(plan.joined(separator: "\n"))")
         }
     }
 }

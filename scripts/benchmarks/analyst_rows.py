@@ -131,5 +131,5 @@ def analysts(bench):
         Result(
             "analysts", f"  weekly means of one person over a year, one server and three{part}", "", "", f"{person * 1000:.0f} ms, {person_of_three * 1000:.0f} ms",
             values={"seconds": [person, person_of_three]}),
-        Result("analysts", "  a row of a reading with its three indexes", "", "", f"{size:.0f} bytes", values={"bytes": size}),
+        Result("analysts", "  a row of a reading with its indexes", "", "", f"{size:.0f} bytes", values={"bytes": size}),
     ]
