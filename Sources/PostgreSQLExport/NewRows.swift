@@ -62,23 +62,29 @@ struct NewRows {
         func times(_ bound: (ClosedRange<Int64>) -> Int64) -> String {
             "{" + all.map { "\(bound($0.value))" }.joined(separator: ",") + "}"
         }
+        let isNear = try connection.run(
+            Self.nearness(in: schema, hub: hub),
+            [
+                Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.subject)), times(\.lowerBound), times(\.upperBound),
+                uuids,
+            ])
+        return isNear == [["f"]]
+    }
+
+    /// The statement that looks for readings of other hubs near some spans. Its values are arrays: types, persons, first and last times of the
+    /// spans in microseconds since 1970, and the UUIDs of the new readings.
+    static func nearness(in schema: String, hub: Int32) -> String {
         func time(_ column: String) -> String { "'epoch'::timestamptz + \(column) * interval '1 microsecond'" }
         // The window is computed in a subselect (OFFSET 0). PostgreSQL adds intervals in the session's time zone, so it would not send the
         // sum to the server of a foreign partition.
-        let isNear = try connection.run(
-            """
+        return """
             SELECT EXISTS(SELECT 1 FROM (SELECT type, subject,
                     \(time("first")) - \(ReceiptRows.window) AS low, \(time("last")) + \(ReceiptRows.window) AS high
                     FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) AS u(type, subject, first, last) OFFSET 0) i
                     CROSS JOIN LATERAL (SELECT 1 FROM \(schema).sample s WHERE \(ReceiptRows.isSameType("s", "i"))
                     AND s.subject = i.subject AND s.start_time BETWEEN i.low AND i.high AND NOT s.hubs @> ARRAY[\(hub)] LIMIT 1) near)
                 OR EXISTS(SELECT 1 FROM \(schema).superseded WHERE held = ANY($5::uuid[]) AND hub = \(hub))
-            """,
-            [
-                Self.literal(all.map(\.key.type)), Self.literal(all.map(\.key.subject)), times(\.lowerBound), times(\.upperBound),
-                uuids,
-            ])
-        return isNear == [["f"]]
+            """
     }
 
     private struct Series: Hashable {

@@ -107,8 +107,8 @@ public final class PostgreSQLExporter: ComparableExporter {
     private func add(_ batch: PreparedBatch, _ connection: PostgreSQLConnection, _ hub: Int32) throws(DeliveryError) {
         let (name, samples, rewriting) = (schema.name, batch.added, batch.rewrites)
         let kinds = Set(samples.map(\.origin.kind))
-        // No other hub writes for these persons at the same time. With a single hub, all rows are its own, and without deletions no
-        // sample comes back.
+        // The locks keep other hubs from these persons. If there is one hub, all rows are its own. If there are no deletions, no sample
+        // comes back.
         let others = try connection.run(
             "SELECT EXISTS(SELECT 1 FROM \(name).hub WHERE id <> 1), EXISTS(SELECT 1 FROM \(name).deletion)")[0]
         let (hasOthers, hasDeletions) = (others[0] == "t", others[1] == "t")

@@ -95,6 +95,21 @@ import Testing
         #expect(try comparison.compare() == TargetDifferences(equal: contents.count))
     }
 
+    /// Each server looks for readings near a time by this time, and not through all readings of a person.
+    @Test func aServerFindsNearReadingsByTheirTime() throws {
+        defer { for server in servers { server.stop() } }
+        try create()
+        let connection = try exporter().connection()
+        try connection.run("BEGIN; \(PostgreSQLExporter.planning)")
+        let plan = try connection.run(
+            "EXPLAIN VERBOSE \(NewRows.nearness(in: "vitalgate", hub: 1))",
+            ["{heartRate}", "{\(test.store.subject)}", "{0}", "{1}", "{}"]
+        ).compactMap { $0[0] }
+        let remote = plan.filter { $0.contains("Remote SQL") }
+        #expect(remote.count == 2, "\(plan)")
+        #expect(remote.allSatisfy { $0.contains("start_time >=") && $0.contains("start_time <=") }, "\(remote)")
+    }
+
     /// A server is killed while a batch is written, three times. Afterwards each row is there once, on the server of its person.
     @Test func aServerIsKilledInTheMiddleOfABatch() throws {
         defer { for server in servers { server.stop() } }

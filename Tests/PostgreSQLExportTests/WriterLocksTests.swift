@@ -10,7 +10,7 @@ import Testing
 
 @testable import PostgreSQLExport
 
-/// Hubs that write at the same time: their rows of one person agree, and nobody waits for other people.
+/// Hubs that write at the same time: their rows of one person agree, and hubs of different people do not wait.
 @Suite struct WriterLocksTests {
     private let settings: PostgreSQLSettings
     private let people = (0..<3).map { "00000000-0000-4000-8000-00000000000\($0)" }
