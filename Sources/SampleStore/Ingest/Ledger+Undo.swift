@@ -21,7 +21,7 @@ extension SampleStore.Ledger {
             if try refuseIfNotUndoable(undone, forget: forget) {
                 let settlement = Settlement(deletion)
                 let chain = try settlement.reader.states.chain(from: undone)
-                try settlement.reader.states.undo(chain, by: ingest)
+                try settlement.reader.states.undo(undone, by: ingest)
                 try refuseIfRepaired(chain, settlement)
                 for entry in chain { try settlement.settle(touchedBy: entry) }
                 try settleJudgements(chain, by: ingest, settlement)
@@ -51,7 +51,7 @@ extension SampleStore.Ledger {
         /// Returns a settlement with the future state of the ledger.
         func settlement(_ entry: Int64, _ deletion: Deletion, listedIn list: PendingChanges? = nil) throws -> Settlement {
             let settlement = Settlement(deletion, listedIn: list)
-            settlement.reader.states.assume(try settlement.reader.states.chain(from: undone), undoneBy: entry)
+            settlement.reader.states.assume(undone, undoneBy: entry)
             return settlement
         }
         return try store.changeInSteps(
@@ -69,7 +69,7 @@ extension SampleStore.Ledger {
                 _ = try refuseIfNotUndoable(undone, forget: forget)
                 let settlement = Settlement(deletion)
                 let chain = try settlement.reader.states.chain(from: undone)
-                try settlement.reader.states.undo(chain, by: entry)
+                try settlement.reader.states.undo(undone, by: entry)
                 try settleJudgements(chain, by: entry, settlement)
             }, finish: forgetSamples)
     }
@@ -106,11 +106,10 @@ extension SampleStore.Ledger {
     private func settleJudgements(_ chain: [Int64], by ingest: Int64, _ settlement: Settlement) throws {
         let judgements = connection.quarantine
         for entry in chain {
+            if try !settlement.reader.states.isActive(entry) { try judgements.reject(broughtBy: entry, undoneBy: ingest) }
             try judgements.settle(touchedBy: entry)
-            guard try !settlement.reader.states.isActive(entry) else { continue }
-            try judgements.reject(heldBy: entry, undoneBy: ingest)
-            try judgements.settle(touchedBy: ingest)
         }
+        try judgements.settle(touchedBy: ingest)
     }
 
     /// Undoes a repair as a whole, or returns `nil` if the entry is not a repair. To revert the undo of a repair, apply

@@ -20,9 +20,10 @@ final class MeasurementReader {
         var isWitness = false
         var hasRecords = false
         var isDerived = false
+        var hasAccepted = false
 
         var isEmpty: Bool {
-            !(isDecided || isRepaired || wasRepaired || hasWitnesses || isWitness || hasRecords || isDerived)
+            !(isDecided || isRepaired || wasRepaired || hasWitnesses || isWitness || hasRecords || isDerived || hasAccepted)
         }
     }
 
@@ -75,11 +76,11 @@ final class MeasurementReader {
         }
         for root in groups.places {
             guard let entry = bringers[root] else { continue }
-            let isActive = try states.isActive(entry)
+            let (isActive, changed) = try state(of: root, broughtBy: entry)
             found.history.reports.append(
                 .init(
                     place: root, group: groups.number(of: root), first: firsts[root], entry: entry, isActive: isActive,
-                    changed: isActive ? entry : try states.changed(entry), isFounded: try isFounded(root)))
+                    changed: changed, isFounded: try isFounded(root)))
         }
         if found.history.reports.count > 1 {
             found.history.reports.sort {
@@ -88,6 +89,17 @@ final class MeasurementReader {
             }
         }
         return found
+    }
+
+    /// Whether a report is active, and since which entry it has been so. An accepted reading needs both its import and its acceptance.
+    private func state(of root: SampleKey, broughtBy entry: Int64) throws(StoreError) -> (isActive: Bool, changed: Int64) {
+        var entries = [entry]
+        if try traces(of: root.series).hasAccepted, let own = try connection.quarantine.bringer(of: root, acceptedBy: entry) {
+            entries.append(own)
+        }
+        var undone: Int64?
+        for entry in entries where try !states.isActive(entry) { undone = max(undone ?? .min, try states.changed(entry)) }
+        return (undone == nil, undone ?? entry)
     }
 
     /// Returns the sample as it was originally reported, before repairs.
@@ -120,7 +132,8 @@ final class MeasurementReader {
             wasRepaired: try connection.repairs.contains(originalsOfSeries: series),
             hasWitnesses: try duplicates.contains(duplicatesOfSeries: series), isWitness: try duplicates.contains(series: series),
             hasRecords: try records.contains(series: series),
-            isDerived: try connection.derived.contains(series: series))
+            isDerived: try connection.derived.contains(series: series),
+            hasAccepted: try connection.quarantine.containsAccepted(series: series))
         traces[series] = found
         return found
     }

@@ -137,6 +137,7 @@ final class Settlement {
     /// Settles everything that an entry of the ledger reported or decided.
     func settle(touchedBy entry: Int64) throws(StoreError) {
         try settleReports(of: entry)
+        try settle(connection.quarantine.acceptedSamples(broughtBy: entry))
         try settleDecisions(of: entry)
         let duplicates = connection.duplicates
         if try reader.states.isActive(entry) {

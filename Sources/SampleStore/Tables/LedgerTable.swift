@@ -101,14 +101,16 @@ struct LedgerTable {
         try connection.integer("SELECT undoes FROM ingest WHERE id = ? AND undoes IS NOT NULL", .integer(id))
     }
 
-    /// Returns the last entry in the chain of undos of an entry, or the entry itself if it was never undone.
-    func lastUndo(of id: Int64) throws(StoreError) -> Int64 {
-        try connection.integer(
+    /// Returns the undos of an entry, the undos of these, and so on.
+    func undos(of id: Int64) throws(StoreError) -> [UndoHistory.Undo] {
+        try connection.list(
             """
-            WITH RECURSIVE later(id) AS (
-                SELECT ?1 UNION SELECT ingest.id FROM later CROSS JOIN main.ingest ON ingest.undoes = later.id)
-            SELECT max(id) FROM later
-            """, .integer(id)) ?? id
+            WITH RECURSIVE undo(id, undone) AS (
+                SELECT id, undoes FROM main.ingest WHERE undoes = ?1
+                UNION SELECT ingest.id, ingest.undoes FROM undo CROSS JOIN main.ingest ON ingest.undoes = undo.id)
+            SELECT id, undone FROM undo
+            """, [.integer(id)]
+        ) { UndoHistory.Undo(entry: $0.integer(0), undone: $0.integer(1)) }
     }
 
     /// Returns the entries that are marked as running. An entry within a single transaction has no owner, and other processes never see it

@@ -250,22 +250,23 @@ struct QuarantineTable {
         }
     }
 
-    /// Rejects the quarantined readings of an import that is undone.
-    func reject(heldBy ingest: Int64, undoneBy undoing: Int64) throws(StoreError) {
-        try reject("ingest = ?1", .integer(ingest), by: undoing)
+    /// Rejects the readings of an import that is undone, also accepted ones, so that they do not return to quarantine if their acceptance
+    /// is undone.
+    func reject(broughtBy ingest: Int64, undoneBy undoing: Int64) throws(StoreError) {
+        try reject("ingest = ?1 AND state IN ('held', 'accepted')", .integer(ingest), by: undoing)
     }
 
     /// Rejects the quarantined readings of a source.
     ///
     /// - Returns: Whether there were any.
     func reject(heldOf source: String, by ingest: Int64) throws(StoreError) -> Bool {
-        try reject("series IN (SELECT id FROM series WHERE source = ?1)", .text(source), by: ingest)
+        try reject("series IN (SELECT id FROM series WHERE source = ?1) AND state = 'held'", .text(source), by: ingest)
         return connection.changes > 0
     }
 
     private func reject(_ condition: String, _ binding: Value, by ingest: Int64) throws(StoreError) {
         try connection.run(
-            "INSERT INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE \(condition) AND state = 'held'", binding,
+            "INSERT OR IGNORE INTO judgement SELECT id, ?2, 'rejected' FROM quarantine WHERE \(condition)", binding,
             .integer(ingest))
     }
 
@@ -279,6 +280,38 @@ struct QuarantineTable {
                 'held')
             WHERE ingest = ?1 OR id IN (SELECT held FROM judgement WHERE judgement.ingest = ?1)
             """, .integer(entry))
+    }
+
+    // MARK: Samples
+
+    /// SQL for the entries that accepted or released the reading of a row. The sample that they added counts only while the reading's
+    /// import is active, too. If the reading itself arrived again, another import brought the sample.
+    private static let acceptances = "judgement AS j ON j.held = quarantine.id JOIN ingest AS i ON i.id = j.ingest AND i.kind IN ('accept', 'release')"
+
+    /// Whether the quarantine of a series has a reading that was accepted or released.
+    func containsAccepted(series: Int64) throws(StoreError) -> Bool {
+        try connection.exists(
+            "SELECT 1 FROM quarantine JOIN \(Self.acceptances) WHERE series = ? LIMIT 1", [.integer(series)])
+    }
+
+    /// Returns the import of the reading that an entry made a sample, or nil if the entry did not.
+    func bringer(of place: SampleKey, acceptedBy entry: Int64) throws(StoreError) -> Int64? {
+        try connection.first(
+            """
+            SELECT quarantine.ingest FROM quarantine JOIN \(Self.acceptances)
+            WHERE series = ? AND hash = ? AND j.ingest = ?
+            """, [.integer(place.series), .blob(place.hash), .integer(entry)]
+        ) { $0.integer(0) }
+    }
+
+    /// Returns the samples, live or not, that were readings of an import and were accepted or released.
+    func acceptedSamples(broughtBy ingest: Int64) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            """
+            SELECT DISTINCT series, coalesce((SELECT p.start FROM place AS p WHERE (p.series, p.nominal, p.hash)
+                = (quarantine.series, quarantine.start + context.skew, quarantine.hash)), start + context.skew), hash
+            FROM quarantine JOIN context ON context.id = context JOIN \(Self.acceptances) WHERE quarantine.ingest = ?1
+            """, [.integer(ingest)])
     }
 
     /// Removes the readings of an import, except those that are samples.
