@@ -35,6 +35,16 @@ public struct ReadingTrace: Hashable, Sendable {
         self.method = method
     }
 
+    /// Whether a report with this trace is more precise than another one, in the order of ``ReportPrecision``.
+    ///
+    /// - Parameter ifEqual: The result if the two are equally precise.
+    public func isMorePrecise(than other: ReadingTrace, ifEqual: Bool) -> Bool {
+        if timeResolution != other.timeResolution { return timeResolution < other.timeResolution }
+        if isArrival != other.isArrival { return other.isArrival }
+        if valueResolution != other.valueResolution { return valueResolution < other.valueResolution }
+        return ifEqual
+    }
+
     /// Whether the numerals have different units, so that one of them may have been rounded twice.
     @inlinable func isConverted(to other: ReadingTrace) -> Bool { scale != other.scale || zero != other.zero }
 }
@@ -161,5 +171,18 @@ extension Numeral {
     private static func lastPower(of text: String) -> Int {
         guard let point = text.firstIndex(of: ".") else { return 0 }
         return -text.distance(from: text.index(after: point), to: text.endIndex)
+    }
+}
+
+extension ReadingTrace {
+    /// The compared parts of a sample, as it was received.
+    public init(_ sample: Sample) {
+        let conversion = (try? sample.origin.type.conversion(from: sample.unit)) ?? .identity
+        let zero = conversion(0)
+        let scale = conversion.isIdentity ? 1 : abs(conversion(1) - zero)
+        self.init(
+            start: sample.start.microseconds, duration: sample.end.microseconds - sample.start.microseconds,
+            timeResolution: sample.timeResolution, isArrival: sample.timeOrigin == .receipt, value: sample.value,
+            valueResolution: sample.numeral.step * scale, scale: scale, zero: zero, method: MeasuringMethod(sample.metadata))
     }
 }

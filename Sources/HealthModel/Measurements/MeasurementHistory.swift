@@ -16,44 +16,53 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         public var place: Place
         /// A number shared by all reports of the same reading. Different versions of a record are in different groups.
         public var group: Int
-        /// The report of its group that it was compared with, which takes precedence over it, or `nil` for the first one.
-        public var first: Place?
+        /// What it was found to agree with: another report of its group, or the result of a repair of one. `nil` if nothing was known then.
+        public var agreement: Place?
         /// The ledger entry that brought it.
         public var entry: Int64
         /// Whether the entry is active.
         public var isActive: Bool
-        /// The last ledger entry that undid or redid the entry, or the entry itself if there is none.
+        /// The ledger entry since which it has been active or undone.
         public var changed: Int64
         /// Whether all samples that it was computed from are live. True for measurements, which are not computed.
         public var isFounded: Bool
+        /// How precise it is, if its group has other reports.
+        public var precision: ReportPrecision?
 
         /// A report with its parts.
         public init(
-            place: Place, group: Int, first: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
-            isFounded: Bool = true
+            place: Place, group: Int, agreement: Place? = nil, entry: Int64, isActive: Bool = true, changed: Int64? = nil,
+            isFounded: Bool = true, precision: ReportPrecision? = nil
         ) {
             self.place = place
             self.group = group
-            self.first = first
+            self.agreement = agreement
             self.entry = entry
             self.isActive = isActive
             self.changed = changed ?? entry
             self.isFounded = isFounded
+            self.precision = precision
         }
     }
 
     /// The result of a repair of a sample.
     public struct Repaired: Sendable {
         public var old: Place
-        /// The new sample, or `nil` if the correct reading already existed as another measurement.
-        public var new: Place?
+        /// The new sample, or the correct report that existed already if the two were merged.
+        public var new: Place
+        /// Whether `new` is a report of its own.
+        public var isMerged: Bool
+        /// The number of the repair.
+        public var repair: Int64
         /// Whether the repair is applied.
         public var isActive: Bool
 
         /// A repaired sample with its parts.
-        public init(old: Place, new: Place?, isActive: Bool = true) {
+        public init(old: Place, new: Place, isMerged: Bool = false, repair: Int64 = 0, isActive: Bool = true) {
             self.old = old
             self.new = new
+            self.isMerged = isMerged
+            self.repair = repair
             self.isActive = isActive
         }
     }
@@ -122,8 +131,6 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     public enum State: Hashable, Sendable {
         /// It represents its measurement. After the applied repairs this is its live sample.
         case live(Place)
-        /// It represents its measurement, which a repair dropped because the correct reading was there already.
-        case merged
         /// It is a duplicate of this report, which represents the measurement.
         case duplicate(of: Place)
         /// A higher version of the record replaced it.
@@ -140,8 +147,9 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     ///    computed from other samples counts only while they are live.
     /// 2. A group yields to a group with a counting report of a higher version of the same record.
     /// 3. A group is deleted if the last active decision about it is a deletion. Deleting a version also deletes the lower ones.
-    /// 4. The first counting report of a group represents it, in the form made by the applied repairs. A report that only counts because it
-    ///    was restored comes after those whose entries are active, unless the others were compared with it.
+    /// 4. The most precise counting report of a group represents it, in the form made by the applied repairs. A report that only counts
+    ///    because it was restored comes after those whose entries are active, and one that a repair merged into a correct report comes after
+    ///    that report.
     public var live: [Place] {
         // Usually there is a single report and nothing else.
         if reports.count == 1, repaired.isEmpty, decisions.isEmpty {
@@ -172,8 +180,7 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
             guard counting.contains(report.place) else { return .withdrawn }
             if superseded.contains(report.group) { return .superseded }
             guard let first = group?.representative else { return .withdrawn }
-            if first == report.place { return form(of: first).map { .live($0) } ?? .merged }
-            return .duplicate(of: first)
+            return first == report.place ? .live(form(of: first)) : .duplicate(of: first)
         }
         return reports.map { ($0.place, $0.group, state(of: $0)) }
     }
@@ -187,24 +194,76 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
     /// The report that a sample is a form of, or the sample itself if it was not made by a repair.
     public func root(of place: Place) -> Place { roots[place] ?? place }
 
-    /// The form of a sample after the applied repairs, or `nil` if it was dropped in favour of another measurement.
-    public func form(of place: Place) -> Place? {
-        var place = place
-        for _ in 0...repaired.count {
-            guard let next = repaired.first(where: { $0.isActive && $0.old == place }) else { return place }
-            guard let new = next.new else { return nil }
-            place = new
+    /// The form of a sample after the applied repairs.
+    public func form(of place: Place) -> Place { chain(from: place).last?.new ?? place }
+
+    /// A repair that is applied to a measurement and has not made a form of its representative yet.
+    public struct Outstanding: Hashable, Sendable {
+        /// The form of the representative after the other repairs.
+        public var place: Place
+        public var repair: Int64
+    }
+
+    /// The first outstanding repair of each group. A repair belongs to the measurement, so it applies to whichever report represents it, also
+    /// to one that arrived later. It also applies to a reading that it had merged into a correct report, if that report no longer counts.
+    public var outstanding: [Outstanding] {
+        guard repaired.contains(where: \.isActive) else { return [] }
+        return states.compactMap { report in
+            guard case .live(let form) = report.state else { return nil }
+            let own = chain(from: report.place)
+            let known = Set(own.map(\.repair))
+            let next = repairs(of: report.place).filter { !known.contains($0) }.min()
+            return next.map { Outstanding(place: form, repair: $0) }
         }
-        return place
     }
 
     // MARK: Parts of the computation
+
+    /// The applied repairs of a sample, one after the other.
+    private func chain(from place: Place) -> [Repaired] {
+        var chain: [Repaired] = []
+        while chain.count <= repaired.count,
+            let next = repaired.first(where: { $0.isActive && !$0.isMerged && $0.old == chain.last?.new ?? place })
+        {
+            chain.append(next)
+        }
+        return chain
+    }
+
+    /// The repairs that are applied to the measurement of a report: its own, and those of the reports that it agrees with. If it agrees with
+    /// the result of a repair, only later repairs count.
+    private func repairs(of report: Place) -> Set<Int64> {
+        var found: Set<Int64> = []
+        var seen: Set<Place> = []
+        var queue = [report]
+        func add(from place: Place) {
+            let forms = Set([place] + chain(from: place).map(\.new))
+            for next in repaired where next.isActive && forms.contains(next.old) { found.insert(next.repair) }
+        }
+        while let place = queue.popLast() {
+            guard seen.insert(place).inserted else { continue }
+            add(from: place)
+            let forms = Set(chain(from: place).map(\.new))
+            for other in reports where other.group == group(of: report) {
+                if let agreement = other.agreement, agreement == place {
+                    queue.append(other.place)
+                } else if let agreement = other.agreement, forms.contains(agreement) {
+                    add(from: other.place)
+                }
+                guard other.place == place, let agreement = other.agreement else { continue }
+                if roots[agreement] == nil { queue.append(agreement) } else { add(from: agreement) }
+            }
+        }
+        return found
+    }
+
+    private func group(of report: Place) -> Int? { reports.first { $0.place == report }?.group }
 
     /// The original report of each repaired sample.
     private var roots: [Place: Place] {
         guard !repaired.isEmpty else { return [:] }
         var olds: [Place: Place] = [:]
-        for repaired in repaired { if let new = repaired.new { olds[new] = repaired.old } }
+        for repaired in repaired where !repaired.isMerged { olds[repaired.new] = repaired.old }
         var roots: [Place: Place] = [:]
         for new in olds.keys {
             var place = new
@@ -266,17 +325,20 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
                 known.contains { version in version.place == report.place && known.contains { $0.replaces(version) } }
             }
         }
-        let firsts = Dictionary(reports.map { ($0.place, $0.first) }) { one, _ in one }
-        let places = Set(current.map(\.place))
-        current.removeAll { report in
-            var first = report.first
-            for _ in reports {
-                guard let next = first else { return false }
-                if places.contains(next) { return true }
-                first = firsts[next] ?? nil
+        let merges = repaired.filter { $0.isActive && $0.isMerged }
+        if current.count > 1, !merges.isEmpty {
+            let roots = self.roots
+            let places = Set(current.map(\.place))
+            current.removeAll { report in
+                let forms = Set([report.place] + chain(from: report.place).map(\.new))
+                return merges.contains { forms.contains($0.old) && places.contains(roots[$0.new] ?? $0.new) }
             }
-            return false
         }
-        return (current.first { $0.isActive } ?? current.first)?.place
+        func comes(_ one: Report, before other: Report) -> Bool {
+            if one.isActive != other.isActive { return one.isActive }
+            guard let precision = one.precision, let another = other.precision, precision != another else { return one.entry < other.entry }
+            return precision < another
+        }
+        return current.min(by: comes)?.place
     }
 }

@@ -27,6 +27,28 @@ public enum Repair: Hashable, Sendable {
         }
     }
 
+    /// Reads the canonical text. Returns `nil` for a zone, whose rules the text does not contain, and for any other text.
+    public init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else { return nil }
+        switch parts[0] {
+        case "unit":
+            guard let unit = try? Unit(ucum: parts[1]) else { return nil }
+            self = .unit(unit)
+        case "scale":
+            guard let factor = try? Numeral(parts[1]) else { return nil }
+            self = .scale(factor)
+        case "shift":
+            guard let offset = Int64(parts[1]) else { return nil }
+            self = .shift(offset)
+        case "subject": self = .subject(parts[1])
+        case "type":
+            guard let type = SampleType(parts[1]) else { return nil }
+            self = .type(type)
+        default: return nil
+        }
+    }
+
     /// A readable description of a stored repair's text.
     public static func words(of text: String) -> String {
         let parts = text.split(separator: " ", maxSplits: 1).map(String.init)

@@ -23,6 +23,38 @@ public final class Repairer {
         public var timeOrigin: TimeOrigin
         /// What identity would have been computed from, had it been read rightly.
         public var nominalStart: Int64
+
+        /// The reading as it is, before a repair changes anything.
+        public init(_ sample: Sample) {
+            origin = sample.origin
+            numeral = sample.numeral
+            unit = sample.unit
+            value = sample.value
+            start = sample.start
+            end = sample.end
+            zone = sample.zone
+            timeOrigin = sample.timeOrigin
+            nominalStart = sample.nominalStart
+        }
+
+        /// The repaired sample. Its nominal start is its start.
+        ///
+        /// - Parameter repair: The text of the repair.
+        public func sample(instead sample: Sample, by repair: String) -> Sample {
+            var after = sample
+            after.origin = origin
+            after.numeral = numeral
+            after.unit = unit
+            after.value = value
+            after.start = start
+            after.end = end
+            after.zone = zone
+            after.timeOrigin = timeOrigin
+            after.nominalStart = start.microseconds
+            after.identity = SampleIdentity(
+                series: origin.seriesKey, start: after.nominalStart, repaired: sample.identity, by: repair)
+            return after
+        }
     }
 
     /// What becomes of one sample.
@@ -57,9 +89,7 @@ public final class Repairer {
 
     /// Judges one sample.
     public func judge(_ sample: Sample) -> Verdict {
-        var outcome = Outcome(
-            origin: sample.origin, numeral: sample.numeral, unit: sample.unit, value: sample.value, start: sample.start,
-            end: sample.end, zone: sample.zone, timeOrigin: sample.timeOrigin, nominalStart: sample.nominalStart)
+        var outcome = Outcome(sample)
         switch repair {
         // The numbers of a category are names.
         case .unit where sample.origin.kind != .quantity, .scale where sample.origin.kind != .quantity:

@@ -172,14 +172,14 @@ public struct ImportService {
         var (isZoneNoted, readsLocalTimes) = (false, false)
         var bodies = 0
         let earlier = try ProvisionalRows(heldOf: reading.profile, in: store)
-        let writer = BatchWriter { [store] batch in
+        let writer = BatchWriter { [store, comparesPaths] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
             for (kind, count) in batch.skipped { ingest.skip(kind, count: count) }
             var mistakes: [EarlierMistakes] = []
             _ = try ingest.store(batch.output.samples) { samples in
                 try ingest.release(batch.arrived)
-                let assigned = try PersonHistory.assign(&samples, in: store)
+                let assigned = try PersonHistory.assign(&samples, in: store, comparesPaths: comparesPaths)
                 mistakes = assigned.mistakes
                 return assigned.nobodys
             }

@@ -20,16 +20,17 @@ import SampleStore
 ///
 /// A body does not halve or double its weight within a week, so real changes stay with the person.
 ///
-/// The subject is part of a reading's identity. A reading that is already stored under either subject therefore keeps it, even if
-/// the history has changed.
+/// The subject is part of a reading's identity, and only readings of one subject are compared. A reading that is already stored under
+/// either subject therefore keeps it, even if the history has changed or a user has assigned it since, and so does a second report of a
+/// measurement that another source reported.
 struct PersonHistory {
     private let store: SampleStore
     /// The weights by subject.
     private var weights: [String: EarlierWeights] = [:]
     /// Mistakes in the history of people that shows someone else.
     private var mistakes: [EarlierMistakes] = []
-    /// Whether a source has unassigned weighings, by source.
-    private var sources: [String: Bool] = [:]
+    private var hasUnassignedWeighings: Bool?
+    private let comparesPaths: Bool
 
     /// The number of earlier weighings that count.
     static let depth = 9
@@ -42,22 +43,26 @@ struct PersonHistory {
     /// The ratios of pounds, stones and kilograms.
     private static let units = [2.20462, 6.35029, 14.0]
 
-    private init(store: SampleStore) { self.store = store }
+    private init(store: SampleStore, comparesPaths: Bool) {
+        self.store = store
+        self.comparesPaths = comparesPaths
+    }
 
     /// Assigns weighings that are not the person's to ``Origin/unassigned``, with everything measured in the same frame. Called
     /// inside the transaction that stores the batch, so that no other process can store the same weighing for someone else at the
     /// same time.
     ///
+    /// - Parameter comparesPaths: whether reports of other sources are compared.
     /// - Returns: the indices of readings that are now unassigned, and the earlier weighings to repair once the batch is stored.
     static func assign(
-        _ batch: inout [GatedSample], in store: SampleStore
+        _ batch: inout [GatedSample], in store: SampleStore, comparesPaths: Bool = true
     ) throws -> (nobodys: [Int], mistakes: [EarlierMistakes]) {
         let weighings = batch.indices.filter {
             batch[$0].sample.origin.type == .bodyMass && batch[$0].rule == nil
                 && batch[$0].sample.origin.subject != Origin.unassigned && !batch[$0].sample.origin.namesPerson
         }
         guard !weighings.isEmpty else { return ([], []) }
-        var history = PersonHistory(store: store)
+        var history = PersonHistory(store: store, comparesPaths: comparesPaths)
         var given: [Int] = []
         // Sorted by time, whatever the order of the file, because a weighing is compared with earlier ones.
         for index in weighings.sorted(by: { (batch[$0].sample.start, $0) < (batch[$1].sample.start, $1) })
@@ -73,20 +78,21 @@ struct PersonHistory {
 
     private mutating func isNobodys(_ sample: Sample) throws -> Bool {
         // A weighing stored for the person before there was a history keeps its owner.
-        if try isAnothers(sample) { return try !store.samples.knows(sample) }
-        if try hasUnassigned(like: sample.origin), let other = Self.reading(sample, of: Origin.unassigned),
-            try store.samples.knows(other)
-        {
-            return true
-        }
+        if try isAnothers(sample) { return try !isKnown(sample) }
+        if try hasUnassigned(), let other = Self.reading(sample, of: Origin.unassigned), try isKnown(other) { return true }
         weights[sample.origin.subject]?.note(sample.value, at: sample.start.microseconds)
         return false
     }
 
-    private mutating func hasUnassigned(like origin: Origin) throws -> Bool {
-        if let known = sources[origin.source.id] { return known }
-        let found = try store.samples.hasUnassigned(like: origin)
-        sources[origin.source.id] = found
+    /// Whether the store has the reading, or another report of its measurement.
+    private func isKnown(_ sample: Sample) throws -> Bool {
+        try store.samples.knows(sample) || comparesPaths && store.samples.hasReport(of: sample)
+    }
+
+    private mutating func hasUnassigned() throws -> Bool {
+        if let known = hasUnassignedWeighings { return known }
+        let found = try store.samples.hasUnassigned(.bodyMass)
+        hasUnassignedWeighings = found
         return found
     }
 

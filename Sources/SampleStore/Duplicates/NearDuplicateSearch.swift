@@ -12,8 +12,8 @@ final class NearDuplicateSearch {
         var row: Int
         /// The original sample, even if a duplicate was promoted to replace it.
         var of: SampleKey
-        /// Whether the original is known to be live.
-        var isLive = false
+        /// Whether the original is known to be live and at least as precise as the row, so that it stays the sample.
+        var staysLive = false
     }
 
     /// The result of a search.
@@ -63,6 +63,7 @@ final class NearDuplicateSearch {
         guard !scans.isEmpty else { return matches }
         var telling = SeriesTelling(relatedSeries, origin.type)
         var found: [Finding] = []
+        var taken: Set<SampleKey> = []
         for index in rows.indices {
             let row = rows[index]
             if (row.duration > 0) != lasting {
@@ -100,8 +101,8 @@ final class NearDuplicateSearch {
             {
                 continue
             }
-            if let best = try Self.takeBest(found, of: &scans) {
-                matches.witnesses.append(Match(row: index, of: best.first, isLive: best.isLive))
+            if let best = try Self.takeBest(found, of: &scans, for: trace, &taken) {
+                matches.witnesses.append(Match(row: index, of: best.first, staysLive: best.staysLive))
                 continue
             }
             // Link the best match from each other device.
@@ -114,15 +115,34 @@ final class NearDuplicateSearch {
         return matches
     }
 
+    /// Whether the store has a report of the same measurement from another path, live or not.
+    func hasReport(of trace: ReadingTrace, origin: Origin) throws(StoreError) -> Bool {
+        let rule = DuplicateRule.of(origin.type, lasting: trace.duration > 0)
+        // No series has the number 0: the reading has none yet.
+        var (scans, radius) = try scans(of: origin, series: 0, rule, trace.start, trace.start)
+        for position in scans.indices where rule.verdict(scans[position].related.kinship) == .duplicate {
+            let near = try scans[position].near(trace.start &- radius, trace.start &+ radius)
+            var isFound = false
+            scans[position].forEachLike(of: trace, among: near, rule) { _, _ in isFound = true }
+            if isFound { return true }
+        }
+        return false
+    }
+
     /// Takes the best match that is the same measurement and has no duplicate yet from the row's series. Matches that
     /// were not undone come first.
     private static func takeBest(
-        _ found: [Finding], of scans: inout [RelatedSeriesScan]
-    ) throws(StoreError) -> (first: SampleKey, isLive: Bool)? {
+        _ found: [Finding], of scans: inout [RelatedSeriesScan], for trace: ReadingTrace, _ taken: inout Set<SampleKey>
+    ) throws(StoreError) -> (first: SampleKey, staysLive: Bool)? {
         for isWithdrawn in [false, true] {
             for finding in found
             where finding.verdict == .duplicate && (scans[finding.scan].table == .withdrawn) == isWithdrawn {
-                if let taken = try scans[finding.scan].take(finding.candidate) { return taken }
+                let scan = scans[finding.scan]
+                let candidate = scan.candidates[finding.candidate]
+                guard !taken.contains(candidate.first), try !scan.isWitnessed(candidate.first) else { continue }
+                taken.insert(candidate.first)
+                let isSame = scan.table == .live && candidate.first == candidate.place
+                return (candidate.first, isSame && !trace.isMorePrecise(than: candidate.trace, ifEqual: scan.related.comesLater))
             }
         }
         return nil
@@ -159,7 +179,7 @@ final class NearDuplicateSearch {
             try scans.append(
                 RelatedSeriesScan(
                     related, table, telling: SeriesTelling(relatedSeries, origin.type),
-                    witnessed: witnessed, standIns: hasStandIns || table == .withdrawn ? reader : nil,
+                    witnessed: witnessed, standIns: hasStandIns || table != .live ? reader : nil,
                     connection: connection))
         }
         return (scans, radius)

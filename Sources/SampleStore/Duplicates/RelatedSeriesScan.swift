@@ -9,8 +9,6 @@ struct Candidate {
     /// is.
     private(set) var trace: ReadingTrace
     private var isRough: Bool
-    /// Whether a row of the batch became its duplicate.
-    var isTaken = false
 
     init(place: SampleKey, first: SampleKey, trace: ReadingTrace, isRough: Bool) {
         (self.place, self.first) = (place, first)
@@ -48,7 +46,8 @@ struct RelatedSeriesScan {
 
     enum Table {
         case live
-        /// Samples that were deleted. A deleted measurement stays deleted, whichever path it arrives over.
+        /// Samples that were deleted, repaired, or replaced. A deleted measurement stays deleted, whichever path it arrives over, and a
+        /// reading is compared as it was reported, whatever a repair made of it.
         case deleted
         /// Samples of an undone import. The measurement may arrive again over any path, and becomes one with the sample
         /// if the undo is undone.
@@ -108,30 +107,33 @@ struct RelatedSeriesScan {
         }
     }
 
-    /// Makes a row the duplicate of a candidate. Returns the original sample and whether it is known to be live, or `nil`
-    /// if it already has a duplicate.
-    mutating func take(_ position: Int) throws(StoreError) -> (first: SampleKey, isLive: Bool)? {
-        let first = candidates[position].first
-        guard !candidates[position].isTaken, try !witnessed.contains(first) else { return nil }
-        candidates[position].isTaken = true
-        return (first, table == .live && first == candidates[position].place)
-    }
+    /// Whether an original already has a duplicate from the series of the compared rows.
+    func isWitnessed(_ first: SampleKey) throws(StoreError) -> Bool { try witnessed.contains(first) }
 
     private mutating func seek(_ low: Int64) throws(StoreError) {
         try rows.seek(related.series, from: low)
         begun = true
     }
 
+    private func isUndoneForm(_ place: SampleKey) throws(StoreError) -> Bool {
+        guard table != .live, let standIns else { return false }
+        return try !standIns.isApplied(place)
+    }
+
     /// Reads the next candidate, if necessary. Returns false if there is none.
     private mutating func readsAhead() throws(StoreError) -> Bool {
         if tail < candidates.count { return true }
         if ended { return false }
-        guard try rows.next() else {
-            ended = true
-            return false
-        }
+        var place: SampleKey
+        repeat {
+            guard try rows.next() else {
+                ended = true
+                return false
+            }
+            place = try rows.key
+            // The result of a repair that was undone is not what anything reported.
+        } while try isUndoneForm(place)
         let step = rows.step
-        let place = try rows.key
         try candidates.append(
             Candidate(
                 place: place, first: standIns?.first(of: place) ?? place,

@@ -86,11 +86,11 @@ struct Forgetting {
             guard let own = history.reports.first(where: { $0.place == place }) else { continue }
             let others = history.reports.filter { $0.group == own.group && $0.place != place && $0.entry != ingest }
             guard
-                let heir = others.first(where: { history.form(of: $0.place).map(history.live.contains) ?? false })
-                    ?? others.first(where: { $0.first == nil }) ?? others.first
+                let heir = others.first(where: { history.live.contains(history.form(of: $0.place)) })
+                    ?? others.first(where: { $0.agreement == nil }) ?? others.first
             else { continue }
             try connection.decisions.move(from: place, to: heir.place)
-            if own.first == nil { try makeFirst(heir.place, insteadOf: place, reader, deletion) }
+            if own.agreement == nil { try makeFirst(heir.place, insteadOf: place, reader, deletion) }
         }
     }
 

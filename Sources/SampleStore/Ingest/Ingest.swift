@@ -325,33 +325,36 @@ public final class Ingest: SampleSink {
     /// A row that became a duplicate.
     private struct Report {
         let original: SampleKey
-        /// Whether the original is known to be live.
-        let isLive: Bool
+        /// Whether the original is known to stay the sample.
+        let staysLive: Bool
         let row: SampleKey
         let index: Int
 
         init(_ match: NearDuplicateSearch.Match, _ row: SampleRow) {
-            (original, isLive, self.row, index) = (match.of, match.isLive, row.place, Int(row.index))
+            (original, staysLive, self.row, index) = (match.of, match.staysLive, row.place, Int(row.index))
         }
     }
 
-    /// Recomputes the measurements whose original is not live or was restored, and marks the rows that became samples as stored.
+    /// Recomputes the measurements whose sample may change: the original is not live or was restored, or the row is more precise. Marks the
+    /// rows that became samples as stored.
     private func settle(_ reports: [Report], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
-        let (table, decisions) = (connection.samples, connection.decisions)
+        let decisions = connection.decisions
         // A restored sample may be live without an active report, so a new report can take its place.
         let hasDecisions = try !decisions.isEmpty
         var open: [SampleKey] = []
-        for report in reports where hasDecisions || !report.isLive {
-            var isOpen = try report.isLive ? false : !table.contains(report.original)
+        for report in reports where hasDecisions || !report.staysLive {
+            var isOpen = !report.staysLive
             if !isOpen, hasDecisions { isOpen = try decisions.isRestored(report.original) }
-            if isOpen { open.append(report.original) }
+            if isOpen { open.append(report.row) }
         }
         guard !open.isEmpty else { return }
         let deletion = Deletion(connection: connection, ingest: id)
-        try Settlement(deletion).settle(open)
+        let settlement = Settlement(deletion)
+        try settlement.settle(open)
         try deletion.settleDerived()
-        for report in reports {
-            guard outcomes[report.index] == .duplicate, try table.contains(report.row) else { continue }
+        let settled = Set(open)
+        for report in reports where settled.contains(report.row) && outcomes[report.index] == .duplicate {
+            guard try settlement.represents(report.row) else { continue }
             outcomes[report.index] = .stored
             witnesses -= 1
         }

@@ -27,7 +27,7 @@ struct Records {
         // The new version must be taken into account although its row does not exist yet.
         let deletion = Deletion(connection: connection, ingest: ingest)
         let settlement = Settlement(deletion)
-        settlement.reader.arriving[place] = (ingest, identity)
+        settlement.reader.arriving[place] = (ingest, identity, nil)
         try settlement.settle([next])
         // The deletion is a decision of this ingest. While the ingest is active, parts that the new version does not have are deleted.
         try deletion.delete(

@@ -143,8 +143,7 @@ extension SampleStore.Samples {
             let history = try settlement.reader.measurement(of: place).history
             let root = history.root(of: place)
             if let next = history.repaired.first(where: { $0.isActive && $0.old == place }) {
-                var new: SampleIdentity?
-                if let place = next.new { new = try names.identity(at: place) }
+                let new = try names.identity(at: next.new)
                 return StoreError(
                     .invalid,
                     "\(uuid) was replaced\(new.map { " by \($0)" } ?? ""), by a repair: undo it with 'vitalgate repair undo'")

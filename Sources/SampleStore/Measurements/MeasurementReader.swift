@@ -32,13 +32,16 @@ final class MeasurementReader {
     private let decoder: SampleDecoder
     private var traces: [Int64: Traces] = [:]
     /// Reports whose rows are about to be written, with the ingest that brings them.
-    var arriving: [SampleKey: (ingest: Int64, uuid: SampleIdentity)] = [:]
+    var arriving: [SampleKey: (ingest: Int64, uuid: SampleIdentity, precision: ReportPrecision?)] = [:]
 
     init(connection: Connection) {
         self.connection = connection
         states = LedgerStates(connection: connection)
         decoder = SampleDecoder(connection: connection)
     }
+
+    /// Reads again which tables have rows of a series, after rows were written.
+    func forgetTraces() { traces.removeAll() }
 
     /// Whether the only fact about each sample of a series is the ingest that brought it.
     func isPlain(_ series: Int64) throws(StoreError) -> Bool { try traces(of: series).isEmpty }
@@ -50,24 +53,26 @@ final class MeasurementReader {
 
     /// Returns the measurement that a key belongs to.
     func measurement(of place: SampleKey) throws(StoreError) -> Found {
-        var (found, groups, firsts) = (Found(), Groups(), [SampleKey: SampleKey]())
+        var (found, groups, agreements) = (Found(), Groups(), [SampleKey: SampleKey]())
         var records: [RecordKey: Int] = [:]
         var queue = [try root(of: place)]
         var bringers: [SampleKey: Int64] = [:]
         while let root = queue.popLast() {
             guard groups.insert(root) else { continue }
             bringers[root] = try bringer(at: root, &found)
-            if let own = try witness(at: root), own.isSame {
-                let first = try self.root(of: own.first)
-                firsts[root] = first
-                groups.join(root, first)
-                queue.append(first)
+            if let own = try witness(at: root) {
+                if own.isSame {
+                    let first = try self.root(of: own.first)
+                    agreements[root] = own.first
+                    groups.join(root, first)
+                    queue.append(first)
+                }
                 if bringers[root] == nil { bringers[root] = own.ingest }
             }
             if bringers[root] == nil { bringers[root] = arriving[root]?.ingest }
             for form in try forms(of: root, &found) {
                 try readDecisions(at: form, &found)
-                for other in try witnesses(of: form) {
+                for other in try witnesses(of: form) + merges(of: form) {
                     groups.join(root, other)
                     queue.append(other)
                 }
@@ -79,8 +84,9 @@ final class MeasurementReader {
             let (isActive, changed) = try state(of: root, broughtBy: entry)
             found.history.reports.append(
                 .init(
-                    place: root, group: groups.number(of: root), first: firsts[root], entry: entry, isActive: isActive,
-                    changed: changed, isFounded: try isFounded(root)))
+                    place: root, group: groups.number(of: root), agreement: agreements[root], entry: entry, isActive: isActive,
+                    changed: changed, isFounded: try isFounded(root),
+                    precision: groups.isShared(root) ? try precision(of: root) : nil))
         }
         if found.history.reports.count > 1 {
             found.history.reports.sort {
@@ -164,10 +170,10 @@ final class MeasurementReader {
             let old = forms[index]
             index += 1
             guard try traces(of: old.series).wasRepaired else { continue }
-            for (new, isMerged, isActive) in try connection.repairs.successors(of: old) {
-                found.history.repaired.append(.init(old: old, new: isMerged ? nil : new, isActive: isActive))
-                guard !isMerged, !forms.contains(new) else { continue }
-                forms.append(new)
+            for next in try connection.repairs.successors(of: old) {
+                found.history.repaired.append(next)
+                guard !next.isMerged, !forms.contains(next.new) else { continue }
+                forms.append(next.new)
             }
         }
         for form in forms.dropFirst() { _ = try note(form, &found) }
@@ -181,12 +187,25 @@ final class MeasurementReader {
         }
     }
 
-    /// Returns the original that a reading was found to duplicate. `isSame` is false if the merge that found it is undone.
+    /// Whether the repairs that made a sample are applied. True for samples that no repair made.
+    func isApplied(_ place: SampleKey) throws(StoreError) -> Bool {
+        guard try traces(of: place.series).isRepaired else { return true }
+        var place = place
+        for _ in 0..<RepairTable.longestChain {
+            guard let origin = try connection.repairs.origin(of: place) else { return true }
+            guard try connection.repairs.isApplied(origin.migration) else { return false }
+            place = origin.place
+        }
+        return true
+    }
+
+    /// Returns the original that a reading was found to duplicate. `isSame` is false if the merge that found it is undone, or if it agrees
+    /// with the result of a repair that is undone.
     private func witness(at place: SampleKey) throws(StoreError) -> (first: SampleKey, ingest: Int64, isSame: Bool)? {
         guard try traces(of: place.series).isWitness, let own = try connection.duplicates.duplicate(at: place)
         else { return nil }
         if let merge = own.merge, try !states.isActive(merge) { return (own.first, own.ingest, false) }
-        return (own.first, own.ingest, true)
+        return (own.first, own.ingest, try isApplied(own.first))
     }
 
     /// Returns the sample that the reading was compared with, or the reading itself if it is not a duplicate.
@@ -197,13 +216,32 @@ final class MeasurementReader {
 
     /// Returns the readings that were found to duplicate the sample.
     func witnesses(of place: SampleKey) throws(StoreError) -> [SampleKey] {
-        guard try traces(of: place.series).hasWitnesses else { return [] }
+        guard try traces(of: place.series).hasWitnesses, try isApplied(place) else { return [] }
         var found: [SampleKey] = []
         for duplicate in try connection.duplicates.duplicates(of: place) {
             if let merge = duplicate.merge, try !states.isActive(merge) { continue }
             found.append(duplicate.place)
         }
         return found
+    }
+
+    /// Returns the readings that applied repairs merged with a form of a reading, in either direction.
+    private func merges(of form: SampleKey) throws(StoreError) -> [SampleKey] {
+        var found: [SampleKey] = []
+        if try traces(of: form.series).isRepaired {
+            for old in try connection.repairs.merged(into: form) { found.append(try root(of: old)) }
+        }
+        if try traces(of: form.series).wasRepaired {
+            for next in try connection.repairs.successors(of: form) where next.isMerged && next.isActive {
+                found.append(try root(of: next.new))
+            }
+        }
+        return found
+    }
+
+    private func precision(of root: SampleKey) throws(StoreError) -> ReportPrecision? {
+        if let known = arriving[root]?.precision { return known }
+        return try connection.samples.precision(of: root)
     }
 
     /// Whether the inputs of a computed sample are live. Pruned inputs count as valid.
@@ -247,6 +285,7 @@ private struct Groups {
     private(set) var places: [SampleKey] = []
     private var known: Set<SampleKey> = []
     private var parents: [SampleKey: SampleKey] = [:]
+    private var shared: Set<SampleKey> = []
 
     /// Adds a reading. Returns false if it is already known.
     mutating func insert(_ place: SampleKey) -> Bool {
@@ -256,9 +295,13 @@ private struct Groups {
     }
 
     mutating func join(_ one: SampleKey, _ other: SampleKey) {
+        shared.formUnion([one, other])
         let (one, other) = (top(of: one), top(of: other))
         if one != other { parents[one] = other }
     }
+
+    /// Whether a reading has other reports.
+    func isShared(_ place: SampleKey) -> Bool { shared.contains(place) }
 
     func number(of place: SampleKey) -> Int { places.firstIndex(of: top(of: place)) ?? 0 }
 

@@ -29,14 +29,41 @@ final class Settlement {
 
     /// Settles the measurements that these keys belong to.
     func settle(_ places: some Sequence<SampleKey>) throws(StoreError) {
-        var difference = Difference()
+        var (difference, outstanding) = (Difference(), [SampleKey]())
+        try add(places, to: &difference, &outstanding)
+        try apply(difference)
+        try follow(outstanding)
+    }
+
+    private func add(
+        _ places: some Sequence<SampleKey>, to difference: inout Difference, _ outstanding: inout [SampleKey]
+    ) throws(StoreError) {
         var seen: Set<SampleKey> = []
         for place in places where !seen.contains(place) {
             let found = try reader.measurement(of: place)
             seen.formUnion(found.places)
             try add(found, to: &difference)
+            if !found.history.outstanding.isEmpty { outstanding.append(place) }
         }
-        try apply(difference)
+    }
+
+    /// Applies repairs to the reports that represent their measurements since the repair.
+    private func follow(_ places: [SampleKey]) throws(StoreError) {
+        guard list == nil else { return }
+        let form = RepairedForm(connection: connection, deletion: deletion)
+        for place in places {
+            var tried: Set<MeasurementHistory<SampleKey>.Outstanding> = []
+            while true {
+                let history = try reader.measurement(of: place).history
+                guard let next = history.outstanding.first(where: { !tried.contains($0) }) else { break }
+                tried.insert(next)
+                guard try form.make(next, in: history) else { continue }
+                reader.forgetTraces()
+                var difference = Difference()
+                try add(reader.measurement(of: place), to: &difference)
+                try apply(difference)
+            }
+        }
     }
 
     /// Settles the measurements of listed samples.
@@ -58,12 +85,8 @@ final class Settlement {
                 difference.burials.append(SampleTable.Burial(place: place))
             }
         }
-        var seen: Set<SampleKey> = []
-        for place in special where !seen.contains(place) {
-            let found = try reader.measurement(of: place)
-            seen.formUnion(found.places)
-            try add(found, to: &difference)
-        }
+        var outstanding: [SampleKey] = []
+        try add(special, to: &difference, &outstanding)
         if onlyRestoring {
             let listed = Set(places)
             difference.burials = []
@@ -71,6 +94,7 @@ final class Settlement {
             difference.witnesses.removeAll { !listed.contains($0) }
         }
         try apply(difference)
+        if !onlyRestoring { try follow(outstanding) }
     }
 
     /// Settles the samples that were computed from samples that a repair replaced or made.
@@ -81,6 +105,11 @@ final class Settlement {
     /// Whether a sample is live according to the current reports and decisions.
     func isLive(_ place: SampleKey) throws(StoreError) -> Bool {
         try reader.measurement(of: place).history.live.contains(place)
+    }
+
+    /// Whether a report represents its measurement, as it was reported or as repairs made it.
+    func represents(_ report: SampleKey) throws(StoreError) -> Bool {
+        if case .live = try reader.measurement(of: report).history.state(of: report) { true } else { false }
     }
 
     private func add(_ found: MeasurementReader.Found, to difference: inout Difference) throws(StoreError) {

@@ -13,6 +13,11 @@ extension SampleStore.Samples {
         return try connection.quarantine.contains(uuid, inSeries: series)
     }
 
+    /// Whether another source or device has reported the measurement of a sample for its person, live or not.
+    public func hasReport(of sample: Sample) throws(StoreError) -> Bool {
+        try NearDuplicateSearch(connection: connection).hasReport(of: ReadingTrace(sample), origin: sample.origin)
+    }
+
     /// Returns the start and value (in the canonical unit) of a person's samples of a type that start within a time range.
     ///
     /// - Parameter isDescending: Whether the latest come first.
@@ -31,10 +36,9 @@ extension SampleStore.Samples {
         return Array(found.prefix(limit))
     }
 
-    /// Whether there are unassigned samples of the same source and type.
-    public func hasUnassigned(like origin: Origin) throws(StoreError) -> Bool {
-        try connection.series.contains(
-            origin.type, subject: Origin.unassigned, source: origin.source.id)
+    /// Whether the store has unassigned samples of a type.
+    public func hasUnassigned(_ type: SampleType) throws(StoreError) -> Bool {
+        try connection.series.contains(type, subject: Origin.unassigned)
     }
 
     /// Returns the latest start of any sample of a device, by its key, or nil if it has none.

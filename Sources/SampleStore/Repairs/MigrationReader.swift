@@ -196,20 +196,8 @@ final class MigrationReader {
     }
 
     private func repaired(_ sample: Sample, _ outcome: Repairer.Outcome) -> Sample {
-        var after = sample
-        after.origin = outcome.origin
-        after.numeral = outcome.numeral
-        after.unit = outcome.unit
-        after.value = outcome.value
-        after.start = outcome.start
-        after.end = outcome.end
-        after.zone = outcome.zone
-        after.timeOrigin = outcome.timeOrigin
+        var after = outcome.sample(instead: sample, by: request.repair.text)
         if request.movesReceipt, case .shift(let offset) = request.repair { after.received.microseconds &+= offset }
-        // The nominal start of a repaired sample is its start.
-        after.nominalStart = outcome.start.microseconds
-        after.identity = SampleIdentity(
-            series: outcome.origin.seriesKey, start: after.nominalStart, repaired: sample.identity, by: request.repair.text)
         return after
     }
 }

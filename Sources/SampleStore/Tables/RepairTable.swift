@@ -80,6 +80,10 @@ struct RepairTable {
         try connection.integer("SELECT 1 FROM migration WHERE ingest = ? AND state = 'applied'", .integer(ingest)) != nil
     }
 
+    func isApplied(_ id: Int64) throws(StoreError) -> Bool {
+        try connection.integer("SELECT 1 FROM migration WHERE id = ? AND state = 'applied'", .integer(id)) != nil
+    }
+
     /// Adds a repair that is not undone.
     func add(_ migration: Migration) throws(StoreError) {
         try connection.run(
@@ -146,14 +150,36 @@ struct RepairTable {
         ).first
     }
 
-    /// Returns the samples that repairs replaced this one with, whether the new one already existed, and whether the repair is applied.
-    func successors(of place: SampleKey) throws(StoreError) -> [(new: SampleKey, isMerged: Bool, isActive: Bool)] {
+    /// Returns the repairs that replaced a sample.
+    func successors(of place: SampleKey) throws(StoreError) -> [MeasurementHistory<SampleKey>.Repaired] {
         try connection.list(
             """
-            SELECT series, start, hash, merged, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
+            SELECT series, start, hash, merged, migration, coalesce((SELECT state = 'applied' FROM migration WHERE id = migration), 0)
             FROM repaired INDEXED BY repaired_by_old WHERE old_series = ? AND old_start = ? AND old_hash = ?
             """, place.values
-        ) { row throws(StoreError) in (try SampleKey(row, at: 0), row.integer(3) != 0, row.integer(4) != 0) }
+        ) { row throws(StoreError) in
+            .init(
+                old: place, new: try SampleKey(row, at: 0), isMerged: row.integer(3) != 0, repair: row.integer(4),
+                isActive: row.integer(5) != 0)
+        }
+    }
+
+    /// Returns the samples that applied repairs merged into this one.
+    func merged(into place: SampleKey) throws(StoreError) -> [SampleKey] {
+        try connection.sampleKeys(
+            """
+            SELECT old_series, old_start, old_hash FROM repaired JOIN migration ON migration.id = migration
+            WHERE \(SampleTable.isHere) AND merged AND migration.state = 'applied' AND NOT \(Self.isFromNowhere)
+            """, place.values)
+    }
+
+    /// Records that a repair made a sample from another one.
+    func add(_ new: SampleKey, from old: SampleKey, by migration: Int64) throws(StoreError) {
+        try connection.run(
+            """
+            INSERT OR REPLACE INTO repaired(series, start, hash, migration, old_series, old_start, old_hash, merged)
+            VALUES(?, ?, ?, ?, ?, ?, ?, 0)
+            """, new.values + [.integer(migration)] + old.values)
     }
 
     /// Records the origin of each new sample of the table `replacement`, and the identity under which its reading may arrive again.

@@ -77,10 +77,10 @@ struct SampleFilter {
             [.integer(change), .integer(changes.lowerBound), .integer(changes.upperBound)])
     }
 
-    /// The tombstones without a successor that entries of a kind made, or entries of any other kind.
+    /// The tombstones that entries of a kind made, or entries of any other kind.
     static func deleted(by kind: IngestKind, isOther: Bool = false) -> SampleFilter {
         SampleFilter(
-            "NOT forgotten AND replaced_by IS NULL AND \(LedgerTable.kind(of: "deleted.ingest")) \(isOther ? "<>" : "=") \(kind.literal)"
+            "NOT forgotten AND \(LedgerTable.kind(of: "deleted.ingest")) \(isOther ? "<>" : "=") \(kind.literal)"
         )
     }
 

@@ -94,11 +94,9 @@ struct SeriesTable {
         ) { $0.integer(0) }
     }
 
-    /// Whether a person has a series of this type and source.
-    func contains(_ type: SampleType, subject: String, source: String) throws(StoreError) -> Bool {
-        try connection.exists(
-            "SELECT 1 FROM series WHERE type = ? AND subject = ? AND source = ? LIMIT 1",
-            [.text(type.id), .text(subject), .text(source)])
+    /// Whether a person has a series of this type.
+    func contains(_ type: SampleType, subject: String) throws(StoreError) -> Bool {
+        try connection.exists("SELECT 1 FROM series WHERE type = ? AND subject = ? LIMIT 1", [.text(type.id), .text(subject)])
     }
 
     /// Returns the type of a series.
