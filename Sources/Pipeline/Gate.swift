@@ -28,6 +28,8 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
 
     /// The row may be truncated because it is the last of a table that ends without a line break.
     public static let provisional = GateRule("provisional-row")
+    /// A version of a record that is stored with another value, time, or unit. Nothing says which of the two is right.
+    public static let versionConflict = GateRule("version-conflict")
 
     /// The meaning of the rule, as text for the user who reviews the sample.
     public var explanation: String {
@@ -40,6 +42,7 @@ public struct GateRule: Hashable, Sendable, CustomStringConvertible {
         case .badMeasurement: "the device reports that the measurement failed"
         case .clockUnknown: "its time is from a device clock that could not be checked"
         case .unattributed: "it arrived before the device's services were known, so its sensor is unclear"
+        case .versionConflict: "the same version of this record is already stored with another value, time, or unit"
         case .provisional: "the row is the last of a file without a final line break and may be truncated"
         default: name
         }

@@ -18,6 +18,9 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     case spot, stream, event, interval, none
     /// For one path that reports a reading again in another unit, at the same times, for any type.
     case unit
+    /// For a version of a record that arrived after a higher one. It is not a report of the same measurement: it replaces nothing, and
+    /// comes forward if the higher one no longer counts.
+    case version
 
     /// The relation of two readings that agree.
     public enum Verdict: String, Hashable, Sendable {
@@ -45,7 +48,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
     /// The verdict from the table above.
     public func verdict(_ kinship: DeviceKinship) -> Verdict {
         switch (self, kinship) {
-        case (.unit, _): .duplicate
+        case (.unit, _), (.version, _): .duplicate
         case (.none, _), (.stream, .unknown), (.stream, .other): .two
         case (_, .copy): .linked
         case (_, .same), (.spot, .unknown): .duplicate
@@ -65,7 +68,7 @@ public enum DuplicateRule: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .spot: onArrival ? 5_000_000 : 2_000_000
         case .stream, .event, .interval, .none: 1_000_000
-        case .unit: 0
+        case .unit, .version: 0
         }
     }
 

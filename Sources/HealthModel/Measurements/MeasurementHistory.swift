@@ -202,6 +202,11 @@ public struct MeasurementHistory<Place: Hashable & Sendable>: Sendable {
         /// The form of the representative after the other repairs.
         public var place: Place
         public var repair: Int64
+
+        public init(place: Place, repair: Int64) {
+            self.place = place
+            self.repair = repair
+        }
     }
 
     /// The first outstanding repair of each group. A repair belongs to the measurement, so it applies to whichever report represents it, also

@@ -12,45 +12,88 @@ struct BatchJudgement {
     /// Whether a record has the same identity on all devices.
     var acrossDevices = false
 
-    /// Replaces lower versions of records. A record version is a duplicate if an equal or higher version exists, live
-    /// or deleted. A version in quarantine replaces nothing.
-    func replaceRecords(_ groups: [SeriesRows], _ outcomes: inout [SampleOutcome]) throws(StoreError) {
+    /// Registers the versions of records in a batch. A version in quarantine is not registered.
+    ///
+    /// - Returns: The rows that are kept as lower versions, with the sample that counts instead.
+    func registerRecords(
+        _ groups: [SeriesRows], text: [UInt8], _ outcomes: inout [SampleOutcome]
+    ) throws(StoreError) -> [(row: SampleRow, of: SampleKey)] {
         let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
-        // If a batch has several versions of a record, only the highest is stored.
-        var newest: [RecordName: (version: Int64, row: SampleRow)] = [:]
-        for row in groups.lazy.flatMap(\.rows) where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
+        var superseded: [(row: SampleRow, of: SampleKey)] = []
+        var registered: [SampleKey: SampleRow] = [:]
+        let rows = groups.lazy.flatMap(\.rows).filter { batch[Int($0.index)].sample.record != nil && batch[Int($0.index)].rule == nil }
+        // The highest version first, so that the lower ones of the batch are not stored as samples.
+        for row in rows.sorted(by: { (-version(of: $0), $0.index) < (-version(of: $1), $1.index) }) {
             let sample = batch[Int(row.index)].sample
             guard let record = sample.record else { continue }
-            let name = RecordName(of: sample, record.id, series: acrossDevices ? nil : row.series)
-            if let earlier = newest[name] {
-                outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
-                guard earlier.version < record.version else { continue }
+            switch outcomes[Int(row.index)] {
+            case .duplicate:
+                guard try conflicts(row, with: row.place, registered[row.place]) else { continue }
+            case .stored:
+                if sample.origin.kind == .activitySummary || sample.origin.kind == .clinicalRecord,
+                    try saysTheSame(row, as: record.id)
+                {
+                    outcomes[Int(row.index)] = .duplicate
+                    continue
+                }
+                switch try records.claim(record, at: row.place, identity: sample.identity) {
+                case .stored:
+                    registered[row.place] = row
+                    continue
+                case .superseded(let other):
+                    registered[row.place] = row
+                    superseded.append((row, other))
+                    outcomes[Int(row.index)] = .duplicate
+                    continue
+                case .known(let place):
+                    outcomes[Int(row.index)] = .duplicate
+                    guard try conflicts(row, with: place, registered[place]) else { continue }
+                }
+            case .quarantined, .refused: continue
             }
-            newest[name] = (record.version, row)
+            outcomes[Int(row.index)] = try quarantineConflict(row, text: text) ? .quarantined : .duplicate
         }
-        for (name, (version, row)) in newest {
-            let kind = batch[Int(row.index)].sample.origin.kind
-            if kind == .activitySummary || kind == .clinicalRecord, try saysTheSame(row, as: name.record) {
-                outcomes[Int(row.index)] = .duplicate
-                continue
-            }
-            let claimed = try records.claim(
-                RecordIdentifier(id: name.record, version: version), series: row.series, start: row.start,
-                hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
-            if !claimed { outcomes[Int(row.index)] = .duplicate }
-        }
+        return superseded
     }
 
-    /// The identity of a record: its series and id, or across devices its person, type, source and id.
-    private struct RecordName: Hashable {
-        var series: Int64?
-        var origin: [String]
-        var record: String
+    private func version(of row: SampleRow) -> Int64 { batch[Int(row.index)].sample.record?.version ?? 0 }
 
-        init(of sample: Sample, _ record: String, series: Int64?) {
-            (self.series, self.record) = (series, record)
-            origin = series == nil ? [sample.origin.subject, sample.origin.type.id, sample.origin.source.id] : []
+    /// Whether the number, unit, or time of a row differs from those of the same version at a place.
+    private func conflicts(_ row: SampleRow, with place: SampleKey, _ arrived: SampleRow?) throws(StoreError) -> Bool {
+        let sample = batch[Int(row.index)].sample
+        // HealthKit ignores a version that a program saves again. A resource and a day's summary have no number.
+        guard !acrossDevices, sample.origin.kind != .clinicalRecord, sample.origin.kind != .activitySummary else { return false }
+        var other = arrived.map { batch[Int($0.index)].sample }
+        for rows in SampleTable.Rows.allCases where other == nil {
+            other = try connection.samples.sample(at: place, among: rows)
         }
+        guard let other else { return false }
+        return other.numeral.canonicalText != sample.numeral.canonicalText || other.unit.code != sample.unit.code
+            || other.nominalStart != sample.nominalStart
+            || other.end.microseconds - other.start.microseconds != sample.end.microseconds - sample.start.microseconds
+    }
+
+    /// Quarantines a version that contradicts the stored one, under an identity of its own.
+    ///
+    /// - Returns: False if it is in quarantine already.
+    private func quarantineConflict(_ row: SampleRow, text: [UInt8]) throws(StoreError) -> Bool {
+        let gated = batch[Int(row.index)]
+        var (row, sample) = (row, gated.sample)
+        sample.identity = SampleIdentity(
+            series: sample.origin.seriesKey, start: sample.nominalStart,
+            end: sample.nominalStart + (sample.end.microseconds - sample.start.microseconds), numeral: sample.numeral,
+            unit: sample.unit, ordinal: 0, method: sample.method)
+        (row.high, row.low) = (sample.identity.high, sample.identity.low)
+        return try quarantine(row, sample, gated, rule: .versionConflict, text: text)
+    }
+
+    private func quarantine(
+        _ row: SampleRow, _ sample: Sample, _ gated: GatedSample, rule: GateRule, text: [UInt8]
+    ) throws(StoreError) -> Bool {
+        let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
+        return try connection.quarantine.add(
+            row, sample, numeral: numeral.isEmpty ? nil : String(decoding: numeral, as: UTF8.self), rule: rule.name,
+            place: gated.place.description, frame: gated.frame?.text, ingest: ingest)
     }
 
     /// Whether an earlier version of the record, live or deleted, has the same body as a row. In exports the only
@@ -100,10 +143,7 @@ struct BatchJudgement {
                     outcomes[Int(row.index)] = .duplicate
                     continue
                 }
-                let numeral = text[Int(row.numeral.lowerBound)..<Int(row.numeral.upperBound)]
-                let isNew = try connection.quarantine.add(
-                    row, gated.sample, numeral: numeral.isEmpty ? nil : String(decoding: numeral, as: UTF8.self), rule: rule.name,
-                    place: gated.place.description, frame: gated.frame?.text, ingest: ingest)
+                let isNew = try quarantine(row, gated.sample, gated, rule: rule, text: text)
                 outcomes[Int(row.index)] = isNew ? .quarantined : .duplicate
             }
         }

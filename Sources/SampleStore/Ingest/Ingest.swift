@@ -185,7 +185,7 @@ public final class Ingest: SampleSink {
         let judgement = BatchJudgement(
             connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }
-        if hasRecords { try judgement.replaceRecords(groups, &outcomes) }
+        if hasRecords { try keep(judgement.registerRecords(groups, text: text, &outcomes), batch) }
         if hasRules {
             try keepFlagged(batch, existing.shared, &outcomes)
             try judgement.hold(groups, text: text, &outcomes)
@@ -255,6 +255,20 @@ public final class Ingest: SampleSink {
             received: received,
             group: gated.pointee.sample.group.map { Int64(bitPattern: $0) } ?? 0,
             metadata: metadata, numeral: numeral, index: index)
+    }
+
+    /// Stores lower versions of records, which are not samples while a higher one counts.
+    private func keep(_ versions: [(row: SampleRow, of: SampleKey)], _ batch: [GatedSample]) throws {
+        for (series, versions) in Dictionary(grouping: versions, by: \.row.series).sorted(by: { $0.key < $1.key }) {
+            let rows = versions.map(\.row)
+            guard let first = rows.first else { continue }
+            let type = batch[Int(first.index)].sample.origin.type
+            let matches = versions.indices.map { NearDuplicateSearch.Match(row: $0, of: versions[$0].of) }
+            try WitnessKeeper(connection: connection, batch: store.batch, ingest: id, type: type, rule: .version)
+                .record(witnesses: matches, among: rows, text: text)
+            try connection.series.lengthen(series, to: rows.map(\.duration).max() ?? 0)
+            witnesses += rows.count
+        }
     }
 
     /// Stores rows that break a rule as duplicates if an existing sample reports the same reading in another unit. They

@@ -199,11 +199,12 @@ final class MeasurementReader {
         return true
     }
 
-    /// Returns the original that a reading was found to duplicate. `isSame` is false if the merge that found it is undone, or if it agrees
+    /// Returns the original that a reading was found to duplicate. `isSame` is false if it is another version of a record, if the merge that found it is undone, or if it agrees
     /// with the result of a repair that is undone.
     private func witness(at place: SampleKey) throws(StoreError) -> (first: SampleKey, ingest: Int64, isSame: Bool)? {
         guard try traces(of: place.series).isWitness, let own = try connection.duplicates.duplicate(at: place)
         else { return nil }
+        if own.isVersion { return (own.first, own.ingest, false) }
         if let merge = own.merge, try !states.isActive(merge) { return (own.first, own.ingest, false) }
         return (own.first, own.ingest, try isApplied(own.first))
     }
@@ -218,7 +219,7 @@ final class MeasurementReader {
     func witnesses(of place: SampleKey) throws(StoreError) -> [SampleKey] {
         guard try traces(of: place.series).hasWitnesses, try isApplied(place) else { return [] }
         var found: [SampleKey] = []
-        for duplicate in try connection.duplicates.duplicates(of: place) {
+        for duplicate in try connection.duplicates.duplicates(of: place) where !duplicate.isVersion {
             if let merge = duplicate.merge, try !states.isActive(merge) { continue }
             found.append(duplicate.place)
         }

@@ -107,6 +107,11 @@ final class Settlement {
         try reader.measurement(of: place).history.live.contains(place)
     }
 
+    /// Returns the form of a report after the applied repairs.
+    func form(of report: SampleKey) throws(StoreError) -> SampleKey {
+        try reader.measurement(of: report).history.form(of: report)
+    }
+
     /// Whether a report represents its measurement, as it was reported or as repairs made it.
     func represents(_ report: SampleKey) throws(StoreError) -> Bool {
         if case .live = try reader.measurement(of: report).history.state(of: report) { true } else { false }

@@ -1,4 +1,5 @@
 import HealthModel
+import Pipeline
 
 /// A reading in quarantine.
 public struct QuarantinedSample: Sendable {
@@ -70,7 +71,7 @@ extension SampleStore.Quarantine {
                 if let told = try told(held: id) {
                     throw StoreError(.invalid, "number \(id) is a duplicate of sample \(told) in another unit: reject it")
                 }
-                try claimRecord(of: held, id, by: ingest)
+                try claimRecord(of: held, id, deletion)
                 let table = connection.samples
                 guard try !table.contains(place), try !table.contains(place, among: .tombstones),
                     try quarantine.addSample(
@@ -128,12 +129,15 @@ extension SampleStore.Quarantine {
         try connection.quarantine.heldCount(againBy: undoing)
     }
 
-    /// Replaces the lower version of a record by the accepted one.
-    private func claimRecord(of held: QuarantineTable.Row, _ id: Int64, by ingest: Int64) throws(StoreError) {
+    /// Replaces the lower version of a record by the accepted one. If the same version is stored with another value, deletes that one.
+    private func claimRecord(of held: QuarantineTable.Row, _ id: Int64, _ deletion: Deletion) throws(StoreError) {
         guard let record = held.record, let identity = SampleIdentity(held.uuid) else { return }
-        let claimed = try Records(connection: connection, ingest: ingest).claim(
-            record, series: held.place.series, start: held.place.start, hash: held.place.hash, identity: identity)
-        guard claimed else {
+        let claim = try Records(connection: connection, ingest: deletion.ingest).claim(record, at: held.place, identity: identity)
+        switch claim {
+        case .stored: return
+        case .known(let place) where held.rule == GateRule.versionConflict.name:
+            try deletion.delete([try connection.samples.contains(place) ? place : Settlement(deletion).form(of: place)])
+        case .known, .superseded:
             throw StoreError(.invalid, "the same or a newer version of number \(id) is already stored")
         }
     }

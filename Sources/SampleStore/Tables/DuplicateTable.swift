@@ -44,6 +44,9 @@ struct DuplicateTable {
         var ingest: Int64
         /// The merge that found it, or `nil` if its import did.
         var merge: Int64?
+
+        /// Whether it is a lower version of a record, and not a report of the same measurement.
+        var isVersion: Bool { rule == DuplicateRule.version.rawValue }
     }
 
     private static let columns = "series, start, hash, of_series, of_start, of_hash, rule, ingest, merge"

@@ -168,8 +168,8 @@ struct RepairTable {
     func merged(into place: SampleKey) throws(StoreError) -> [SampleKey] {
         try connection.sampleKeys(
             """
-            SELECT old_series, old_start, old_hash FROM repaired JOIN migration ON migration.id = migration
-            WHERE \(SampleTable.isHere) AND merged AND migration.state = 'applied' AND NOT \(Self.isFromNowhere)
+            SELECT old_series, old_start, old_hash FROM repaired CROSS JOIN migration ON migration.id = repaired.migration
+            WHERE \(SampleTable.isHere) AND repaired.merged AND migration.state = 'applied' AND NOT \(Self.isFromNowhere)
             """, place.values)
     }
 

@@ -12,7 +12,7 @@ import Testing
             let entry = Int64(index + 1)
             history.reports.append(
                 .init(
-                    place: place, group: 0, first: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil,
+                    place: place, group: 0, agreement: index == 0 ? nil : "a", entry: entry, isActive: undone[entry] == nil,
                     changed: undone[entry]))
         }
         return history
@@ -41,8 +41,6 @@ import Testing
         history.repaired = [.init(old: "a", new: "a2")]
         #expect(history.state(of: "a") == .live("a2") && history.state(of: "a2") == .live("a2"))
         #expect(history.state(of: "b") == .duplicate(of: "a"))
-        history.repaired = [.init(old: "a", new: nil)]
-        #expect(history.state(of: "a") == .merged && history.live == [])
         #expect(history.state(of: "z") == nil)
     }
 
@@ -68,14 +66,64 @@ import Testing
         #expect(history.live == [])
     }
 
-    @Test func theFirstActiveReportRepresentsTheMeasurement() {
+    @Test func theMostPreciseActiveReportRepresentsTheMeasurement() {
         #expect(Self.reported().live == ["a"])
         #expect(Self.reported(undone: [1: 3]).live == ["b"])
         #expect(Self.reported(undone: [2: 3]).live == ["a"])
-        // The one that the others were compared with goes before an earlier one.
+        func precision(_ seconds: Int32, _ step: Double, _ source: String, isArrival: Bool = false) -> ReportPrecision {
+            ReportPrecision(
+                timeResolution: seconds, isArrival: isArrival, valueResolution: step, source: source, device: "",
+                identity: SampleIdentity(milliseconds: 0, high: 0, low: 0))
+        }
+        // Each pair in both orders of arrival: the first one is the more precise.
+        let pairs = [
+            (precision(1, 0.1, "z"), precision(60, 0.01, "a")), (precision(1, 0.1, "z"), precision(1, 0.01, "a", isArrival: true)),
+            (precision(1, 0.01, "z"), precision(1, 0.1, "a")), (precision(1, 0.1, "a"), precision(1, 0.1, "z")),
+        ]
+        for (better, worse) in pairs {
+            for isFirst in [true, false] {
+                var history = Self.reported()
+                history.reports[0].precision = isFirst ? better : worse
+                history.reports[1].precision = isFirst ? worse : better
+                #expect(history.live == [isFirst ? "a" : "b"])
+            }
+        }
+        // One that counts only because it was restored comes after one with an active entry.
+        var history = Self.reported(undone: [1: 3])
+        history.decisions = [.init(.restored, place: "a", entry: 4)]
+        history.reports[0].precision = precision(1, 0.1, "a")
+        history.reports[1].precision = precision(60, 0.1, "b")
+        #expect(history.live == ["b"])
+    }
+
+    @Test func repairsFollowTheMeasurement() {
+        // "a" was repaired, and then the less precise "b" represents the measurement.
+        var history = Self.reported(undone: [1: 4])
+        history.repaired = [.init(old: "a", new: "a2", repair: 7)]
+        #expect(history.live == ["b"])
+        #expect(history.outstanding == [.init(place: "b", repair: 7)])
+        history.repaired.append(.init(old: "b", new: "b2", repair: 7))
+        #expect(history.live == ["b2"] && history.outstanding == [])
+        // "b" agrees with the result of the repair, so the repair does not apply to it.
+        history.repaired.removeLast()
+        history.reports[1].agreement = "a2"
+        #expect(history.live == ["b"] && history.outstanding == [])
+        history.repaired.append(.init(old: "a2", new: "a3", repair: 8))
+        #expect(history.outstanding == [.init(place: "b", repair: 8)])
+        history.repaired[1].isActive = false
+        #expect(history.outstanding == [])
+    }
+
+    @Test func aMergedReadingComesBackWhenTheCorrectOneGoes() {
         var history = Self.reported()
-        history.reports[0].first = "b"
-        history.reports[1].first = nil
+        history.reports[1].agreement = nil
+        history.repaired = [.init(old: "a", new: "b", isMerged: true, repair: 7)]
+        #expect(history.live == ["b"] && history.outstanding == [])
+        history.reports[1].isActive = false
+        #expect(history.outstanding == [.init(place: "a", repair: 7)])
+        history.repaired.append(.init(old: "a", new: "a2", repair: 7))
+        #expect(history.live == ["a2"] && history.outstanding == [])
+        history.reports[1].isActive = true
         #expect(history.live == ["b"])
     }
 
@@ -115,12 +163,6 @@ import Testing
         // A decision about the repaired sample is about the reading, whatever becomes of the repair.
         history.decisions = [.init(.deleted, place: "a1", entry: 3)]
         #expect(history.live == [])
-        // One that gave way to a reading in the right form is back without the repair.
-        history.decisions = []
-        history.repaired = [.init(old: "a", new: nil)]
-        #expect(history.live == [])
-        history.repaired[0].isActive = false
-        #expect(history.live == ["a"])
     }
 
     @Test func aHigherVersionReplacesTheLower() {
@@ -128,7 +170,7 @@ import Testing
             var history = Self.reported(3, undone: undone)
             for index in history.reports.indices {
                 history.reports[index].group = index
-                history.reports[index].first = nil
+                history.reports[index].agreement = nil
                 history.versions.append(
                     .init(place: history.reports[index].place, record: 0, number: Int64(index + 1), scope: 1))
             }
@@ -157,7 +199,7 @@ import Testing
     @Test func versionsAndOtherPaths() {
         var history = Self.reported(3)
         history.reports[2].group = 2
-        history.reports[2].first = nil
+        history.reports[2].agreement = nil
         history.versions = [
             .init(place: "a", record: 0, number: 1, scope: 1), .init(place: "c", record: 0, number: 2, scope: 1),
         ]

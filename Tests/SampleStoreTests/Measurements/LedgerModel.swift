@@ -2,25 +2,24 @@ import HealthModel
 
 /// The ledger as a list: which entry undoes which, and the resulting state.
 struct LedgerModel {
+    /// The entry that each undo undoes.
     private var targets: [Int64: Int64] = [:]
-    private var undone: Set<Int64> = []
-    private var changes: [Int64: Int64] = [:]
 
-    /// An entry undoes another one: what that one undid is active again, and so on.
-    mutating func note(_ undoing: Int64, undoes entry: Int64) {
-        targets[undoing] = entry
-        var (next, isUndone): (Int64?, Bool) = (entry, true)
-        while let entry = next {
-            if isUndone { undone.insert(entry) } else { undone.remove(entry) }
-            changes[entry] = undoing
-            (next, isUndone) = (targets[entry], !isUndone)
-        }
+    mutating func note(_ undoing: Int64, undoes entry: Int64) { targets[undoing] = entry }
+
+    /// An entry is active unless an active one undoes it.
+    func isActive(_ entry: Int64, through last: Int64 = .max) -> Bool {
+        !targets.contains { $0.value == entry && $0.key <= last && isActive($0.key, through: last) }
     }
 
-    func isActive(_ entry: Int64) -> Bool { !undone.contains(entry) }
-
     /// The last entry that changed whether it is active.
-    func changed(_ entry: Int64) -> Int64 { changes[entry] ?? entry }
+    func changed(_ entry: Int64) -> Int64 {
+        var (changed, wasActive) = (entry, true)
+        for undoing in targets.keys.sorted() where isActive(entry, through: undoing) != wasActive {
+            (changed, wasActive) = (undoing, !wasActive)
+        }
+        return changed
+    }
 
     /// The entry that is affected in the end: itself, or the one that the first of a chain of undos undid.
     func root(_ entry: Int64) -> Int64 { targets[entry].map { root($0) } ?? entry }
@@ -36,7 +35,8 @@ struct MeasurementModel<Place: Hashable & Sendable> {
 
     struct Repaired {
         var old: Place
-        var new: Place?
+        var new: Place
+        var isMerged = false
         var migration: Int64
     }
 
@@ -57,10 +57,16 @@ struct MeasurementModel<Place: Hashable & Sendable> {
 
     mutating func forgetReports(of places: Set<Place>) { reports.removeAll { places.contains($0.place) } }
 
-    /// The live samples of all measurements, each computed separately. Only versions of a record depend on each other.
-    var live: Set<Place> {
+    /// The live samples of all measurements.
+    var live: Set<Place> { Set(histories.flatMap(\.live)) }
+
+    /// The repairs that a measurement's representative does not have yet.
+    var outstanding: [MeasurementHistory<Place>.Outstanding] { histories.flatMap(\.outstanding) }
+
+    /// Each measurement separately. Only versions of a record, and readings that a repair merged, depend on each other.
+    private var histories: [MeasurementHistory<Place>] {
         var olds: [Place: Place] = [:]
-        for repaired in repaired { if let new = repaired.new { olds[new] = repaired.old } }
+        for repaired in repaired where !repaired.isMerged { olds[repaired.new] = repaired.old }
         func root(_ place: Place) -> Place {
             var place = place
             while let old = olds[place] { place = old }
@@ -70,13 +76,19 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         var histories: [Int: MeasurementHistory<Place>] = [:]
         let records = Dictionary(versions.map { ($0.place, $0.record) }) { one, _ in one }
         var firsts: [Int: Place] = [:]
-        for report in reports {
+        var groups = Dictionary(reports.map { ($0.place, $0.group) }) { one, _ in one }
+        for edge in repaired where edge.isMerged && applied.contains(edge.migration) {
+            guard let own = groups[root(edge.old)], let other = groups[root(edge.new)] else { continue }
+            for place in groups.keys where groups[place] == own { groups[place] = other }
+        }
+        for var report in reports {
+            report.group = groups[report.place] ?? report.group
             let cluster = records[report.place].map { -1 - $0 } ?? report.group
             clusters[report.place] = cluster
             let isActive = ledger.isActive(report.entry)
             histories[cluster, default: MeasurementHistory()].reports.append(
                 .init(
-                    place: report.place, group: report.group, first: firsts[report.group], entry: report.entry,
+                    place: report.place, group: report.group, agreement: firsts[report.group], entry: report.entry,
                     isActive: isActive, changed: isActive ? nil : ledger.changed(report.entry)))
             if firsts[report.group] == nil { firsts[report.group] = report.place }
         }
@@ -84,14 +96,16 @@ struct MeasurementModel<Place: Hashable & Sendable> {
         for edge in repaired {
             guard let cluster = clusters[root(edge.old)] else { continue }
             histories[cluster]?.repaired.append(
-                .init(old: edge.old, new: edge.new, isActive: applied.contains(edge.migration)))
+                .init(
+                    old: edge.old, new: edge.new, isMerged: edge.isMerged, repair: edge.migration,
+                    isActive: applied.contains(edge.migration)))
         }
         for decision in decisions {
             guard let cluster = clusters[root(decision.place)] else { continue }
             histories[cluster]?.decisions.append(
                 .init(decision.kind, place: decision.place, entry: decision.entry, isActive: ledger.isActive(decision.entry)))
         }
-        return Set(histories.values.flatMap(\.live))
+        return Array(histories.values)
     }
 
     /// Whether an entry cannot be undone: it is undone already, or a repair of its readings is applied.
@@ -108,7 +122,7 @@ struct MeasurementModel<Place: Hashable & Sendable> {
 
     /// Whether later repairs changed the result of a repair.
     func isRepairedAgain(_ migration: Int64) -> Bool {
-        let made = Set(repaired.filter { $0.migration == migration }.compactMap(\.new))
+        let made = Set(repaired.filter { $0.migration == migration }.map(\.new))
         return repaired.contains { $0.migration != migration && applied.contains($0.migration) && made.contains($0.old) }
     }
 }

@@ -22,6 +22,7 @@ struct StoreModel {
     private var parents: [SampleIdentity: (old: SampleIdentity, repair: String)] = [:]
     /// The right identities of repaired readings, with the series they belong to.
     private var aliases: [SampleIdentity: (migration: Int64, key: SeriesKey)] = [:]
+    private var repairs: [Int64: Repair] = [:]
     /// In the order in which they came.
     private var series: [SeriesKey] = []
 
@@ -32,16 +33,33 @@ struct StoreModel {
 
     /// - Returns: how many samples are live now and were not, or were and are not.
     @discardableResult private mutating func settle() -> Int {
+        followRepairs()
         let now = core.live
         let before = Set(live.keys)
         let replaced = Set(core.repaired.filter { core.applied.contains($0.migration) }.map(\.old))
-        let undone = Set(core.repaired.filter { !core.applied.contains($0.migration) }.compactMap(\.new))
+        let undone = Set(core.repaired.filter { !core.applied.contains($0.migration) && !$0.isMerged }.map(\.new))
         live = known.filter { now.contains($0.key) }
         dead = known.filter { !now.contains($0.key) }
         for identity in dead.keys where replaced.contains(identity) || undone.contains(identity) {
             dead[identity]?.isReplaced = true
         }
         return Set(live.keys).symmetricDifference(before).count
+    }
+
+    /// A reading that a repair merged into a correct one gets its own form if the correct one goes.
+    private mutating func followRepairs() {
+        var tried: Set<MeasurementHistory<SampleIdentity>.Outstanding> = []
+        while let next = core.outstanding.first(where: { !tried.contains($0) }) {
+            tried.insert(next)
+            guard let repair = repairs[next.repair], let entry = known[next.place],
+                case .repaired(let outcome) = Repairer(repair, takesAmbiguous: true, now: TestStore.later).judge(entry.sample)
+            else { continue }
+            let form = repaired(entry, outcome, by: repair.text)
+            note(form.sample.origin.seriesKey)
+            parents[form.sample.identity] = (next.place, repair.text)
+            known[form.sample.identity] = form
+            core.repaired.append(.init(old: next.place, new: form.sample.identity, migration: next.repair))
+        }
     }
 
     mutating func keep(_ gated: GatedSample, ordinal: UInt32, ingest: Int64) -> SampleOutcome {
@@ -85,7 +103,7 @@ struct StoreModel {
         let gone = Set(core.reports.filter { $0.entry == undone && live[$0.place] == nil }.map(\.place))
         var forms = gone
         for _ in core.repaired {
-            forms.formUnion(core.repaired.filter { forms.contains($0.old) }.compactMap(\.new))
+            forms.formUnion(core.repaired.filter { forms.contains($0.old) && !$0.isMerged }.map(\.new))
         }
         core.forgetReports(of: gone)
         core.decisions.removeAll { forms.contains($0.place) }
@@ -137,7 +155,7 @@ struct StoreModel {
         for (identity, outcome, right, isMerged) in plan(repair, of: type) {
             guard let entry = live[identity] else { continue }
             count += 1
-            var new: SampleIdentity?
+            var new = right?.identity ?? identity
             if !isMerged {
                 let entry = repaired(entry, outcome, by: repair.text)
                 new = entry.sample.identity
@@ -148,8 +166,9 @@ struct StoreModel {
             }
             // The same repair once more takes the place of the one that was undone.
             core.repaired.removeAll { $0.old == identity && $0.new == new }
-            core.repaired.append(.init(old: identity, new: new, migration: id))
+            core.repaired.append(.init(old: identity, new: new, isMerged: isMerged, migration: id))
         }
+        repairs[id] = repair
         if count > 0 { core.applied.insert(id) }
         settle()
         return count
