@@ -99,7 +99,7 @@ _vitalgate_options() {
         '/targets/check') candidates=('--create' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/retry') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/skip') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
-        '/targets/verify') candidates=('--dry-run' '--days' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
+        '/targets/verify') candidates=('--dry-run' '--days' '--time-zone' '--format' '--safe' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/targets/restart') candidates=('--store' '--config' '--profiles' '--help' '--version') ;;
         '/observe') candidates=('--types' '--frequency' '--socket' '--until-eof' '--store' '--config' '--profiles' '--help' '--version') ;;
         '/collect') candidates=('--create' '--check' '--store' '--config' '--profiles' '--help' '--version') ;;
@@ -455,6 +455,7 @@ _vitalgate_option() {
         '/targets/check --safe') kind= ;;
         '/targets/verify --dry-run') kind= ;;
         '/targets/verify --days') kind= ;;
+        '/targets/verify --time-zone') kind=none ;;
         '/targets/verify --format') kind=words; candidates=('table' 'ndjson' 'csv') ;;
         '/targets/verify --safe') kind= ;;
         '/observe --types') kind=none ;;

@@ -66,7 +66,7 @@ public struct HubReport: Codable, Hashable, Sendable {
 public struct OrderResult: Codable, Hashable, Sendable {
     /// The exit status of the command on the hub, 0 if it succeeded.
     public var code: Int
-    /// Counts as one line of JSON, or empty. It contains no values and no names.
+    /// One line of JSON, or empty: counts, or the ``FailureReason`` of an order that failed. It contains no values and no names.
     public var output: String
 
     /// The result of a command.

@@ -4,11 +4,14 @@ import HealthModel
 /// which marks the position of the reader.
 public final class ChangeLine {
     private let line: SampleLine
+    private let me: String
 
     /// - Parameters:
     ///   - me: The person that is written as `me`.
     ///   - withContent: Whether a line contains all of its object, as in ``SampleLine``.
-    public init(me: String, withContent: Bool = false) { line = SampleLine(me: me, withContent: withContent) }
+    public init(me: String, withContent: Bool = false) {
+        (line, self.me) = (SampleLine(me: me, withContent: withContent), me)
+    }
 
     /// Appends the line with its newline.
     ///
@@ -41,15 +44,29 @@ public final class ChangeLine {
         }
     }
 
-    /// Appends `{"pruned":"heartRate","before":"…",…}`. Samples that ended before this date are removed permanently, which is not a
-    /// deletion.
+    /// Appends `{"pruned":"heartRate","before":"…",…}`. The named samples are removed permanently, which is not a deletion.
     public func append(_ pruning: Pruning, anchor: String, to bytes: inout [UInt8]) {
-        var object = JSONObject()
-        object.set("pruned", pruning.type.id)
-        object.set("before", pruning.before.description)
+        var object = Self.fields(of: pruning, me: me)
         object.set("ingest", Int(pruning.ingest))
         object.set("seq", Int(pruning.seq))
         object.set("anchor", anchor)
         bytes += object.line
+    }
+
+    /// `{"pruned":"heartRate","before":"…","from":"…","subject":"me","source":{"id":"…"},"device":{"key":"…"},"kept":["UUID",…]}`, with
+    /// the names of a sample's fields: the samples of this series that started at or after `from` and ended before `before` are removed,
+    /// except `kept`.
+    public static func fields(of pruning: Pruning, me: String) -> JSONObject {
+        var (object, source, device) = (JSONObject(), JSONObject(), JSONObject())
+        source.set("id", pruning.source)
+        device.set("key", pruning.device)
+        object.set("pruned", pruning.type.id)
+        object.set("before", pruning.before.description)
+        object.set("from", pruning.from.description)
+        object.set("subject", pruning.subject == me ? "me" : pruning.subject)
+        object.set("source", source)
+        if pruning.device.isEmpty { object.set("device", nil as String?) } else { object.set("device", device) }
+        object.set("kept", pruning.kept.map(\.description))
+        return object
     }
 }

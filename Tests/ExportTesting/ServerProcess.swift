@@ -36,20 +36,41 @@ public final class ServerProcess: @unchecked Sendable {
     }
 
     /// Starts it, and waits until it is there.
+    ///
+    /// One that was killed may have left something that keeps it from starting for a while, so it is started again, after ever longer
+    /// pauses. The limit of five minutes only ends a test that would hang.
     public func start(_ command: [String], until isThere: () -> Bool) throws {
-        for attempt in 0..<600 {
-            // One that was killed may have left something that keeps it from starting for a while.
-            if attempt % 50 == 0 {
+        var next = 0
+        for attempt in 0..<6000 {
+            if attempt == next {
                 kill()
+                next = max(50, 2 * next)
                 guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &lifeline) == 0 else {
                     throw Failure("socketpair")
                 }
-                process = try Self.spawn(["/bin/sh", "-c", Self.guardian, folder] + command, input: lifeline[1])
+                let log = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+                defer { close(log) }
+                process = try Self.spawn(["/bin/sh", "-c", Self.guardian, folder] + command, input: lifeline[1], output: log)
             }
             if isThere() { return }
             usleep(50_000)
         }
-        throw Failure("\(command[0]) does not start")
+        let printed = Self.end(of: open(output, O_RDONLY | O_CLOEXEC))
+        throw Failure("\(command[0]) does not start\(printed)")
+    }
+
+    /// The file with everything that it has printed.
+    private var output: String { folder + "/output" }
+
+    /// The end of a file as part of a message. Closes the file.
+    private static func end(of file: Int32) -> String {
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        let longest = 4000
+        lseek(file, max(0, lseek(file, 0, SEEK_END) - off_t(longest)), SEEK_SET)
+        var octets = [UInt8](repeating: 0, count: longest)
+        let count = max(0, read(file, &octets, longest))
+        return count == 0 ? ", and printed nothing" : ", and printed:\n\(String(decoding: octets[..<count], as: UTF8.self))"
     }
 
     /// As a power cut would end it.
@@ -74,22 +95,37 @@ public final class ServerProcess: @unchecked Sendable {
         lifeline = [-1, -1]
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to its end. The failure contains the program's output.
     public static func run(_ command: [String]) throws {
-        let process = try spawn(command)
+        var template = Array("/tmp/vitalgate-output-XXXXXX".utf8CString)
+        let output = mkstemp(&template)
+        guard output >= 0 else { throw Failure("/tmp: \(String(cString: strerror(errno)))") }
+        unlink(template)
+        _ = fcntl(output, F_SETFD, FD_CLOEXEC)
+        let process: pid_t
+        do {
+            process = try spawn(command, output: output)
+        } catch {
+            close(output)
+            throw error
+        }
         var status: Int32 = 0
         waitpid(process, &status, 0)
-        guard status == 0 else { throw Failure("\(command) failed (\(status))") }
+        let printed = end(of: output)
+        guard status == 0 else { throw Failure("\(command) failed (\(status))\(printed)") }
     }
 
-    private static func spawn(_ words: [String], input: Int32? = nil) throws -> pid_t {
+    /// - Parameter output: The file for everything that it prints.
+    private static func spawn(_ words: [String], input: Int32? = nil, output: Int32) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        for (descriptor, flags) in [(Int32(0), O_RDONLY), (1, O_WRONLY), (2, O_WRONLY)] {
-            posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", flags, 0)
+        if let input {
+            posix_spawn_file_actions_adddup2(&actions, input, 0)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
-        if let input { posix_spawn_file_actions_adddup2(&actions, input, 0) }
+        for descriptor: Int32 in [1, 2] { posix_spawn_file_actions_adddup2(&actions, output, descriptor) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }

@@ -339,7 +339,7 @@ import Testing
     }
 
     private func until(_ isSo: () -> Bool) throws {
-        for _ in 0..<600 {
+        for _ in 0..<6000 {
             if isSo() { return }
             usleep(50_000)
         }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Waits until a condition is true. The tests never sleep in any other way.
+/// Waits until a condition is true. The limit of five minutes only ends a test that would hang.
 public func eventually(_ condition: () -> Bool) -> Bool {
-    for _ in 0..<3000 {
+    for _ in 0..<30_000 {
         if condition() { return true }
         usleep(10_000)
     }

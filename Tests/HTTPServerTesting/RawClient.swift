@@ -69,10 +69,10 @@ public final class RawClient {
         return true
     }
 
-    /// Waits for more bytes. `false` at the end, or after half a minute.
+    /// Waits for more bytes. `false` at the end, or after two minutes.
     private func receive() -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard Glibc.poll(&poll, 1, 30_000) > 0 else { return false }
+        guard Glibc.poll(&poll, 1, 120_000) > 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = Glibc.read(descriptor, &buffer, buffer.count)
         guard count > 0 else { return false }

@@ -49,7 +49,7 @@ import Testing
     }
 
     private func eventually(_ isSo: () throws -> Bool) rethrows -> Bool {
-        for _ in 0..<6000 {
+        for _ in 0..<60_000 {
             if try isSo() { return true }
             usleep(5000)
         }

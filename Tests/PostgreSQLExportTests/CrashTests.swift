@@ -50,7 +50,7 @@ import Testing
             try connection.run("ALTER SYSTEM SET default_transaction_read_only = \(isRefusing ? "on" : "off")")
             try connection.run("SELECT pg_reload_conf()")
             // The new value is there once the server has read its files.
-            for _ in 0..<100 {
+            for _ in 0..<6000 {
                 let value = try PostgreSQLConnection(settings(server.folder)).run("SHOW default_transaction_read_only")[0][0]
                 if value == (isRefusing ? "on" : "off") { return }
                 usleep(50_000)

@@ -91,7 +91,7 @@ import Testing
             _ = try ingest.finish(at: 0)
             try test.keep(try (0..<20_000).map { try makers[0]("60", at: 100_000 + Double($0)) })
             let series = Dictionary(
-                uniqueKeysWithValues: try test.store.samples.series(matching: SampleQuery()).map { ($0.id, $0.type) })
+                uniqueKeysWithValues: try test.store.samples.series(matching: SampleQuery()).map { ($0.id, $0) })
             let reader = ChangeReader(connection: try test.store.connection, series: series)
             var (told, most) = (0, 0)
             try reader.read(after: 0) { _ in

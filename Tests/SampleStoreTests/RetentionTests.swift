@@ -82,7 +82,11 @@ import Testing
                     told.append($0)
                     ahead = $1
                 }, { _, _ in changes += 1 })
-            #expect(told == [Pruning(type: .heartRate, before: Self.at(50), ingest: result.ingest, seq: 11)] && changes == 0)
+            let origin = beats[0].sample.origin
+            let series = (origin.subject, SampleType.heartRate, origin.source.id, origin.device?.key ?? "")
+            #expect(
+                told == [Pruning(of: series, from: Self.at(0), before: Self.at(50), ingest: result.ingest, seq: 11)]
+                    && changes == 0)
             // Told once.
             told = []
             try test.store.changes.read(after: ahead, types: nil, pruned: { pruning, _ in told.append(pruning) }, { _, _ in })
@@ -190,11 +194,76 @@ import Testing
             }
             _ = try? prune(test, [.heartRate: Self.at(35)])
             store.connection.onChange = nil
-            let told = try #require(try announced(store).max())
             let live = try Set(test.samples().map(\.sample.identity))
-            #expect(Set(beats.map(\.sample).filter { $0.end >= told }.map(\.identity)) == live)
+            #expect(try follow(store, with: beats) == live)
             _ = try prune(test, [.heartRate: Self.at(35)])
             #expect(try test.samples().count == 1 && store.check(deep: true) == [])
+        }
+    }
+
+    /// The samples that a follower has who saw these being added, and then obeyed each pruning.
+    private func follow(_ store: SampleStore, with samples: [GatedSample]) throws -> Set<SampleIdentity> {
+        var copy = samples.map(\.sample)
+        try store.changes.read(
+            after: .beginning, types: nil,
+            pruned: { pruning, _ in copy.removeAll { pruning.removes(StoredSample(sample: $0, ingest: 1, seq: 1)) } }, { _, _ in }
+        )
+        return Set(copy.map(\.identity))
+    }
+
+    /// A pruning names its person, source and device, and the samples that stay: repaired ones, and those that a target has not received.
+    @Test(arguments: 1...6) func aFollowerKeepsWhatIsKept(rows: Int) throws {
+        try TestStore.with { test in
+            var copy = Follower()
+            let scale = try SampleMaker(.bodyTemperature, source: "scale")
+            let diary = try SampleMaker(.bodyTemperature, source: "diary")
+            try test.keep([try scale("36.6", at: 0), try scale("36.7", at: 10, lasting: 1000), try scale("36.8", at: 20)])
+            try test.keep([try diary("98.6", at: 0), try diary("36.5", at: 5), try diary("99.5", at: 15)])
+            _ = try test.migrate(
+                TestStore.request(MigrationTests.fahrenheit, .bodyTemperature) {
+                    $0.condition = try? SamplePredicate("value > 50")
+                })
+            try copy.follow(test.store)
+            try test.store.targets.save(Target(name: "archive", after: copy.anchor, filter: "", at: Self.at(0)))
+            try test.keep([try scale("36.9", at: 12), try diary("36.4", at: 40)])
+            try copy.follow(test.store)
+            try test.store.stepRows = rows
+            for date in [30, 60, 2000] {
+                _ = try prune(test, [.bodyTemperature: Self.at(Int64(date))])
+                try copy.follow(test.store)
+                #expect(Set(copy.samples.map(\.uuid)) == Set(try test.identities()), "\(date)")
+            }
+            #expect(copy.samples.count == 4)
+            // Samples that waited are removed later.
+            let latest = copy.anchor
+            try test.store.targets.save(Target(name: "archive", after: latest, filter: "", at: Self.at(0)))
+            _ = try prune(test, [.bodyTemperature: Self.at(2000)])
+            try copy.follow(test.store)
+            #expect(try copy.samples.count == 2 && Set(copy.samples.map(\.uuid)) == Set(test.identities()))
+        }
+    }
+
+    /// A reader of the change log that has a copy of the samples.
+    private struct Follower {
+        var samples: [StoredSample] = []
+        var anchor = Anchor.beginning
+
+        mutating func follow(_ store: SampleStore) throws {
+            var (copy, end) = (samples, anchor)
+            try store.changes.read(
+                after: anchor, types: nil,
+                pruned: { pruning, behind in
+                    copy.removeAll { pruning.removes($0) }
+                    end = behind
+                },
+                { change, behind in
+                    switch change {
+                    case .added(let stored): copy.append(stored)
+                    case .deleted(let deletion): copy.removeAll { $0.uuid == deletion.uuid }
+                    }
+                    end = behind
+                })
+            (samples, anchor) = (copy, end)
         }
     }
 
@@ -228,6 +297,7 @@ import Testing
             try TestStore.with { test in
                 var live: [SampleIdentity: (SampleType, Instant)] = [:]
                 var earliest: [SampleType: Instant] = [:]
+                var copy = Follower()
                 for _ in 0..<12 {
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0, 1:
@@ -262,6 +332,8 @@ import Testing
                         live = live.filter { $0.value.0 != type || $0.value.1 >= earliest[type] ?? date }
                     }
                     #expect(Set(try test.identities()) == Set(live.keys))
+                    try copy.follow(test.store)
+                    #expect(Set(copy.samples.map(\.uuid)) == Set(live.keys))
                     var told: Set<SampleIdentity> = []
                     try test.store.changes.read(after: .beginning, types: nil) { change, _ in
                         if case .added = change { told.insert(change.uuid) }

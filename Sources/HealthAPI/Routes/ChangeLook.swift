@@ -14,6 +14,7 @@ final class ChangeLook {
     }
 
     private let line: SampleLine
+    private let me: String
     private let most: Int
     private let mostOctets: Int
     private(set) var changes: [Change] = []
@@ -25,7 +26,7 @@ final class ChangeLook {
     private(set) var end: ClientAnchor?
 
     init(me: String, most: Int, octets: Int = 1 << 20) {
-        line = SampleLine(me: me)
+        (line, self.me) = (SampleLine(me: me), me)
         (self.most, mostOctets) = (most, octets)
     }
 
@@ -78,10 +79,7 @@ final class ChangeLook {
         try reader.store.changes.read(
             after: anchor, types: types,
             pruned: { pruning, behind in
-                var object = JSONObject()
-                object.set("pruned", pruning.type.id)
-                object.set("before", pruning.before.description)
-                try self.add("pruned", object.closed, told(behind))
+                try self.add("pruned", ChangeLine.fields(of: pruning, me: self.me).closed, told(behind))
             },
             { change, behind in
                 switch change {

@@ -73,19 +73,45 @@ public struct StoredDeletion: Sendable {
     public var type: SampleType { sample.origin.type }
 }
 
-/// The samples that retention removed from a series, as an entry of the change log.
+/// The samples that retention removed permanently from a series, as an entry of the change log.
+///
+/// A reader removes the samples of this person, type, source and device that started at or after ``from`` and ended before ``before``,
+/// except those in ``kept``. Then it has the samples of the store (``removes(_:)``).
 public struct Pruning: Hashable, Sendable {
+    /// The person of the samples.
+    public var subject: String
     /// The type of the samples.
     public var type: SampleType
-    /// What ended before is gone.
+    /// The source's id.
+    public var source: String
+    /// The device's key, or empty if the samples have no device.
+    public var device: String
+    /// The start of the first removed sample.
+    public var from: Instant
+    /// All removed samples ended before this time.
     public var before: Instant
+    /// The samples within these bounds that are not removed, such as those that a repair created.
+    public var kept: [SampleIdentity]
     /// The entry of the ledger.
     public var ingest: Int64
     /// Its number in the change log.
     public var seq: Int64
 
-    /// A pruning by its parts.
-    public init(type: SampleType, before: Instant, ingest: Int64, seq: Int64) {
-        (self.type, self.before, self.ingest, self.seq) = (type, before, ingest, seq)
+    /// Samples of a series that were removed.
+    public init(
+        of series: (subject: String, type: SampleType, source: String, device: String), from: Instant, before: Instant,
+        kept: [SampleIdentity] = [], ingest: Int64, seq: Int64
+    ) {
+        (subject, type, source, device) = series
+        (self.from, self.before, self.kept, self.ingest, self.seq) = (from, before, kept, ingest, seq)
+    }
+
+    /// Whether a sample that a reader has is removed.
+    public func removes(_ stored: StoredSample) -> Bool {
+        let sample = stored.sample
+        return stored.seq < seq && sample.start >= from && sample.end < before && sample.origin.type == type
+            && sample.origin.subject == subject
+            && sample.origin.source.id == source && (sample.origin.device?.key ?? "") == device
+            && !kept.contains(sample.identity)
     }
 }

@@ -27,8 +27,8 @@ public struct AnchoredObjectQueryDescriptor: Sendable {
         public var addedSamples: [StoredSample]
         /// The deleted samples in order, each with its last state and the UUID of its replacement after a repair.
         public var deletedObjects: [StoredDeletion]
-        /// The retention runs since the anchor, for types of the predicate. Samples that ended before a pruning's date are gone
-        /// without being among the deleted objects.
+        /// The samples that retention removed since the anchor, for types of the predicate. They are not among the deleted objects.
+        /// Remove each sample for which ``Pruning/removes(_:)`` returns `true`, including added ones.
         public var prunings: [Pruning]
         /// The anchor after these changes.
         public var newAnchor: QueryAnchor

@@ -6,7 +6,8 @@ public enum ProgramRun {
     private static let longest = 1 << 20
 
     /// - Parameters: - arguments: the program's path and its arguments. - seconds: the time after which the program is killed.
-    /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each.
+    /// - Returns: the exit code, or 70 if it did not start or exit by itself, and its output and errors, at most 1 MiB each. If
+    ///   it printed no error, the errors are the reason of the 70.
     public static func run(_ arguments: [String], seconds: Int) -> (code: Int32, output: String, words: String) {
         var (out, err): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard pair(&out) else { return (70, "", String(cString: strerror(errno))) }
@@ -29,8 +30,11 @@ public enum ProgramRun {
         }
         let texts = read([out[0], err[0]], until: ContinuousClock.now + .seconds(seconds))
         if texts.isWhole { process.wait() } else { process.kill() }
-        let code = process.status & 0x7F == 0 ? process.status >> 8 & 0xFF : 70
-        return (code, texts.all[0], texts.all[1])
+        guard process.status & 0x7F == 0 else {
+            let end = texts.isWhole ? "it was ended by a signal: \(process.status & 0x7F)" : "it did not end within \(seconds) s"
+            return (70, texts.all[0], texts.all[1].isEmpty ? end : texts.all[1])
+        }
+        return (process.status >> 8 & 0xFF, texts.all[0], texts.all[1])
     }
 
     /// Returns connected sockets that no other started program inherits.

@@ -6,13 +6,13 @@ import HealthModel
 /// numbers are in memory at a time, such as a few minutes of some devices, or one batch of a file.
 final class ChangeReader {
     private let connection: Connection
-    /// The series to report, with their types.
-    private let series: [Int64: SampleType]
+    /// The series to report.
+    private let series: [Int64: SeriesDescription]
     private let decoder: SampleDecoder
     /// The entries that are loaded but not yet reported completely.
     private var runs: [Run] = []
 
-    init(connection: Connection, series: [Int64: SampleType]) {
+    init(connection: Connection, series: [Int64: SeriesDescription]) {
         self.connection = connection
         self.series = series
         decoder = SampleDecoder(connection: connection)
@@ -27,7 +27,6 @@ final class ChangeReader {
 
     private struct Entry {
         var series: Int64
-        var type: SampleType
         var seqs: (first: Int64, last: Int64)
         /// The kind of the entry: 0 for additions, 1 for deletions, 2 for a pruning.
         var kind: Int64
@@ -47,16 +46,14 @@ final class ChangeReader {
         let statement = try Statement(connection, ChangeTable.after)
         try statement.bind([.integer(anchor)])
         while try statement.step() {
-            guard let type = series[statement.integer(0)] else { continue }
+            guard let described = series[statement.integer(0)] else { continue }
             let entry = Entry(
-                series: statement.integer(0), type: type,
+                series: described.id,
                 seqs: (max(anchor &+ 1, statement.integer(1)), statement.integer(2)), kind: statement.integer(3),
                 ingest: statement.integer(6), times: (statement.integer(4), statement.integer(5)))
             try tell(before: entry.seqs.first, body)
             guard entry.kind != 2 else {
-                try pruned(
-                    Pruning(
-                        type: type, before: Instant(microseconds: entry.times.high), ingest: entry.ingest, seq: entry.seqs.first))
+                try pruned(pruning(of: described, entry))
                 continue
             }
             let changes = try changes(of: entry)
@@ -83,6 +80,20 @@ final class ChangeReader {
         var changes = try entry.kind == 1 ? deletions(of: entry) : additions(of: entry)
         changes.sortIfNeeded { $0.seq < $1.seq }
         return changes
+    }
+
+    /// Looks up the samples that are left within the bounds of a pruning. Their later changes follow in the log.
+    private func pruning(of series: SeriesDescription, _ entry: Entry) throws(StoreError) -> Pruning {
+        let rows = try connection.samples.scan(
+            [.key, .duration, .change, .skew], of: series.id, from: entry.times.low, through: entry.times.high - 1)
+        var kept: [SampleIdentity] = []
+        while try rows.next() {
+            guard rows.change < entry.seqs.first, rows.start + rows.duration < entry.times.high else { continue }
+            kept.append(try rows.key.identity(skew: rows.skew ?? 0))
+        }
+        return Pruning(
+            of: (series.subject, series.type, series.source, series.device), from: Instant(microseconds: entry.times.low),
+            before: Instant(microseconds: entry.times.high), kept: kept, ingest: entry.ingest, seq: entry.seqs.first)
     }
 
     private func additions(of entry: Entry) throws(StoreError) -> [SampleChange] {

@@ -13,8 +13,8 @@ extension SampleStore.Changes {
     ) throws {
         let snapshot = try Snapshot(connection)
         defer { snapshot.end() }
-        let names = Dictionary(
-            uniqueKeysWithValues: try store.samples.series(matching: SampleQuery(types: types)).map { ($0.id, $0.type) })
-        try ChangeReader(connection: connection, series: names).read(after: anchor, pruned: pruned, body)
+        let series = Dictionary(
+            uniqueKeysWithValues: try store.samples.series(matching: SampleQuery(types: types)).map { ($0.id, $0) })
+        try ChangeReader(connection: connection, series: series).read(after: anchor, pruned: pruned, body)
     }
 }

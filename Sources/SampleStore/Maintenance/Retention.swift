@@ -131,15 +131,10 @@ extension SampleStore {
         var rows = SampleTable.Rows.live
         /// The start of the last row that was removed.
         var start = Int64.min
-        /// Whether all rows with this start are removed.
-        var isStartDone = false
         var isDone: Bool { index == parts.count }
 
-        /// The start before which the live rows of a series are removed, or `nil` if all of them are.
-        func reached(_ series: Int64) -> Int64? {
-            guard !isDone, rows == .live, parts[index].id == series else { return nil }
-            return isStartDone ? start + 1 : start
-        }
+        /// Whether live rows of a series are left for the next step.
+        func isAmid(_ series: Int64) -> Bool { !isDone && rows == .live && parts[index].id == series }
 
         mutating func advance() {
             if rows == .tombstones { index += 1 }
@@ -179,19 +174,9 @@ extension SampleStore {
             walk.start =
                 try connection.integer(
                     "SELECT max(start) FROM pruned WHERE series = ? AND live = ?", .integer(series.id), isLive) ?? walk.start
-            // The other rows with the last start are removed in the same step, so that a follower of the changes drops them, too.
-            let others = Ended(
-                walk.rows, of: series.id, from: walk.start, through: walk.start, before: date, untold: untold)
-            let limit = 2 * stepRows
-            let more = try mark(others, isLive: walk.rows == .live, limit: limit)
-            if walk.rows == .live { result.samples += more } else { result.tombstones += more }
-            let together = try connection.integer(
-                "SELECT count(*) FROM pruned WHERE series = ? AND start = ? AND live = ?", .integer(series.id),
-                .integer(walk.start), isLive)
-            walk.isStartDone = Int(together ?? 0) < limit
         }
         guard result.samples + result.tombstones > 0 else { return result }
-        try announce(dates, walk, by: ingest)
+        try announce(dates, isWaiting: untold < .max, walk, by: ingest)
         try removeMarked()
         return result
     }
@@ -203,17 +188,14 @@ extension SampleStore {
         let bindings: [Value]
 
         init(
-            _ rows: SampleTable.Rows, of series: Int64, from start: Int64 = .min, through last: Int64 = .max - 1,
-            before date: Instant,
-            untold: Int64
+            _ rows: SampleTable.Rows, of series: Int64, from start: Int64 = .min, before date: Instant, untold: Int64
         ) {
             number = rows == .live ? "seq" : "deleted_seq"
             self.rows = """
-                FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?5 AND start + coalesce(duration, 0) < ?2 AND start >= ?4
+                FROM \(rows.rawValue) AS row WHERE series = ?1 AND start < ?2 AND start + coalesce(duration, 0) < ?2 AND start >= ?4
                 """
             bindings = [
                 .integer(series), .integer(date.microseconds), .integer(untold), .integer(start),
-                .integer(min(date.microseconds, last + 1)),
             ]
         }
     }
@@ -237,7 +219,7 @@ extension SampleStore {
             INSERT OR IGNORE INTO pruned SELECT series, start, hash,
                 start + \(SeriesTable.skew(of: "row.context")), \(ended.number), \(isLive ? 1 : 0),
                 \(isLive ? "1" : "NOT forgotten")
-            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?6
+            \(ended.rows) AND \(ended.number) <= ?3 AND NOT \(RepairTable.isRepaired) ORDER BY start LIMIT ?5
             """)
         defer { statement.reset() }
         try statement.bind(ended.bindings + [.integer(Int64(max(0, limit)))])
@@ -245,24 +227,20 @@ extension SampleStore {
         return connection.changes
     }
 
-    /// Writes one change log entry per series, up to the start of the last removed row, and the number that a reader
-    /// must have reached.
-    private func announce(_ dates: [SampleType: Instant], _ walk: PruningWalk, by ingest: Int64) throws(StoreError) {
+    /// Writes one change log entry per series, and the number that a reader must have reached.
+    private func announce(
+        _ dates: [SampleType: Instant], isWaiting: Bool, _ walk: PruningWalk, by ingest: Int64
+    ) throws(StoreError) {
         let table = connection.samples
         var number = try table.lastNumber()
         let log = ChangeLog(connection: connection, cause: ingest)
         for series in try allSeries() {
-            guard let date = dates[series.type],
-                let low = try connection.integer(
-                    "SELECT min(start) FROM pruned WHERE series = ? AND live HAVING count(*) > 0", .integer(series.id))
-            else { continue }
-            try connection.summaries.forget(series: series.id, from: low, to: date.microseconds)
-            // If the process is killed now, no row with a later start is removed, and rows that ended earlier also
-            // started earlier.
-            let before = min(date.microseconds, walk.reached(series.id) ?? .max)
-            guard low < before else { continue }
+            guard let date = dates[series.type], let bounds = try connection.samples.prunedBounds(of: series.id) else { continue }
+            try connection.summaries.forget(series: series.id, from: bounds.low, to: date.microseconds)
+            // Rows that are left for the next step, or for a target, are named one by one if they are within the bounds.
+            let before = isWaiting || walk.isAmid(series.id) ? bounds.high + 1 : date.microseconds
             number += 1
-            try log.insertPruning(series: series.id, seq: number, low: low, before: before, ingest: ingest)
+            try log.insertPruning(series: series.id, seq: number, low: bounds.low, before: before, ingest: ingest)
         }
         let last = try connection.integer("SELECT max(number) FROM pruned") ?? 0
         try connection.settings.raise("pruned", to: last)

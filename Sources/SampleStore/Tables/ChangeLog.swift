@@ -64,7 +64,11 @@ struct ChangeLog {
             series: series, seqs: seqs, deletion: deletion ? 1 : 0, low: low, high: high, ingest: ingest, cause: cause)
     }
 
-    /// Records that all samples of a series that ended before a time were removed permanently.
+    /// Records that samples of a series were removed permanently.
+    ///
+    /// - Parameters:
+    ///   - low: The start of the first one.
+    ///   - before: A time after the end of each.
     func insertPruning(series: Int64, seq: Int64, low: Int64, before: Int64, ingest: Int64) throws(StoreError) {
         try connection.changeTable.insert(
             series: series, seqs: seq...seq, deletion: 2, low: low, high: before, ingest: ingest, cause: cause)

@@ -125,6 +125,16 @@ extension SampleTable {
         return count
     }
 
+    /// Returns the first start and the last end of a series' live samples in the table `pruned`, or `nil` if it contains none.
+    func prunedBounds(of series: Int64) throws(StoreError) -> (low: Int64, high: Int64)? {
+        try connection.first(
+            """
+            SELECT min(p.start), max(p.start + coalesce(s.duration, 0)) FROM pruned AS p CROSS JOIN sample AS s
+            ON (s.series, s.start, s.hash) = (p.series, p.start, p.hash) WHERE p.series = ? AND p.live HAVING count(*) > 0
+            """, [.integer(series)]
+        ) { ($0.integer(0), $0.integer(1)) }
+    }
+
     /// Permanently removes the rows named in the table `pruned`, live samples and tombstones. The caller updates the numbers and the change
     /// log.
     func removePruned() throws(StoreError) {

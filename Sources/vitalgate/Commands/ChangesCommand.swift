@@ -10,9 +10,12 @@ enum ChangesCommand: Command {
         name: "changes", summary: "Print samples added or deleted since your last call.",
         discussion: """
             Prints one line of NDJSON for each change. A line is an added sample as 'query' prints it, {"deleted":"UUID",…} for \
-            a deleted sample, or {"pruned":"TYPE","before":"TIME",…} after 'vitalgate store prune' removed old samples. Each \
-            line has an "anchor", which is the position of the change. Pass the anchor of the last line to --after in the next \
-            call, and you see every change exactly once.
+            a deleted sample, or {"pruned":"TYPE","before":"TIME",…} after 'vitalgate store prune' removed old samples: remove the \
+            samples of this type, "subject", "source" and "device" that started at or after "from" and ended before "before", \
+            except those with a UUID in "kept".
+
+            Each line has an "anchor", which is the position of the change. Pass the anchor of the last line to --after in the \
+            next call, and you see every change exactly once.
 
             The exit status is 65 if you have to start again: the anchor belongs to another store, the store was restored from a \
             backup, or samples that you have not seen were pruned. The message explains how.

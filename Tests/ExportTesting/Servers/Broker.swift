@@ -11,7 +11,9 @@ public final class Broker {
     public init(_ more: (_ folder: String) throws -> [String] = { _ in ["allow_anonymous true"] }) throws {
         server = try ServerProcess(user: "mosquitto")
         port = FreePort.find()
-        let lines = ["listener \(port) 127.0.0.1", "log_dest none", "max_queued_messages 0"] + (try more(server.folder))
+        let lines =
+            ["listener \(port) 127.0.0.1", "log_dest stderr", "log_type error", "log_type warning", "max_queued_messages 0"]
+            + (try more(server.folder))
         try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: server.folder + "/mosquitto.conf"))
         guard access("/usr/sbin/mosquitto", X_OK) == 0, access("/usr/bin/mosquitto_sub", X_OK) == 0 else {
             throw ServerProcess.Failure("Debian's packages mosquitto and mosquitto-clients are not there: scripts/setup test")
@@ -101,9 +103,9 @@ public final class Listener {
         return last
     }
 
-    /// Waits at most a minute for messages that arrive by themselves.
+    /// Waits at most five minutes for messages that arrive by themselves.
     public func until(_ what: String, _ isSo: () throws -> Bool) throws {
-        for _ in 0..<1200 {
+        for _ in 0..<6000 {
             if try isSo() { return }
             usleep(50_000)
         }

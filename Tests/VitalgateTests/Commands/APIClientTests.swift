@@ -35,7 +35,7 @@ import Testing
             command: program + [hub.url, "71.4"], environment: hub.environment.merging(["VITALGATE_TOKEN": token]) { $1 })
         // It has asked, and waits for the person's answer.
         var requests = ""
-        for _ in 0..<3000 where !requests.contains("bodyMass") {
+        for _ in 0..<30_000 where !requests.contains("bodyMass") {
             requests = try hub.run("clients", "requests", "--format", "csv").output
             usleep(10_000)
         }

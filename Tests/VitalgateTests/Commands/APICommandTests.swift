@@ -34,7 +34,7 @@ import Testing
     /// Waits for its message that it listens, which is the last step before.
     private func started(_ words: [String]) throws -> RunningVitalgate {
         let process = try RunningVitalgate(arguments(words), environment: environment)
-        for _ in 0..<3000 {
+        for _ in 0..<30_000 {
             if process.errors.contains("listening at") { return process }
             usleep(10_000)
         }
@@ -150,7 +150,7 @@ import Testing
         let hub = try started(["run", "--inbox", folder.path("inbox")])
         for number in 0..<50 { try save(number) }
         let stream = try follow()
-        for _ in 0..<3000 where told.count + stream.output.split(separator: "\"value\"").count - 1 < 50 { usleep(10_000) }
+        for _ in 0..<30_000 where told.count + stream.output.split(separator: "\"value\"").count - 1 < 50 { usleep(10_000) }
         hub.signal(SIGTERM)
         #expect(try hub.wait().status == 0)
         try take(try stream.wait().output)

@@ -49,7 +49,7 @@ import Testing
     private func events(_ lines: [String]) throws -> [String] { try lines.compactMap { try JSON($0)["event"].text } }
 
     private func eventually(_ what: String, _ isSo: () throws -> Bool) throws {
-        for _ in 0..<12_000 {
+        for _ in 0..<60_000 {
             if try isSo() { return }
             usleep(5000)
         }

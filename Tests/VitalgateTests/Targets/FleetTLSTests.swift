@@ -22,7 +22,7 @@ import Testing
             """)
         #expect(try folder.vitalgate("collect", "--create").status == 0)
         let collector = try folder.start("collect")
-        for _ in 0..<100 where !folder.exists("users.conf") { usleep(100_000) }
+        for _ in 0..<3000 where !folder.exists("users.conf") { usleep(100_000) }
         #expect(folder.text("users.conf").contains(key))
         // It still waits for the broker, and ends when it is asked to.
         collector.signal(SIGTERM)

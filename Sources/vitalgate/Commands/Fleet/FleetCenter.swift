@@ -179,7 +179,14 @@ struct FleetCenter {
                 return .noPermission
             }
             if let order, let code = order.code {
-                try FleetReport.write(comparison: order.output, context)
+                if let failure = FleetReport.reason(of: order.output) {
+                    context.note(
+                        "vitalgate: the command ended with status \(code) on '\(hub.name)': \(TerminalText.sanitized(failure))")
+                } else if order.output.isEmpty {
+                    context.note("vitalgate: the command ended with status \(code) on '\(hub.name)', without a reason")
+                } else {
+                    try FleetReport.write(comparison: order.output, context)
+                }
                 return ExitCode(rawValue: Int32(clamping: code)) ?? .software
             }
             usleep(200_000)

@@ -1,5 +1,6 @@
 import CommandLineKit
 import FleetCollector
+import FleetProtocol
 import Formats
 import FoundationEssentials
 import Pipeline
@@ -61,9 +62,16 @@ struct FleetReport {
             header: ["command", "kind", "given", "finished", "status", "output"],
             rows: orders.map {
                 let status = $0.isRefused ? "refused" : $0.code.map { "\($0)" } ?? ""
-                return ["\($0.number)", $0.kind, $0.made, $0.finished ?? "waiting", status, $0.output]
+                return [
+                    "\($0.number)", $0.kind, $0.made, $0.finished ?? "waiting", status, Self.reason(of: $0.output) ?? $0.output,
+                ]
             })
         return .success
+    }
+
+    /// The reason of a command that failed, or `nil` if its output is something else.
+    static func reason(of output: String) -> String? {
+        (try? JSONDecoder().decode(FailureReason.self, from: Data(output.utf8)))?.reason
     }
 
     /// Writes the result of `targets verify` on a hub.

@@ -3,6 +3,7 @@ import EventLoopKit
 import ExportEngine
 import FleetExport
 import FleetProtocol
+import Formats
 import Glibc
 import HealthModel
 import Hub
@@ -79,7 +80,7 @@ final class HubAgent {
             return exporter.isRefusalDue
         }
         guard let order = exporter.order else { return false }
-        let result = run(order)
+        let (result, errors) = run(order)
         guard result.code != Int(ExitCode.tryAgain.rawValue) else {
             context.inform("target \(target): command \(order.number) of the center (\(order.kind)) has to wait")
             exporter.postpone()
@@ -87,7 +88,11 @@ final class HubAgent {
         }
         try store.targets.save(FleetProgress(order: order.number, code: result.code, output: result.output), of: target)
         exporter.endOrder()
-        context.inform("target \(target): command \(order.number) of the center (\(order.kind)) ended with status \(result.code)")
+        // The log contains no names, not even those of the order.
+        let reason = result.code == 0 ? nil : FailureReason(errors: errors).map { ": \($0.reason)" }
+        context.inform(
+            "target \(target): command \(order.number) of the center (\(order.kind)) ended with status \(result.code)\(reason ?? "")"
+        )
         return true
     }
 
@@ -132,17 +137,38 @@ final class HubAgent {
         return true
     }
 
-    private func run(_ order: FleetOrder) -> OrderResult {
-        guard order.obstacle == nil, let kind = FleetOrder.Kind(rawValue: order.kind) else {
-            return OrderResult(code: Int(ExitCode.usage.rawValue))
+    /// - Returns: the result, and the printed errors.
+    private func run(_ order: FleetOrder) -> (result: OrderResult, errors: String) {
+        let result: (code: Int, output: String, errors: String)
+        if let obstacle = order.obstacle {
+            result = (Int(ExitCode.usage.rawValue), "", obstacle)
+        } else {
+            switch FleetOrder.Kind(rawValue: order.kind) {
+            case nil: result = (Int(ExitCode.usage.rawValue), "", "unknown command")
+            case .set: result = set(order.arguments.compactMap { HubSetting($0) })
+            case .profile: result = install(profile: order.arguments.first ?? "")
+            case .some(let kind): result = runProgram(kind, order.arguments)
+            }
         }
-        if kind == .set { return set(order.arguments.compactMap { HubSetting($0) }) }
-        if kind == .profile, let text = order.arguments.first { return install(profile: text) }
-        let run = ProgramRun.run(program + arguments(of: kind, order.arguments), seconds: Self.patience)
+        let reason = result.code == 0 ? nil : FailureReason(errors: result.errors, mentioning: order.arguments)
+        let output = result.output.isEmpty ? reason.flatMap(Self.line) ?? "" : result.output
+        return (OrderResult(code: result.code, output: output), result.errors)
+    }
+
+    private static func line(_ reason: FailureReason) -> String? {
+        var object = JSONObject()
+        object.set("reason", reason.reason)
+        return String(decoding: object.line.dropLast(), as: UTF8.self)
+    }
+
+    private func runProgram(
+        _ kind: FleetOrder.Kind, _ arguments: [String]
+    ) -> (code: Int, output: String, errors: String) {
+        let run = ProgramRun.run(program + self.arguments(of: kind, arguments), seconds: Self.patience)
         if run.code == 0, kind == .adopt || kind == .assign { reloadHub() }
         // Only counts. All other output may name people.
         let line = kind == .verify ? run.output.split(separator: "\n").last.map(String.init) ?? "" : ""
-        return OrderResult(code: Int(run.code), output: line.utf8.count <= OrderResult.longestOutput ? line : "")
+        return (Int(run.code), line.utf8.count <= OrderResult.longestOutput ? line : "", run.words)
     }
 
     /// This program with the store and the configuration of this process.
@@ -167,35 +193,48 @@ final class HubAgent {
     /// Changes the configuration, and makes a running hub read it.
     ///
     /// - Returns: 77 if this process may not change the file, and 78 if the hub would refuse the new text.
-    private func set(_ settings: [HubSetting]) -> OrderResult {
-        guard let file = try? ConfigurationFile(context) else { return OrderResult(code: Int(ExitCode.noPermission.rawValue)) }
+    private func set(_ settings: [HubSetting]) -> (code: Int, output: String, errors: String) {
+        let file: ConfigurationFile
+        do {
+            file = try ConfigurationFile(context)
+        } catch {
+            return (Int(ExitCode.noPermission.rawValue), "", Program.explain(error).message ?? "")
+        }
         do {
             let bytes = try ConfigurationText.setting(settings.map { $0.of(target: target) }, in: file.bytes)
             _ = try Configuration(text: bytes, of: file.path, machine: context.machine)
             if bytes != file.bytes { try file.replace(with: bytes) }
             // Also without a change: an earlier run may have been interrupted before it.
-            return OrderResult(code: 0, output: "{\"changed\":\(bytes != file.bytes),\"reloaded\":\(reloadHub())}")
+            return (0, "{\"changed\":\(bytes != file.bytes),\"reloaded\":\(reloadHub())}", "")
         } catch {
-            return OrderResult(code: Int(ExitCode.configuration.rawValue))
+            return (Int(ExitCode.configuration.rawValue), "", Program.explain(error).message ?? "")
         }
     }
 
     /// Writes a profile into the last folder of profiles, which takes precedence over the others, and makes a running hub read it.
     ///
     /// - Returns: 77 if this process may not write there, and 78 if the hub would refuse the profile.
-    private func install(profile text: String) -> OrderResult {
+    private func install(profile text: String) -> (code: Int, output: String, errors: String) {
         let octets = Array(text.utf8)
-        guard let profile = try? Profile(json5: octets, file: ""), let folder = try? ProfileCommand.folders(context).folders.last
-        else { return OrderResult(code: Int(ExitCode.configuration.rawValue)) }
+        let (profile, folder): (Profile, String)
+        do {
+            profile = try Profile(json5: octets, file: "")
+            guard let last = try ProfileCommand.folders(context).folders.last else {
+                return (Int(ExitCode.configuration.rawValue), "", "no folder of profiles")
+            }
+            folder = last
+        } catch {
+            return (Int(ExitCode.configuration.rawValue), "", Program.explain(error).message ?? "")
+        }
         let path = "\(folder)/\(profile.id).json5"
         let isChanged = SmallFile.read(path, limit: octets.count) != octets
         do throws(SystemFailure) {
             if isChanged { try SmallFile.replace(path, with: text, mode: 0o644) }
         } catch {
-            return OrderResult(code: Int(ExitCode.noPermission.rawValue))
+            return (Int(ExitCode.noPermission.rawValue), "", error.reason)
         }
         // Also without a change: an earlier run may have been interrupted before it.
-        return OrderResult(code: 0, output: "{\"changed\":\(isChanged),\"reloaded\":\(reloadHub())}")
+        return (0, "{\"changed\":\(isChanged),\"reloaded\":\(reloadHub())}", "")
     }
 
     /// Makes a running hub read its configuration and devices again, as 'systemctl reload' does.

@@ -74,7 +74,7 @@ enum TargetsCommand: Command {
                         names: ["--days"],
                         help: "With --dry-run and a target of the kind 'fleet', also list the types and days whose counts differ."
                     ),
-                    Format.option, Format.safe,
+                    SharedOptions.timeZone, Format.option, Format.safe,
                 ]),
             CommandSpecification(
                 name: "restart", summary: "Send everything to a target again.",
