@@ -246,8 +246,11 @@ extension Structure.Element {
 
 /// The form of a reference (https://hl7.org/fhir/R4/references.html#literal).
 enum ReferenceForm {
-    /// The error in a reference, or `nil` if it is valid. Valid are `#id` of a contained resource, `Type/id`, `Type/id/_history/1` and a
-    /// URI. The type must be allowed if the reference names one.
+    /// The error in a reference, or `nil` if it is valid. Valid are `#id` of a contained resource, `Type/id`, `Type/id/_history/1`, a URI
+    /// and `Type?query`. The type must be allowed if the reference names one.
+    ///
+    /// `Type?query` is a conditional reference, which a server resolves when it runs a transaction
+    /// (https://hl7.org/fhir/R4/http.html#trules). Records are stored as they are, so it needs no resolution here.
     static func fault(
         of octets: [UInt8], contained: [(id: [UInt8], type: [UInt8])], isContained: Bool, allowed: Set<[UInt8]>?
     ) -> String? {
@@ -263,6 +266,12 @@ enum ReferenceForm {
         if let colon = octets.firstIndex(of: UInt8(ascii: ":")), isScheme(octets[..<colon]), colon + 1 < octets.count {
             return nil
         }
+        if let mark = octets.firstIndex(of: UInt8(ascii: "?")) {
+            guard ResourceTypes.all.contains(String(decoding: octets[..<mark], as: UTF8.self)), mark + 1 < octets.count else {
+                return noReference
+            }
+            return allowed?.contains(Array(octets[..<mark])) ?? true ? nil : wrongType
+        }
         let parts = octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 4, ResourceTypes.all.contains(String(decoding: parts[0], as: UTF8.self)),
             Primitive.isIdentifier(parts[1])
@@ -273,7 +282,7 @@ enum ReferenceForm {
         return allowed?.contains(Array(parts[0])) ?? true ? nil : wrongType
     }
 
-    private static let noReference = "is not a reference (Type/id, #id or a URI)"
+    private static let noReference = "is not a reference (Type/id, Type?query, #id or a URI)"
     private static let wrongType = "refers to a resource of another type"
 
     private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {

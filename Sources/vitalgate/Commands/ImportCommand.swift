@@ -228,7 +228,7 @@ private struct ImportRun {
         let began = Monotonic.nanoseconds()
         let outcome = try service.run(reading, received: received) { state in
             progress.update(
-                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(Int(input.size))), "
+                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(Int(reading.size))), "
                     + "\(Readable.count(state.readings, "reading")), "
                     + Readable.rate(state.readings, inNanoseconds: Monotonic.nanoseconds() - began))
         }
