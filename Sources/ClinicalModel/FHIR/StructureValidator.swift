@@ -267,9 +267,10 @@ enum ReferenceForm {
             return nil
         }
         if let mark = octets.firstIndex(of: UInt8(ascii: "?")) {
-            guard ResourceTypes.all.contains(String(decoding: octets[..<mark], as: UTF8.self)), mark + 1 < octets.count else {
-                return noReference
-            }
+            guard ResourceTypes.all.contains(String(decoding: octets[..<mark], as: UTF8.self)),
+                octets[(mark + 1)...].split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).allSatisfy(
+                    isParameter)
+            else { return noReference }
             return allowed?.contains(Array(octets[..<mark])) ?? true ? nil : wrongType
         }
         let parts = octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -284,6 +285,14 @@ enum ReferenceForm {
 
     private static let noReference = "is not a reference (Type/id, Type?query, #id or a URI)"
     private static let wrongType = "refers to a resource of another type"
+
+    /// Whether the text is `name=value`, where the name may have a modifier or a chain (`subject:Patient.name`).
+    private static func isParameter(_ octets: ArraySlice<UInt8>) -> Bool {
+        guard let sign = octets.firstIndex(of: UInt8(ascii: "=")), sign > octets.startIndex else { return false }
+        return octets[..<sign].allSatisfy { octet in
+            octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || "_.:-".utf8.contains(octet)
+        }
+    }
 
     private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let first = octets.first, (first | 0x20) &- UInt8(ascii: "a") < 26 else { return false }

@@ -9,7 +9,8 @@ public enum ActivityArchive {
 
     /// Whether an open file is a ZIP archive with activity files and without an XML file, which every export of Apple Health has.
     public static func recognises(_ file: InputFile) -> Bool {
-        guard file.begins(4, AppleHealthExport.isArchive), let directory = try? ZipDirectory(file, limit: ZipArchive.Limits().directory)
+        guard file.begins(4, AppleHealthExport.isArchive),
+            let directory = try? ZipDirectory(file, limit: ZipArchive.Limits().directory)
         else { return false }
         let archive = ZipArchive(directory)
         var isFound = false

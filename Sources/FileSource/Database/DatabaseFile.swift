@@ -48,7 +48,8 @@ public final class DatabaseFile {
             (path, folder) = (own, nil)
             notes =
                 header.hasLog
-                ? ["the database uses a write-ahead log, and no log lies beside it: rows that only the log contains are missing"] : []
+                ? ["the database uses a write-ahead log, and no log lies beside it: rows that only the log contains are missing"]
+                : []
             return
         }
         let copies = try file.makeFolder()

@@ -72,7 +72,9 @@ public final class InputFile: Sendable {
         var code = ENOENT
         for folder in spoolFolders {
             var template = Array("\(folder)/vitalgate-XXXXXX".utf8CString)
-            if mkdtemp(&template) != nil { return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
+            if mkdtemp(&template) != nil {
+                return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
             code = errno
         }
         throw SourceError(.inputOutput, FileInput.message("there is no folder for a temporary copy of it: set TMPDIR", code))
@@ -81,7 +83,9 @@ public final class InputFile: Sendable {
     /// Copies the file to a new file that only the user can read.
     func copy(to path: String) throws(SourceError) {
         let target = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard target >= 0 else { throw SourceError(.inputOutput, FileInput.message("cannot store a temporary copy of it", errno)) }
+        guard target >= 0 else {
+            throw SourceError(.inputOutput, FileInput.message("cannot store a temporary copy of it", errno))
+        }
         defer { close(target) }
         let input = FileInput(self)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)

@@ -93,7 +93,9 @@ public struct ImportService {
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
-            try ingest.note(reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered) + taken)
+            try ingest.note(
+                reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered)
+                    + taken)
         } catch {
             // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")

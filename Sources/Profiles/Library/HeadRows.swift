@@ -81,7 +81,8 @@ enum HeadRows {
     static func delimiter(of text: String, width: ([[String]]) -> Int) -> UInt8 {
         let comma = UInt8(ascii: ",")
         let widths = TableChannel.allDelimiters.map { ($0, width(rows(of: text, delimiter: $0, limit: 40))) }
-        return widths.max { ($0.1, $0.0 == comma ? 0 : 1) < ($1.1, $1.0 == comma ? 0 : 1) }.flatMap { $0.1 > 1 ? $0.0 : nil } ?? comma
+        return widths.max { ($0.1, $0.0 == comma ? 0 : 1) < ($1.1, $1.0 == comma ? 0 : 1) }.flatMap { $0.1 > 1 ? $0.0 : nil }
+            ?? comma
     }
 
     /// The description of an empty file.

@@ -67,7 +67,8 @@ public struct ProfileSuggestion {
             "  version: \"1\",", "  channels: [", "    {", "      channel: \"csv\",",
         ]
         if let addedHeader {
-            lines.insert("// The file has no header, which a profile needs. Insert this line at its beginning: \(addedHeader)", at: 2)
+            lines.insert(
+                "// The file has no header, which a profile needs. Insert this line at its beginning: \(addedHeader)", at: 2)
         }
         if delimiter != UInt8(ascii: ",") { lines.append("      delimiters: [\(quoted(String(UnicodeScalar(delimiter))))],") }
         if headerLine > 0 { lines.append("      headerWithin: \(headerLine + 1),") }
