@@ -187,7 +187,7 @@ import Testing
             let known = try quarantined("HKCategoryValueSleepAnalysisAsleepREM", at: 0, ordinal: 77)
             let unknown = try quarantined("HKCategoryValueSleepAnalysisDreaming", at: 60, ordinal: 78)
             #expect(try test.keep([known, unknown]).outcomes == [[.quarantined, .quarantined]])
-            let store = test.store
+            let store = try test.store
             #expect(try store.quarantine.releaseKnownCases(received: 1_900_000_000_000_000) == 1)
             #expect(try store.quarantine.releaseKnownCases(received: 1_900_000_000_000_000) == 0)
             let expected = try maker("5", at: 0, lasting: 60)
