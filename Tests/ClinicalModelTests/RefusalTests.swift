@@ -18,7 +18,12 @@ import Testing
         ),
         (
             #""Patient/1""#, #""Peter""#,
-            "Immunization.patient.reference: is not a reference (Type/id, #id or a URI) (R4)"
+            "Immunization.patient.reference: is not a reference (Type/id, Type?query, #id or a URI) (R4)"
+        ),
+        (#""Patient/1""#, #""Device?identifier=1""#, "Immunization.patient.reference: refers to a resource of another type (R4)"),
+        (
+            #""Patient/1""#, #""Patient?""#,
+            "Immunization.patient.reference: is not a reference (Type/id, Type?query, #id or a URI) (R4)"
         ),
         (#""Patient/1""#, #""Device/1""#, "Immunization.patient.reference: refers to a resource of another type (R4)"),
         (

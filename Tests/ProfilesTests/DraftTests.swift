@@ -54,4 +54,18 @@ import Testing
             #expect(JSON5Fault.find(in: Array(bytes[..<length])) != nil)
         }
     }
+
+    /// A file that the import sends here because it has no header. The draft names the columns and the line that the file lacks.
+    @Test func draftsProfileForFileWithoutHeader() throws {
+        let text = "2026-11-20 06:31;71,3;52\n2026-11-21 06:32;71,4;53\n"
+        let suggestion = ProfileSuggestion(firstLines: text, id: "scale")
+        #expect(suggestion.addedHeader == "time;column2;column3" && suggestion.isTable)
+        let draft = suggestion.json5
+        #expect(draft.contains("Insert this line at its beginning: time;column2;column3"))
+        #expect(draft.contains("columns: [\"time\"], patterns: [\"yyyy-MM-dd HH:mm\"]"))
+        #expect(draft.contains("column: \"column2\", type: \"FILL-IN\"") && !draft.contains("71") && !draft.contains("2026"))
+        #expect(ProfileSuggestion(firstLines: "2026-11-20,06:31,71\n", id: "x").addedHeader == "date,time,column3")
+        #expect(ProfileSuggestion(firstLines: "When,Weight\n2026-11-20 06:31,71\n", id: "x").addedHeader == nil)
+        #expect(!ProfileSuggestion(firstLines: "71\n72\n", id: "x").isTable)
+    }
 }

@@ -171,4 +171,33 @@ import Testing
             #expect(try test.samples().map(\.sample.value) == [304])
         }
     }
+
+    /// Cases that an earlier version did not know become samples without a second import, which then brings duplicates.
+    @Test func releasesCasesThatThisVersionKnows() throws {
+        try TestStore.with { test in
+            let maker = try SampleMaker(#require(SampleType("sleepAnalysis")), unit: "1")
+            func quarantined(_ word: String, at seconds: Double, ordinal: UInt32) throws -> GatedSample {
+                var gated = try maker("-1", at: seconds, lasting: 60, ordinal: ordinal, rule: .unknownValue)
+                gated.frame = FrameText(
+                    RawFrame(
+                        payload: .malformed("Record,HKCategoryTypeIdentifierSleepAnalysis,Watch,11,\(word),2026-01-01"),
+                        place: gated.place, received: TestStore.received))
+                return gated
+            }
+            let known = try quarantined("HKCategoryValueSleepAnalysisAsleepREM", at: 0, ordinal: 77)
+            let unknown = try quarantined("HKCategoryValueSleepAnalysisDreaming", at: 60, ordinal: 78)
+            #expect(try test.keep([known, unknown]).outcomes == [[.quarantined, .quarantined]])
+            let store = try test.store
+            #expect(try store.quarantine.releaseKnownCases(received: 1_900_000_000_000_000) == 1)
+            #expect(try store.quarantine.releaseKnownCases(received: 1_900_000_000_000_000) == 0)
+            let expected = try maker("5", at: 0, lasting: 60)
+            #expect(try test.lines() == [TestStore.line(expected.sample)])
+            #expect(try store.quarantine.all().map(\.id) == [2] && store.quarantine.all(state: "released").map(\.id) == [1])
+            #expect(try test.keep([expected, unknown]).outcomes == [[.duplicate, .duplicate]])
+            // An undo puts the reading back.
+            let entry = try #require(try store.ledger.accounts().first { $0.kind == .release })
+            _ = try store.ledger.undo(entry.id, forget: false, description: TestStore.description(.undo))
+            #expect(try test.lines().isEmpty)
+        }
+    }
 }

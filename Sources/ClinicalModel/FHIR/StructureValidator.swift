@@ -246,8 +246,11 @@ extension Structure.Element {
 
 /// The form of a reference (https://hl7.org/fhir/R4/references.html#literal).
 enum ReferenceForm {
-    /// The error in a reference, or `nil` if it is valid. Valid are `#id` of a contained resource, `Type/id`, `Type/id/_history/1` and a
-    /// URI. The type must be allowed if the reference names one.
+    /// The error in a reference, or `nil` if it is valid. Valid are `#id` of a contained resource, `Type/id`, `Type/id/_history/1`, a URI
+    /// and `Type?query`. The type must be allowed if the reference names one.
+    ///
+    /// `Type?query` is a conditional reference, which a server resolves when it runs a transaction
+    /// (https://hl7.org/fhir/R4/http.html#trules). Records are stored as they are, so it needs no resolution here.
     static func fault(
         of octets: [UInt8], contained: [(id: [UInt8], type: [UInt8])], isContained: Bool, allowed: Set<[UInt8]>?
     ) -> String? {
@@ -263,6 +266,13 @@ enum ReferenceForm {
         if let colon = octets.firstIndex(of: UInt8(ascii: ":")), isScheme(octets[..<colon]), colon + 1 < octets.count {
             return nil
         }
+        if let mark = octets.firstIndex(of: UInt8(ascii: "?")) {
+            guard ResourceTypes.all.contains(String(decoding: octets[..<mark], as: UTF8.self)),
+                octets[(mark + 1)...].split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).allSatisfy(
+                    isParameter)
+            else { return noReference }
+            return allowed?.contains(Array(octets[..<mark])) ?? true ? nil : wrongType
+        }
         let parts = octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 4, ResourceTypes.all.contains(String(decoding: parts[0], as: UTF8.self)),
             Primitive.isIdentifier(parts[1])
@@ -273,8 +283,16 @@ enum ReferenceForm {
         return allowed?.contains(Array(parts[0])) ?? true ? nil : wrongType
     }
 
-    private static let noReference = "is not a reference (Type/id, #id or a URI)"
+    private static let noReference = "is not a reference (Type/id, Type?query, #id or a URI)"
     private static let wrongType = "refers to a resource of another type"
+
+    /// Whether the text is `name=value`, where the name may have a modifier or a chain (`subject:Patient.name`).
+    private static func isParameter(_ octets: ArraySlice<UInt8>) -> Bool {
+        guard let sign = octets.firstIndex(of: UInt8(ascii: "=")), sign > octets.startIndex else { return false }
+        return octets[..<sign].allSatisfy { octet in
+            octet &- UInt8(ascii: "0") < 10 || (octet | 0x20) &- UInt8(ascii: "a") < 26 || "_.:-".utf8.contains(octet)
+        }
+    }
 
     private static func isScheme(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let first = octets.first, (first | 0x20) &- UInt8(ascii: "a") < 26 else { return false }

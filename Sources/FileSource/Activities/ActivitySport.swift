@@ -54,6 +54,10 @@ struct ActivitySport {
     /// write `Walking` and `Hiking`. Others write the names of Garmin Connect, Strava or the FIT profile. An unknown word becomes
     /// `other`.
     init(word: String) {
+        if let activity = Self.numbers[word] {
+            self.init(activity, isUnknown: false)
+            return
+        }
         let word = Self.plain(word)
         if let activity = Self.words[word] ?? Self.healthKit[word] ?? Self.plainFIT[word] {
             self.init(activity, isUnknown: false)
@@ -61,6 +65,13 @@ struct ActivitySport {
             self.init("other", isUnknown: true)
         }
     }
+
+    /// The numbers that Strava's GPX files contained instead of words. Strava has not documented them. These are in public files of
+    /// known activities (sports-alliance/sports-lib, `src/specs/fixtures`, has 1, 9, 16 and 17) and in programs that write such files
+    /// (https://stackoverflow.com/questions/61903437).
+    private static let numbers = [
+        "1": "cycling", "4": "hiking", "9": "running", "10": "walking", "16": "swimming", "17": "cycling",
+    ]
 
     private static func plain(_ word: String) -> String {
         String(String.UnicodeScalarView(word.lowercased().unicodeScalars.filter { $0.properties.isAlphabetic }))

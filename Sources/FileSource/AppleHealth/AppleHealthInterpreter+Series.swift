@@ -9,8 +9,8 @@ extension AppleHealthInterpreter {
 
     // MARK: Beats
 
-    /// Returns the single beats of a record as a series of the same source and times. If their times are invalid or outside of the
-    /// record, only their number is kept. It is the metadata `instantaneousBeats` of the record.
+    /// Returns the single beats of a record as a series of the same source and times. If their times are outside of the record or in an
+    /// unknown form, they are counted as elements that are not stored. The number is also the metadata `instantaneousBeats` of the record.
     func heartbeats(_ texts: Texts, at place: Place) throws(Refusal) -> Meaning {
         guard let type = Self.heartbeatType else { throw Refusal("the catalogue has no heartbeat series", at: place) }
         let beats = Array(texts.dropFirst(ExportRow.beatColumns))
@@ -21,11 +21,11 @@ extension AppleHealthInterpreter {
         let end = try moment(texts[ExportColumn.endDate], "end", at: place)
         var times: [Int64] = []
         for index in stride(from: 1, to: beats.count, by: 2) {
-            guard let time = BeatTime.timeOfDay(beats[index]) else { return .other(.notData) }
+            guard let time = BeatTime.timeOfDay(beats[index]) else { return skipped(beats: beats.count / 2) }
             times.append(time)
         }
         guard let offsets = BeatTime.offsets(of: times, from: start.instant, to: end.instant, at: start.offset) else {
-            return .other(.notData)
+            return skipped(beats: beats.count / 2)
         }
         let packed: (points: Points, content: PackedContent)
         do throws(ContentError) {
@@ -47,6 +47,11 @@ extension AppleHealthInterpreter {
                 origin: origin(texts, type), numeral: Numeral(coefficient: 0), unit: .one,
                 time: .instants(start: start.instant, end: end.instant, offset: start.offset),
                 body: try body(HeartbeatSeries(points: packed.points), packed.content, at: place), place: place))
+    }
+
+    private func skipped(beats count: Int) -> Meaning {
+        leftOut.skipped[names.kind("InstantaneousBeatsPerMinute"), default: 0] += count
+        return .other(.notData)
     }
 
     // MARK: Ears

@@ -3,7 +3,7 @@ import Pipeline
 
 /// Reads tables from another program's SQLite database, such as the database of a phone app.
 ///
-///     let source = DatabaseFileSource(path: "Gadgetbridge.db", wanted: database, received: now)
+///     let source = DatabaseFileSource(try DatabaseFile(file), wanted: database, received: now)
 ///
 /// Each table is sent as a header and rows of text on its own channel: `sqlite:0` and so on, in the order of the wanted
 /// tables. A table is skipped if it is missing or lacks a required column. Unwanted tables and columns that contain
@@ -15,7 +15,7 @@ public final class DatabaseFileSource: FrameSource {
     public static let maximumValue = 1 << 20
 
     enum Origin {
-        case path(String)
+        case file(DatabaseFile)
         case script([UInt8])
     }
 
@@ -26,8 +26,8 @@ public final class DatabaseFileSource: FrameSource {
     public private(set) var unread = Unread()
 
     /// Creates a source that reads a file.
-    public init(path: String, wanted: ForeignDatabase, received: Instant) {
-        (origin, self.wanted, self.received) = (.path(path), wanted, received)
+    public init(_ file: DatabaseFile, wanted: ForeignDatabase, received: Instant) {
+        (origin, self.wanted, self.received) = (.file(file), wanted, received)
     }
 
     /// Creates a source that runs an SQL script in memory, for test vectors and tests.

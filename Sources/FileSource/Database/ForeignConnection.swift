@@ -10,7 +10,7 @@ struct ForeignConnection {
         do throws(SQLiteError) {
             switch origin {
             // Nothing changes the file while it is read, so open it without locks, a journal or other files next to it.
-            case .path(let path): connection = try SQLiteConnection(.immutableFile(path), writable: false)
+            case .file(let file): connection = try SQLiteConnection(.immutableFile(file.path), writable: false)
             case .script: connection = try SQLiteConnection(.memory, writable: true)
             }
         } catch {

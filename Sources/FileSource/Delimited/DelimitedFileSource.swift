@@ -50,7 +50,7 @@ public final class DelimitedFileSource: FrameSource {
         let row = TextRow()
         var cells: [UnsafeRawBufferPointer] = []
         cells.reserveCapacity(64)
-        var line = 1
+        var line = 1 + buffer.skippedLines
         while true {
             if buffer.start == buffer.end {
                 guard try buffer.refill() else { break }

@@ -7,6 +7,8 @@ final class TextBuffer {
     private(set) var base: UnsafeMutablePointer<UInt8>
     /// The index of the first unread byte.
     var start = 0
+    /// The number of lines before the first one with data, which are skipped: blank lines, and `sep=;` for spreadsheets.
+    private(set) var skippedLines = 0
     private(set) var end = 0
     /// Whether nothing follows ``end``.
     private(set) var atEnd = false
@@ -62,6 +64,36 @@ final class TextBuffer {
             raw = [UInt8](repeating: 0, count: 64 * 1024)
         }
         base[end] = UInt8(ascii: "\n")
+        skipPreamble()
+    }
+
+    /// Skips lines before the first one with data. It only looks at the bytes that are in memory.
+    private func skipPreamble() {
+        let isSeparator: (UInt8) -> Bool = { $0 <= 0x20 || DelimiterSniffer.candidates.contains($0) || $0 == UInt8(ascii: "\"") }
+        var hasSeparator = false
+        while let length = (start..<end).firstIndex(where: { base[$0] == 0x0A || base[$0] == 0x0D }).map({ $0 - start }) {
+            let line = UnsafeRawBufferPointer(start: base + start, count: length)
+            if !line.allSatisfy(isSeparator) {
+                guard !hasSeparator, Self.namesSeparator(line) else { return }
+                hasSeparator = true
+            }
+            let next = start + length + 1
+            start = base[next - 1] == 0x0D && next < end && base[next] == 0x0A ? next + 1 : next
+            skippedLines += 1
+        }
+    }
+
+    /// Whether a line names the separator of the others for a spreadsheet, as in `sep=;`.
+    private static func namesSeparator(_ line: UnsafeRawBufferPointer) -> Bool {
+        let text = String(decoding: line.prefix(16), as: UTF8.self).filter { $0 != "\"" && $0 != " " }.lowercased()
+        return line.count <= 16 && text.hasPrefix("sep=") && text.count <= 5
+    }
+
+    /// Replaces an XML declaration at the beginning with blanks.
+    func skipXMLDeclaration() {
+        let text = UnsafeRawBufferPointer(start: base + start, count: min(end - start, 256))
+        guard text.starts(with: "<?xml".utf8), let close = text.firstIndex(of: UInt8(ascii: ">")) else { return }
+        for index in start...(start + close) where base[index] > 0x20 { base[index] = 0x20 }
     }
 
     deinit { base.deallocate() }

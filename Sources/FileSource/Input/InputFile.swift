@@ -12,9 +12,13 @@ public final class InputFile: Sendable {
     let descriptor: Int32
     /// The size in bytes.
     public let size: Int64
+    /// The folders for copies of this file. The first that works is used.
+    let spoolFolders: [String]
 
     /// The name of standard input on a command line.
     public static let standardInput = "-"
+    /// The folders for temporary copies. The first that works is used.
+    public static let spoolFolders = ["/var/tmp", "/tmp"]
 
     /// Opens a file. `-` is standard input.
     ///
@@ -25,12 +29,72 @@ public final class InputFile: Sendable {
     ///   - isCancelled: called while waiting for a pipe.
     /// - Throws: ``SourceError`` if nothing can be read.
     public init(
-        path: String, bytes: [UInt8]? = nil, onlyFile: Bool = false, spoolFolders: [String] = ["/var/tmp", "/tmp"],
+        path: String, bytes: [UInt8]? = nil, onlyFile: Bool = false, spoolFolders: [String] = InputFile.spoolFolders,
         isCancelled: () -> Bool = { false }
     ) throws(SourceError) {
+        self.spoolFolders = spoolFolders
         descriptor = try Self.open(path, bytes ?? Array(path.utf8), onlyFile, spoolFolders, isCancelled)
         var status = stat()
         size = fstat(descriptor, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// Creates a file without a name that contains everything that `write` passes on. It is deleted when it is closed.
+    ///
+    /// - Parameter folders: folders for the file. The first that works is used.
+    init(
+        in folders: [String], _ write: ((UnsafeRawBufferPointer) throws(SourceError) -> Void) throws(SourceError) -> Void
+    ) throws(SourceError) {
+        let file = try Spool.make(in: folders)
+        do throws(SourceError) {
+            try write { piece throws(SourceError) in try Spool.append(piece, to: file) }
+        } catch {
+            close(file)
+            throw error
+        }
+        spoolFolders = folders
+        descriptor = file
+        var status = stat()
+        size = fstat(file, &status) == 0 ? Int64(status.st_size) : 0
+    }
+
+    /// The path of the file at present, or `nil` if it has no name.
+    var currentPath: String? {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_nlink > 0 else { return nil }
+        var room = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink("/proc/self/fd/\(descriptor)", &room, room.count - 1)
+        guard count > 0, room[0] == CChar(UInt8(ascii: "/")) else { return nil }
+        return String(validating: room[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Creates a private temporary folder for copies of this file.
+    func makeFolder() throws(SourceError) -> String {
+        var code = ENOENT
+        for folder in spoolFolders {
+            var template = Array("\(folder)/vitalgate-XXXXXX".utf8CString)
+            if mkdtemp(&template) != nil {
+                return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            }
+            code = errno
+        }
+        throw SourceError(.inputOutput, FileInput.message("there is no folder for a temporary copy of it: set TMPDIR", code))
+    }
+
+    /// Copies the file to a new file that only the user can read.
+    func copy(to path: String) throws(SourceError) {
+        let target = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard target >= 0 else {
+            throw SourceError(.inputOutput, FileInput.message("cannot store a temporary copy of it", errno))
+        }
+        defer { close(target) }
+        let input = FileInput(self)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while true {
+            let count = try input.read(into: buffer)
+            guard count > 0 else { return }
+            try Spool.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]), to: target)
+        }
     }
 
     /// Returns a descriptor for a library that seeks in the file and closes it. It has its own position if the system supports that.
@@ -69,6 +133,7 @@ public final class InputFile: Sendable {
             throw SourceError(.noInput, "it is not a file")
         }
         descriptor = opened
+        spoolFolders = Self.spoolFolders
         size = Int64(status.st_size)
     }
 
@@ -123,18 +188,31 @@ private enum Spool {
                     if errno == EINTR || errno == EAGAIN { continue }
                     throw SourceError(.inputOutput, FileInput.message("cannot read it", errno))
                 }
-                var written = 0
-                while written < count {
-                    let part = buffer[written..<count].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-                    guard part > 0 || errno == EINTR else {
-                        throw SourceError(.inputOutput, FileInput.message("cannot store a temporary copy of it", errno))
+                var failure: SourceError?
+                buffer.withUnsafeBytes { bytes in
+                    do throws(SourceError) {
+                        try append(UnsafeRawBufferPointer(rebasing: bytes[..<count]), to: file)
+                    } catch {
+                        failure = error
                     }
-                    written += max(part, 0)
                 }
+                if let failure { throw failure }
             }
         } catch {
             close(file)
             throw error
+        }
+    }
+
+    /// Writes a piece at the end of a file.
+    static func append(_ piece: UnsafeRawBufferPointer, to file: Int32) throws(SourceError) {
+        var written = 0
+        while written < piece.count {
+            let part = write(file, piece.baseAddress.map { $0 + written }, piece.count - written)
+            guard part > 0 || errno == EINTR else {
+                throw SourceError(.inputOutput, FileInput.message("cannot store a temporary copy of it", errno))
+            }
+            written += max(part, 0)
         }
     }
 
@@ -150,7 +228,7 @@ private enum Spool {
         }
     }
 
-    private static func make(in folders: [String]) throws(SourceError) -> Int32 {
+    static func make(in folders: [String]) throws(SourceError) -> Int32 {
         var code = ENOENT
         for folder in folders {
             var template = Array("\(folder)/vitalgate-XXXXXX".utf8CString)

@@ -38,7 +38,8 @@ enum GPXRow {
     /// units.
     ///
     /// `hr` and `cad` are those of Garmin's TrackPointExtension (versions 1 and 2), `hr` and `cadence` of Cluetrust's GPXDATA, `power` of
-    /// Strava, `PowerInWatts` of Garmin's PowerExtension, `heartrate` of OsmAnd and others. Sources:
+    /// Strava, `PowerInWatts` of Garmin's PowerExtension, `heartrate` of OsmAnd and others, and `bpm` of programs
+    /// that write it directly into the point. Sources:
     /// https://www8.garmin.com/xmlschemas/TrackPointExtensionv2.xsd, https://www8.garmin.com/xmlschemas/PowerExtensionv1.xsd,
     /// http://www.cluetrust.com/Schemas/gpxdata10.xsd.
     static func column(ofElement name: UnsafeRawBufferPointer) -> Int? {
@@ -48,7 +49,7 @@ enum GPXRow {
         if name.isText("course") { return course }
         if name.isText("hAcc") { return horizontalAccuracy }
         if name.isText("vAcc") { return verticalAccuracy }
-        if name.isText("hr") || name.isText("heartrate") { return heartRate }
+        if name.isText("hr") || name.isText("heartrate") || name.isText("bpm") { return heartRate }
         if name.isText("cad") || name.isText("cadence") { return cadence }
         return name.isText("power") || name.isText("PowerInWatts") ? power : nil
     }

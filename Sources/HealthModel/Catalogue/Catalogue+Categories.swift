@@ -11,7 +11,7 @@ extension Catalogue {
         appetiteChanges                    | appetiteChanges                  | 13.6
         appleStandHour                     | appleStandHour                   | 9.0
         appleWalkingSteadinessEvent        | appleWalkingSteadinessEvent      | 15.0
-        audioExposureEvent                 | audioExposureEvent               | 13.0
+        audioExposureEvent                 | environmentalAudioExposureEvent audioExposureEvent | 13.0
         bladderIncontinence                | severity                         | 14.0
         bleedingAfterPregnancy             | vaginalBleeding                  | 18.0
         bleedingDuringPregnancy            | vaginalBleeding                  | 18.0

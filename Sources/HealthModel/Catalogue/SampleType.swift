@@ -54,6 +54,15 @@ public struct SampleType: Hashable, Sendable {
         }
     }
 
+    /// A hash of the cases of all types, which differs between versions that know different cases.
+    public static let caseHash: UInt64 = {
+        var hash = StableHash()
+        for type in all {
+            for each in type.categoryValues?.cases ?? [] { hash.combine("\(type.id) \(each.value) \(each.name)\n") }
+        }
+        return hash.value
+    }()
+
     /// All types of the catalogue, HealthKit's quantity types first.
     public static let all: [SampleType] = Catalogue.entries.indices.map { SampleType(index: UInt16($0)) }
     /// The quantity types.

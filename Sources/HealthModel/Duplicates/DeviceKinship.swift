@@ -12,7 +12,9 @@ public enum DeviceKinship: Hashable, Sendable {
     /// Compares two origins by the device's key, its serial number and its maker.
     ///
     /// A maker's file usually does not name its device, or names it differently than the device itself. Devices are therefore matched by
-    /// maker. Serial numbers distinguish two devices of one maker.
+    /// maker. Serial numbers distinguish two devices of one maker, and equal ones identify a device, whatever its names are: a watch's FIT
+    /// file has the number of the product, and the TCX file of the maker's site has its name. A serial number is unique for one maker, so
+    /// two devices that report different makers are two devices.
     public init(_ one: Origin, _ other: Origin) {
         let (first, second) = (one.device, other.device)
         if let first, let second {
@@ -20,8 +22,8 @@ public enum DeviceKinship: Hashable, Sendable {
                 self = .same
                 return
             }
-            if let serial = first.serial, let another = second.serial, serial != another {
-                self = .other
+            if let serial = first.serial, let another = second.serial {
+                self = serial == another && !Self.haveDifferentMakers(one, other) ? .same : .other
                 return
             }
         }
@@ -32,6 +34,12 @@ public enum DeviceKinship: Hashable, Sendable {
             // If only one side has a maker, the other side's device may be the same one.
             self = .unknown
         }
+    }
+
+    /// Whether both devices report a maker themselves, and the makers differ.
+    private static func haveDifferentMakers(_ one: Origin, _ other: Origin) -> Bool {
+        guard one.device?.manufacturer != nil, other.device?.manufacturer != nil else { return false }
+        return DeviceMaker(one) != DeviceMaker(other)
     }
 }
 
@@ -62,7 +70,8 @@ public struct DeviceMaker: Hashable, Sendable {
         "accuchek": ["roche", "accu-chek", "accuchek", "mysugr"],
         "andonline": ["a&d", "and_ua", "a&d_ua"], "apple": ["apple", "iphone", "ipad"], "ascensia": ["ascensia", "contour"],
         "beurer": ["beurer", "healthmanager"], "dexcom": ["dexcom", "clarity"], "eufy": ["eufy"], "fitbit": ["fitbit"],
-        "garmin": ["garmin"], "kinetik": ["kinetik"], "medisana": ["medisana", "vitadock"], "nonin": ["nonin"],
+        // "Connect Api" is the author of Garmin Connect's TCX files.
+        "garmin": ["garmin", "connect api"], "kinetik": ["kinetik"], "medisana": ["medisana", "vitadock"], "nonin": ["nonin"],
         "omron": ["omron", "blesmart", "blesmart_"], "oura": ["oura"], "polar": ["polar"], "qardio": ["qardio"],
         "renpho": ["renpho"], "samsung": ["samsung"], "suunto": ["suunto"], "tanita": ["tanita"], "wahoo": ["wahoo", "tickr"],
         "whoop": ["whoop"], "withings": ["withings", "nokia"], "xiaomi": ["xiaomi", "mibcs", "mibfs", "zepp", "mifit"],
@@ -77,7 +86,7 @@ public struct DeviceMaker: Hashable, Sendable {
 
     private static func known(in texts: [String?]) -> String? {
         for case let text? in texts {
-            for word in words(text) where makers[word] != nil { return makers[word] }
+            for word in [text.lowercased()] + words(text) where makers[word] != nil { return makers[word] }
         }
         return nil
     }

@@ -20,7 +20,7 @@ public enum IngestKind: String, Hashable, Sendable, CaseIterable {
     case prune
     /// All data of a person was removed permanently.
     case erase
-    /// Quarantined readings became samples because the device's clock or our own is now known.
+    /// Quarantined readings became samples because the device's clock, our own, or the case of a category is now known.
     case release
     /// Samples that repeat a reading in another unit became its duplicates.
     case merge

@@ -33,12 +33,15 @@ public struct FileReading {
     public let subject: String
     /// Measures how much of the file has been read.
     public let meter = ReadMeter()
+    /// The size in bytes of what is read, which for a compressed file is its content.
+    public let size: Int64
     /// The source that splits the file into frames.
     public let source: any FrameSource
     /// The interpreter that makes readings from the frames.
     public let interpreter: any FrameInterpreter
     private let table: ProfileInterpreter?
     private let text: DelimitedFileSource?
+    private let sourceNotes: [String]
 
     /// Creates a reading from its parts.
     public init(
@@ -46,7 +49,8 @@ public struct FileReading {
     ) {
         (self.path, self.profile, self.subject) = (path, profile, subject)
         (self.source, self.interpreter) = (source, interpreter)
-        (table, text) = (nil, nil)
+        size = 0
+        (table, text, sourceNotes) = (nil, nil, [])
     }
 
     /// Detects the format of a file.
@@ -66,27 +70,32 @@ public struct FileReading {
     ) throws {
         self.path = path
         subject = registry.subject
+        let file = try file.unpacked().inUTF8()
+        size = file.size
         if let format = try KnownFormat(
             of: file, path: path, options: options, folders: library.folders, registry: registry, received: received, meter: meter
         ) {
             try options.interpreter.refuseAll(of: format.id)
             (profile, source, interpreter) = (format.id, format.source, format.interpreter)
-            (table, text) = (nil, nil)
+            (table, text, sourceNotes) = (nil, nil, [])
             return
         }
         if DatabaseFile.recognises(file) {
-            guard path != InputFile.standardInput else {
-                throw SourceError(.noInput, "a database is read from a file, not from a pipe")
-            }
+            let database = try DatabaseFile(file)
             let match = try library.match(profile: options.profile) { match in
-                try DatabaseFileSource(path: path, wanted: match.wanted, received: received).present()
+                try DatabaseFileSource(database, wanted: match.wanted, received: received).present()
             }
             profile = match.profile.id
-            source = DatabaseFileSource(path: path, wanted: match.wanted, received: received)
+            source = DatabaseFileSource(database, wanted: match.wanted, received: received)
             interpreter = try DatabaseInterpreter(match, registry: registry, options: options.interpreter)
-            (table, text) = (nil, nil)
+            (table, text, sourceNotes) = (nil, nil, database.notes)
             return
         }
+        guard !DatabaseFile.recognisesLog(file) else {
+            throw SourceError(
+                .malformed, "it is the write-ahead log of a database: import the database, and keep the log beside it")
+        }
+        sourceNotes = []
         let match = try library.match(firstLines: try TextFileHead.read(file).text, profile: options.profile)
         let table = try ProfileInterpreter(match, registry: registry, options: options.interpreter)
         profile = match.profile.id
@@ -123,7 +132,7 @@ public struct FileReading {
 
     /// The assumptions that were made. Complete once the file has been read.
     public var notes: [String] {
-        (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
+        sourceNotes + (text?.notes ?? []) + (table?.notes ?? []) + ((interpreter as? LineInterpreter)?.notes ?? [])
             + ((interpreter as? DatabaseInterpreter)?.notes ?? [])
     }
 

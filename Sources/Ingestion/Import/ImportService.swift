@@ -82,9 +82,10 @@ public struct ImportService {
         var entered = 0
         var told: [CharacteristicType: Characteristic] = [:]
         var cut: Place?
+        var zeros = 0
         do {
             do {
-                try walk(reading, ingest, received, &entered, &told, &cut, progress)
+                try walk(reading, ingest, received, &entered, &told, &cut, &zeros, progress)
             } catch let error as SourceError {
                 failure = error
             } catch is Cancelled {
@@ -92,7 +93,9 @@ public struct ImportService {
             }
             for (kind, count) in reading.unread.counts { ingest.skip(kind, count: count) }
             let taken = try take(told, from: reading, ingest, received)
-            try ingest.note(reading.notes + Self.notes(ofCut: cut) + Self.notes(of: failure, behind: entered) + taken)
+            try ingest.note(
+                reading.notes + Self.notes(ofCut: cut) + Self.notes(ofZeros: zeros) + Self.notes(of: failure, behind: entered)
+                    + taken)
         } catch {
             // After a store failure, a partial account is better than none.
             _ = try? ingest.finish(at: now().microseconds, state: "failed")
@@ -139,6 +142,14 @@ public struct ImportService {
         last.map { ["\($0), the last, \(IngestAccount.openEnd)"] } ?? []
     }
 
+    private static func notes(ofZeros count: Int) -> [String] {
+        switch count {
+        case 0: []
+        case 1: ["1 heart rate of 0 is not a measurement and was not stored"]
+        default: ["\(count) heart rates of 0 are not measurements and were not stored"]
+        }
+    }
+
     /// Stores the characteristics of the person in the file and returns notes on the result: the types, never a value.
     private func take(
         _ told: [CharacteristicType: Characteristic], from reading: FileReading, _ ingest: Ingest, _ received: Instant
@@ -161,7 +172,7 @@ public struct ImportService {
 
     private func walk(
         _ reading: FileReading, _ ingest: Ingest, _ received: Instant, _ entered: inout Int,
-        _ told: inout [CharacteristicType: Characteristic], _ cut: inout Place?,
+        _ told: inout [CharacteristicType: Characteristic], _ cut: inout Place?, _ zeros: inout Int,
         _ progress: (ImportProgress) -> Void
     ) throws {
         let interpreter = reading.interpreter
@@ -171,6 +182,8 @@ public struct ImportService {
         var state = ImportProgress(frames: 0, readings: 0, place: nil)
         var (isZoneNoted, readsLocalTimes) = (false, false)
         var bodies = 0
+        // Vitalgate's own lines may contain a value that a user accepted.
+        let countsZeros = reading.profile != KnownFormat.lines
         let earlier = try ProvisionalRows(heldOf: reading.profile, in: store)
         let writer = BatchWriter { [store, comparesPaths] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
@@ -212,6 +225,11 @@ public struct ImportService {
                 do throws(Refusal) {
                     switch try interpreter.interpret(frame, into: &readings) {
                     case .readings:
+                        if countsZeros {
+                            let count = Self.removeZeros(from: &readings)
+                            if count > 0 { batch.skipped[Self.zeroHeartRate, default: 0] += count }
+                            zeros += count
+                        }
                         entered += readings.count
                         for reading in readings { bodies += reading.body?.size ?? 0 }
                         if !earlier.isEmpty { batch.arrived += earlier.longer(frame) }
@@ -255,6 +273,20 @@ public struct ImportService {
         }
         try finish()
     }
+
+    /// Removes heart rates of 0, which devices write while they have no contact to the body. They are counted, because a file may have one
+    /// for each second. A pulse that belongs to a measurement of several values is judged with it.
+    ///
+    /// - Returns: their number.
+    private static func removeZeros(from readings: inout [Reading]) -> Int {
+        let isZero: (Reading) -> Bool = { $0.numeral.coefficient == 0 && $0.origin.type == .heartRate && $0.group == .none }
+        guard readings.contains(where: isZero) else { return 0 }
+        let count = readings.count
+        readings.removeAll(where: isZero)
+        return count - readings.count
+    }
+
+    private static let zeroHeartRate = SkipKind("heart rate of 0")
 
     /// Refuses the readings for which the file names another person.
     private static func refuseOthers(than subject: String, in output: inout Normaliser.Output) {

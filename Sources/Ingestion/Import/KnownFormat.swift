@@ -23,7 +23,12 @@ struct KnownFormat {
     ) throws {
         let name = options.profile
         func isMeant(_ id: String, _ recognises: (InputFile) -> Bool) -> Bool { name == nil ? recognises(file) : name == id }
-        if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
+        if isMeant(Self.activityArchive, ActivityArchive.recognises) {
+            // Checked before exports of Apple Health because both are ZIP archives.
+            id = Self.activityArchive
+            source = ActivityArchiveSource(file, received: received, meter: meter)
+            interpreter = ActivityArchiveInterpreter(registry: registry)
+        } else if name == nil || name == Self.appleHealth, AppleHealthExport.recognises(file) {
             id = Self.appleHealth
             source = AppleHealthExportSource(
                 file, path: path == InputFile.standardInput ? nil : path, received: received, meter: meter)
@@ -72,6 +77,8 @@ struct KnownFormat {
 
     /// An export of the Health app, or the ZIP that contains it.
     static let appleHealth = "apple-health-export"
+    /// A ZIP archive of activity files.
+    static let activityArchive = "activity-archive"
     /// A single electrocardiogram from such an export.
     static let electrocardiogram = "apple-health-electrocardiogram"
     /// Our own lines, as written by `export`.

@@ -35,7 +35,7 @@ final class BoundObject {
         let number = always ?? (word.count <= 128 ? cases[String(decoding: word, as: UTF8.self)] : nil)
         var made = Reading(
             origin: try reading.origins.origin(cells), numeral: Numeral(coefficient: Int64(number ?? -1)), unit: .one, time: time,
-            ordinal: number == nil ? Self.hash(word) : 0, metadata: try reading.metadata.metadata(cells, limit: nil),
+            ordinal: number == nil ? Self.hash(word) : 0, metadata: reading.metadata.metadata(cells, limit: nil),
             timeResolution: resolution, place: place)
         if isWorkout {
             let workout = Workout(

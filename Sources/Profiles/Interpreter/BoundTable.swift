@@ -117,7 +117,7 @@ final class BoundTable {
                 let unit = try reading.unit(cells)
                 let origin = try reading.origins.origin(cells)
                 if let numeral {
-                    let metadata = try reading.metadata.metadata(cells, limit: nil)
+                    let metadata = reading.metadata.metadata(cells, limit: nil)
                     output.append(
                         Reading(
                             origin: origin, numeral: numeral, unit: unit, time: reading.isMoment ? start.moment : start,
@@ -125,7 +125,7 @@ final class BoundTable {
                             timeResolution: times.resolution, place: place))
                 } else {
                     let limit = try reading.limit(bytes, in: unit)
-                    let metadata = try reading.metadata.metadata(cells, limit: limit.side)
+                    let metadata = reading.metadata.metadata(cells, limit: limit.side)
                     output.append(
                         Reading(
                             origin: origin, numeral: limit.numeral, unit: unit, time: reading.isMoment ? start.moment : start,

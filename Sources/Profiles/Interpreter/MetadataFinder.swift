@@ -37,9 +37,8 @@ final class MetadataFinder {
     /// Whether there is no metadata.
     var isEmpty: Bool { constants.isEmpty && dynamic.isEmpty }
 
-    @inline(__always) func metadata(
-        _ row: Cells, limit: LimitText.Side?
-    ) throws(BoundTable.Failure) -> Metadata? {
+    /// Metadata never refuses a reading: a text that is not a number is kept as a text, and a long one is cut off.
+    @inline(__always) func metadata(_ row: Cells, limit: LimitText.Side?) -> Metadata? {
         if dynamic.isEmpty {
             switch limit {
             case nil: return plain
@@ -47,29 +46,36 @@ final class MetadataFinder {
             case .upper: return limits.upper
             }
         }
-        return try fromCells(row, limit)
+        return fromCells(row, limit)
     }
 
-    private func fromCells(_ row: Cells, _ limit: LimitText.Side?) throws(BoundTable.Failure) -> Metadata? {
-        guard let key = scratch.key(row, cells) else { throw .init("a cell with metadata is too long") }
-        if limit == nil, let metadata = memo.find(key) { return metadata.isEmpty ? nil : metadata }
+    private func fromCells(_ row: Cells, _ limit: LimitText.Side?) -> Metadata? {
+        let key = scratch.key(row, cells)
+        if limit == nil, let key, let metadata = memo.find(key) { return metadata.isEmpty ? nil : metadata }
         var entries = constants
         for (rule, cell) in dynamic {
             let bytes = trimmed(row[cell])
             if bytes.isEmpty { continue }
-            let text = String(decoding: bytes, as: UTF8.self)
+            let text = Self.text(bytes)
             switch rule.value {
             case .constant: break
             case .text: entries.append((rule.key, .string(text)))
             case .number:
-                guard let numeral = try? Numeral(parsing: bytes) else { throw .init("the cell for \(rule.key) is not a number") }
-                entries.append((rule.key, .number(numeral)))
+                entries.append((rule.key, (try? Numeral(parsing: bytes)).map { .number($0) } ?? .string(text)))
             case .mapped(_, let map): if let value = map[text] { entries.append((rule.key, value)) }
             }
         }
         if let limit { entries.append((limit.metadataKey, .boolean(true))) }
         let metadata = Metadata(entries)
-        if limit == nil { memo.store(metadata, for: key) }
+        if limit == nil, let key { memo.store(metadata, for: key) }
         return metadata.isEmpty ? nil : metadata
+    }
+
+    /// The maximum length of a text in bytes. Longer ones are cut off and end in `…`.
+    private static let maximumText = 1024
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+        guard bytes.count > maximumText else { return String(decoding: bytes, as: UTF8.self) }
+        return String(String(decoding: bytes.prefix(maximumText), as: UTF8.self).dropLast()) + "…"
     }
 }

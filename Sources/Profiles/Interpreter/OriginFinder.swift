@@ -59,7 +59,6 @@ final class OriginFinder {
     }
 
     private func newOrigin(_ row: Cells) throws(BoundTable.Failure) -> Origin {
-        var hasControl = false
         func text(_ rule: TextRule?) -> String? {
             switch rule {
             case nil: return nil
@@ -68,8 +67,7 @@ final class OriginFinder {
                 let cells = columns.lazy.filter { self.binding.has($0) }.map { trimmed(row[self.binding.cells[$0]]) }
                 guard let cell = cells.first(where: { !$0.isEmpty }) else { return nil }
                 // Names become parts of keys and of exported lines, which cannot contain control characters.
-                if cell.contains(where: { $0 < 0x20 }) { hasControl = true }
-                let text = String(decoding: cell, as: UTF8.self)
+                let text = String(decoding: cell.lazy.map { $0 < 0x20 ? 0x20 : $0 }, as: UTF8.self)
                 return map.map { $0[text] } ?? text
             }
         }
@@ -90,7 +88,6 @@ final class OriginFinder {
         let device = self.device.flatMap {
             Self.device(name: text($0.name), manufacturer: text($0.manufacturer), model: text($0.model), serial: text($0.serial))
         }
-        guard !hasControl else { throw .init("a name of a source or device contains a control character") }
         let origin = registry.origin(type: type, source: revision, device: device, subject: try subject(row))
         guard seen.count < Self.maximumOrigins || seen.contains(ObjectIdentifier(origin)) else {
             throw .init("the file names more than \(Self.maximumOrigins) sources, devices and people")

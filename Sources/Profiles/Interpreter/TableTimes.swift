@@ -106,7 +106,7 @@ final class TableTimes {
             start = try stamp(cells)
         }
         if let ticksCell, !trimmed(cells[ticksCell]).isEmpty {
-            ticks = try Self.ticks(trimmed(cells[ticksCell]))
+            ticks = Self.ticks(trimmed(cells[ticksCell]))
         }
         var last = start
         if let end {
@@ -287,10 +287,9 @@ final class TableTimes {
         return (parts[0] * 3600 + parts[1] * 60 + parts[2]) * 1_000_000 + microseconds
     }
 
-    private static func ticks(_ bytes: UnsafeRawBufferPointer) throws(Failure) -> Int64 {
-        guard let numeral = try? Numeral(parsing: bytes), numeral.isPlain, numeral.exponent == 0 else {
-            throw Failure(reason: "the counter of seconds is not a whole number")
-        }
-        return numeral.coefficient
+    /// The device's counter of seconds, also as `11101.0`. The counter only distinguishes the two passes of an hour that occurs twice, so
+    /// an unreadable one does not refuse the row. The result is then `nil`.
+    private static func ticks(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        (try? Numeral(parsing: bytes)).flatMap { Int64($0.canonicalText) }
     }
 }

@@ -72,6 +72,19 @@ enum HeadRows {
         return nil
     }
 
+    /// Whether a row contains names. A first line with numbers is a row, and its cells are a person's values.
+    static func isHeader(_ cells: [String]) -> Bool {
+        !cells.contains { $0.contains { $0.isNumber } && !$0.contains { $0.isLetter } }
+    }
+
+    /// The delimiter with the largest width. If several have it, a comma is probably a decimal sign.
+    static func delimiter(of text: String, width: ([[String]]) -> Int) -> UInt8 {
+        let comma = UInt8(ascii: ",")
+        let widths = TableChannel.allDelimiters.map { ($0, width(rows(of: text, delimiter: $0, limit: 40))) }
+        return widths.max { ($0.1, $0.0 == comma ? 0 : 1) < ($1.1, $1.0 == comma ? 0 : 1) }.flatMap { $0.1 > 1 ? $0.0 : nil }
+            ?? comma
+    }
+
     /// The description of an empty file.
     static let nothing = "it is empty"
 
@@ -81,13 +94,11 @@ enum HeadRows {
         if start.isEmpty { return Self.nothing }
         if start.first == "[" || start.first == "{" { return "it is JSON" }
         if start.first == "<" { return "it is XML" }
-        let best = TableChannel.allDelimiters.map { ($0, rows(of: text, delimiter: $0, limit: 1).first ?? []) }
-            .max { $0.1.count < $1.1.count }
-        guard let (delimiter, names) = best, names.count > 1 else { return "its first line has no , ; | or tab" }
-        // A first line with numbers is a row, not a header, and its cells are values.
-        let isHeader = !names.contains { $0.contains { $0.isNumber } && !$0.contains { $0.isLetter } }
+        let delimiter = delimiter(of: text) { $0.first?.count ?? 0 }
+        let names = rows(of: text, delimiter: delimiter, limit: 1).first ?? []
+        guard names.count > 1 else { return "its first line has no , ; | or tab" }
         let sign = delimiter == 9 ? "tab" : "'\(Character(UnicodeScalar(delimiter)))'"
-        guard isHeader else { return "\(names.count) columns between \(sign), and its first line is not a header" }
+        guard isHeader(names) else { return "\(names.count) columns between \(sign), and its first line is not a header" }
         let shown = names.prefix(8).map { String($0.prefix(40).filter { !$0.isNewline }) }
         return "\(names.count) columns between \(sign): \(shown.joined(separator: ", "))\(names.count > 8 ? ", …" : "")"
     }

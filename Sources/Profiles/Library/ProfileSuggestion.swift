@@ -4,27 +4,46 @@ import HealthModel
 ///
 /// Guesses from a column's name are marked with a comment for confirmation. A unit that the file does not show stays open, so the draft is
 /// refused until the user has filled it in. No value of the file is copied.
+///
+/// If the file has no header, the columns get names by their content (`time`, `column2`), and ``addedHeader`` is the line that the user
+/// has to insert. A profile recognizes files by their header.
 public struct ProfileSuggestion {
     private let names: [String]
     private let rows: [[String]]
     private let delimiter: UInt8
     private let headerLine: Int
     private let id: String
+    /// The header that the file lacks, or `nil` if it has one.
+    public let addedHeader: String?
 
     /// - Parameters:
     ///   - text: the start of the file.
     ///   - id: the new profile's id.
     public init(firstLines text: String, id: String) {
-        let best = TableChannel.allDelimiters.map { ($0, HeadRows.rows(of: text, delimiter: $0, limit: 40)) }
-            .max { Self.width($0.1) < Self.width($1.1) }
-        let rows = best?.1 ?? []
-        delimiter = best?.0 ?? UInt8(ascii: ",")
+        delimiter = HeadRows.delimiter(of: text, width: Self.width)
+        let rows = HeadRows.rows(of: text, delimiter: delimiter, limit: 40)
         // The header is the first row that is as wide as the table.
         let width = Self.width(rows)
-        headerLine = rows.firstIndex { $0.count == width } ?? 0
-        names = rows.indices.contains(headerLine) ? rows[headerLine].map { HeaderPattern.trimmed($0) } : []
-        self.rows = Array(rows.dropFirst(headerLine + 1).filter { $0.count == width })
+        let wide = rows.firstIndex { $0.count == width } ?? 0
+        let first = rows.indices.contains(wide) ? rows[wide].map { HeaderPattern.trimmed($0) } : []
         self.id = id
+        guard !first.isEmpty, !HeadRows.isHeader(first) else {
+            (names, headerLine) = (first, wide)
+            self.rows = Array(rows.dropFirst(wide + 1).filter { $0.count == width })
+            addedHeader = nil
+            return
+        }
+        // The first rows may be shorter than the table, so all of them are values.
+        headerLine = 0
+        let values = rows.filter { $0.count == width }
+        self.rows = values
+        let cells = first.indices.map { index in values.map { HeaderPattern.trimmed($0[index]) }.filter { !$0.isEmpty } }
+        let times = DraftTime(columns: cells).columns
+        names = first.indices.map { index in
+            guard let place = times.firstIndex(of: index) else { return "column\(index + 1)" }
+            return times.count == 1 ? "time" : place == 0 ? "date" : "time"
+        }
+        addedHeader = names.joined(separator: String(UnicodeScalar(delimiter)))
     }
 
     /// Returns the most common number of columns.
@@ -34,10 +53,8 @@ public struct ProfileSuggestion {
         return counts.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key ?? 0
     }
 
-    /// Whether the first row contains names. If it contains numbers, they are a person's values, and nothing can be drafted.
-    public var hasHeader: Bool {
-        names.count > 1 && !names.contains { $0.contains { $0.isNumber } && !$0.contains { $0.isLetter } }
-    }
+    /// Whether the file is a table of several columns, for which a profile can be drafted.
+    public var isTable: Bool { names.count > 1 }
 
     /// The draft, as commented JSON5.
     public var json5: String {
@@ -49,6 +66,10 @@ public struct ProfileSuggestion {
             "  name: \(quoted(id)),  // CONFIRM",
             "  version: \"1\",", "  channels: [", "    {", "      channel: \"csv\",",
         ]
+        if let addedHeader {
+            lines.insert(
+                "// The file has no header, which a profile needs. Insert this line at its beginning: \(addedHeader)", at: 2)
+        }
         if delimiter != UInt8(ascii: ",") { lines.append("      delimiters: [\(quoted(String(UnicodeScalar(delimiter))))],") }
         if headerLine > 0 { lines.append("      headerWithin: \(headerLine + 1),") }
         if rows.contains(where: { $0.contains(where: Self.hasDecimalComma) }) {

@@ -56,7 +56,7 @@ struct DuplicateReport {
         for (ingest, count) in elsewhere.sorted(by: { $0.key < $1.key }) {
             notes.append(
                 "\(count) of the duplicates \(count == 1 ? "has another time" : "have other times") from ledger entry \(ingest): "
-                    + "if this time zone is right, run 'vitalgate ledger undo \(ingest) --forget' and import again")
+                    + "if this time zone is right, run 'vitalgate ledger undo \(ingest)' and import again")
         }
         return notes
     }

@@ -8,6 +8,9 @@ struct ExistingSamples {
     let connection: Connection
     /// The reasons why existing readings are not visible as imported.
     private(set) var duplicateReport = DuplicateReport()
+    /// Readings of undone imports that the batch has at another instant, by the entry that stored them. A file of local times was
+    /// imported in the wrong zone, the import was undone, and now it is imported in another zone. The batch's readings are stored.
+    private(set) var moved: [Int64: [SampleKey]] = [:]
     private let comparesTimes: Bool
     /// Whether the current series has records that start when they were exported, so that each export has another
     /// start.
@@ -80,18 +83,43 @@ struct ExistingSamples {
     /// The kind of an existing row.
     private enum Table { case stands, deleted, repaired, witnesses, placed, placedOrDeleted }
 
-    private mutating func look(_ row: SampleRow, _ table: Table, _ known: KnownReadings) throws(StoreError) {
+    /// Notes why an existing reading is not visible as imported.
+    ///
+    /// - Returns: Whether the row is a duplicate of it.
+    private mutating func look(_ row: SampleRow, _ table: Table, _ known: KnownReadings) throws(StoreError) -> Bool {
         switch table {
         case .witnesses: if let bringer = known.bringer { try noteWitness(row, broughtBy: bringer) }
         case .stands: try noteTime(row, row.nominal)
         case .repaired: reasons[row.index] = .repaired
-        case .deleted: if let tombstone = known.tombstone { reasons[row.index] = try reason(tombstone, row.series) }
+        case .deleted:
+            guard let tombstone = known.tombstone else { break }
+            return try note(tombstone, at: row.nominal, of: row)
         case .placed: try noteTime(row, known.start)
         case .placedOrDeleted:
             let place = SampleKey(series: row.series, start: known.start, high: row.high, low: row.low)
-            guard let tombstone = try connection.samples.tombstone(at: place) else { return try noteTime(row, known.start) }
-            reasons[row.index] = try reason(tombstone, row.series)
+            guard let tombstone = try connection.samples.tombstone(at: place) else {
+                try noteTime(row, known.start)
+                break
+            }
+            return try note(tombstone, at: known.start, of: row)
         }
+        return true
+    }
+
+    /// Notes a tombstone of a row's reading.
+    ///
+    /// - Returns: Whether the row is a duplicate of it.
+    private mutating func note(
+        _ tombstone: SampleTable.Tombstone, at start: Int64, of row: SampleRow
+    ) throws(StoreError) -> Bool {
+        let reason = try reason(tombstone, row.series)
+        if case .withdrawn? = reason, comparesTimes, !startsWhenAdded, row.start != start {
+            let entry = try reader.bringer(of: tombstone.number, in: row.series)
+            moved[entry, default: []].append(SampleKey(series: row.series, start: start, high: row.high, low: row.low))
+            return false
+        }
+        reasons[row.index] = reason
+        return true
     }
 
     /// Notes a duplicate whose import is undone as missing, unless another live or deleted report of the measurement
@@ -164,8 +192,7 @@ struct ExistingSamples {
                 if position > 0, rows[position - 1].nominal == time { note(time) }
                 guard position < rows.count else { return }
                 if rows[position].nominal == time, rows[position].low == hash.low, rows[position].high == hash.high {
-                    marked.append(rows[position].index)
-                    try look(rows[position], table, known)
+                    if try look(rows[position], table, known) { marked.append(rows[position].index) }
                     position += 1
                     passed = 0
                     // Equal rows later in the batch are already marked.

@@ -48,6 +48,12 @@ struct Forgetting {
         return count
     }
 
+    /// Removes single tombstones of the import.
+    func forget(_ places: [SampleKey], _ deletion: Deletion) throws {
+        if try !duplicates.isEmpty { try handOver(places, deletion) }
+        try connection.settings.add(Int64(try connection.samples.forget(places)), to: "forgotten")
+    }
+
     private func forEachPart(
         of next: (SampleKey?, Int) throws -> [SampleKey], _ body: ([SampleKey]) throws -> Void
     ) throws {

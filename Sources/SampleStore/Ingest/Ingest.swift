@@ -182,6 +182,10 @@ public final class Ingest: SampleSink {
             for index in marked { outcomes[Int(index)] = .duplicate }
         }
         duplicateReport.add(existing.duplicateReport)
+        for (entry, places) in existing.moved.sorted(by: { $0.key < $1.key }) {
+            try Forgetting(connection, of: entry, limit: places.count)
+                .forget(places, Deletion(connection: connection, ingest: id))
+        }
         let judgement = BatchJudgement(
             connection: connection, ingest: id, batch: batch, retellings: retellings, acrossDevices: replacesAcrossDevices)
         for group in groups where !group.rows.isEmpty { try judgement.consultQuarantine(group, &outcomes) }

@@ -130,6 +130,11 @@ enum ImportCommand: Command {
         if context.invocation.flag("--dry-run") { return try rehearse(run, files, access) }
         let store = try access.openForWriting(creating: true)
         try store.ledger.closeAbandoned()
+        let known = try store.quarantine.releaseKnownCases(received: context.machine.now().microseconds)
+        if known > 0 {
+            context.note(
+                "\(Readable.count(known, "quarantined reading")) stored, because this version of Vitalgate knows their values")
+        }
         let code = try run.importAll(files, into: store)
         try store.checkpoint()
         return code
@@ -228,7 +233,7 @@ private struct ImportRun {
         let began = Monotonic.nanoseconds()
         let outcome = try service.run(reading, received: received) { state in
             progress.update(
-                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(Int(input.size))), "
+                "\(path): \(Readable.bytes(Int(reading.meter.bytes))) of \(Readable.bytes(Int(reading.size))), "
                     + "\(Readable.count(state.readings, "reading")), "
                     + Readable.rate(state.readings, inNanoseconds: Monotonic.nanoseconds() - began))
         }

@@ -33,8 +33,8 @@ enum LedgerCommand: Command {
                     contained exactly the same reading of the same source, that reading was not stored a second time, so it is \
                     deleted, too.
 
-                    If you import the same file again, the deleted readings are not stored again. Use --forget if you want to \
-                    import it again, for example in another time zone. You cannot undo an entry while an import or the hub is \
+                    If you import the same file again, the deleted readings are not stored again, unless the new import reads \
+                    its local times in another time zone. Use --forget if you want to import it again unchanged. You cannot undo an entry while an import or the hub is \
                     still writing it (exit status 75).
                     """,
                 arguments: [Argument(name: "N", help: "Number of the entry.")],

@@ -58,7 +58,8 @@ enum ProfileCommand: Command {
                     --capture, FILE is the output of 'vitalgate capture' or 'vitalgate devices request', which contains frames \
                     (single messages from a device). A byte that is the same in all frames becomes a condition in the draft. \
                     Every other byte becomes a field whose meaning you have to fill in. The draft does not contain the values of \
-                    these bytes.
+                    these bytes. If a CSV file has no header, the draft names its columns, and contains the line that you have to \
+                    insert into the file.
                     """,
                 arguments: [Argument(name: "FILE", help: "CSV file or capture.", completion: .file)],
                 options: [
@@ -234,8 +235,11 @@ enum ProfileCommand: Command {
         }
         let head = try TextFileHead.read(path: path)
         let suggestion = ProfileSuggestion(firstLines: head.text, id: id)
-        guard suggestion.hasHeader else {
-            throw SourceError(.malformed, "\(path): the first line is not a header with column names, which a profile needs")
+        guard suggestion.isTable else {
+            throw SourceError(.malformed, "\(path): it is not a table with several columns, so no profile can be drafted")
+        }
+        if let header = suggestion.addedHeader {
+            context.note("\(path): it has no header, which a profile needs. Insert this line at its beginning: \(header)")
         }
         try context.streams.output.write(suggestion.json5)
         return .success

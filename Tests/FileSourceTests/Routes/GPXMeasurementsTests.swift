@@ -41,14 +41,15 @@ import Testing
                 ["atemp": 1]
             ),
             ("<gpxdata:hr>118</gpxdata:hr><gpxdata:cadence>80</gpxdata:cadence><gpxdata:temp>21</gpxdata:temp>", ["temp": 1]),
-            ("<hr>118</hr><cad>80</cad>", [:]), ("<heartrate>118</heartrate><cadence>80</cadence>", [:]),
+            ("<hr>118</hr><cad>80</cad>", [:]), ("<bpm>118</bpm><cad>80</cad>", [:]),
+            ("<heartrate>118</heartrate><cadence>80</cadence>", [:]),
         ] as [(String, [String: Int])])
     func extensions(of text: String, counted: [String: Int]) throws {
         let ride = try ImportedFile(gpx: gpx(point(0, text), type: "<type>Ride</type>"))
         #expect(ride.refused.isEmpty && lines(ride) == ["heartRate 118 /min", "cyclingCadence 80 /min"])
         #expect(ride.counted == counted)
         // HealthKit has no cadence of steps, and without a sport the meaning of a cadence is unknown.
-        for type in ["<type>running</type>", "", "<type>9</type>"] {
+        for type in ["<type>running</type>", "", "<type>9</type>", "<type>77</type>"] {
             let file = try ImportedFile(gpx: gpx(point(0, text), type: type))
             #expect(lines(file) == ["heartRate 118 /min"])
             #expect(file.counted == counted.merging(["cad": 1]) { $0 + $1 })

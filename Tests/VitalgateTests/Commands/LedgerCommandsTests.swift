@@ -121,6 +121,28 @@ import Testing
         #expect(try folder.vitalgate("store", "check").output == "ok\n")
     }
 
+    /// After an import in the wrong zone: other instants are other readings, in any pair of zones.
+    @Test(arguments: [
+        ("UTC", "Europe/Berlin", "06:30"), ("Europe/Berlin", "UTC", "07:30"), ("Europe/Berlin", "Asia/Tokyo", "22:30"),
+    ])
+    func storesReadingsOfAnotherZoneAfterUndo(wrong: String, right: String, time: String) throws {
+        let folder = try TestFolder()
+        let file = try folder.write("local.csv", "time,type,value,unit\n2026-03-28T07:30:00,height,1.80,m\n")
+        try folder.vitalgate("import", file, "--time-zone", wrong)
+        #expect(try folder.vitalgate("ledger", "undo", "1").status == 0)
+        let again = try folder.vitalgate("import", file, "--time-zone", right, "--format", "ndjson")
+        #expect(try Account(again.last).stored == 1)
+        // The wrong zone brings nothing back, and neither does undoing the undo.
+        #expect(
+            try Account(folder.vitalgate("import", file, "--time-zone", wrong, "--format", "ndjson").last).duplicate == 1)
+        #expect(try folder.vitalgate("ledger", "undo", "2").status == 0)
+        let lines = try folder.vitalgate("query", "height", "--format", "ndjson").objects()
+        #expect(lines.count == 1 && lines.first?["start"].text?.contains("T\(time):00") == true)
+        #expect(try folder.vitalgate("store", "check", "--deep").output == "ok\n")
+        #expect(try folder.vitalgate("ledger", "undo", "3").status == 0)
+        #expect(try folder.vitalgate("query", "height", "--format", "ndjson").lines.isEmpty)
+    }
+
     @Test func judgesWhatIsHeld() throws {
         let held = try folder.vitalgate("quarantine", "list", "--format", "ndjson")
         #expect(held.lines.count == 1)
