@@ -42,6 +42,74 @@ extension ObjectFields {
         for (name, date) in record.dates.sorted(by: { $0.key < $1.key }) { dates.set(name, date) }
         object.set("dates", dates)
         object.set("codes", record.codes.map { JSONObject($0) })
+        if let date = record.date { object.set("date", date) }
+        if let result = record.result { set(result, in: &object) }
+        if let references = record.references {
+            object.set(
+                "references",
+                references.map { reference in
+                    var entry = JSONObject()
+                    entry.set("element", reference.element)
+                    entry.set("reference", reference.reference)
+                    entry.set("display", reference.display)
+                    return entry
+                })
+        }
+    }
+
+    ///     ,"value":88.10,"unit":"mg/dL","result":"88.10 mg/dL","original":{"value":"88.10","unit":"mg/dL"},
+    ///     "ranges":[{"text":"70–99 mg/dL","low":{"value":70,"unit":"mg/dL"},"high":{…},"appliesTo":[]}],"outOfRange":false,
+    ///     "interpretation":["Normal"]
+    ///
+    /// A result that is not one number has no value: a limit such as `<5 mg/dL`, words, or components.
+    private static func set(_ result: ClinicalResult, in object: inout JSONObject) {
+        if let quantity = result.quantity {
+            if result.amount != nil {
+                object.set("value", raw: Array(quantity.value.utf8))
+                object.set("unit", quantity.code ?? quantity.unit)
+            }
+            var original = JSONObject()
+            if let comparator = quantity.comparator { original.set("comparator", comparator) }
+            original.set("value", quantity.value)
+            original.set("unit", quantity.unit)
+            object.set("original", original)
+        }
+        object.set("result", result.text)
+        if let absent = result.absent { object.set("absent", absent) }
+        if let ranges = result.ranges {
+            object.set(
+                "ranges",
+                ranges.map { range in
+                    var entry = JSONObject()
+                    entry.set("text", range.text)
+                    if let low = range.low { entry.set("low", bound(low)) }
+                    if let high = range.high { entry.set("high", bound(high)) }
+                    entry.set("appliesTo", range.appliesTo ?? [])
+                    return entry
+                })
+        }
+        if let isOutside = result.isOutside { object.set("outOfRange", isOutside) }
+        if let interpretation = result.interpretation { object.set("interpretation", interpretation) }
+        if let notes = result.notes { object.set("notes", notes) }
+        if let components = result.components {
+            object.set(
+                "components",
+                components.map { component in
+                    var entry = JSONObject()
+                    entry.set("name", component.name)
+                    entry.set("codes", component.codes.map { JSONObject($0) })
+                    set(component.result, in: &entry)
+                    return entry
+                })
+        }
+    }
+
+    private static func bound(_ quantity: ClinicalResult.Quantity) -> JSONObject {
+        var bound = JSONObject()
+        if let comparator = quantity.comparator { bound.set("comparator", comparator) }
+        bound.set("value", raw: Array(quantity.value.utf8))
+        bound.set("unit", quantity.code ?? quantity.unit)
+        return bound
     }
 
     ///     ,"title":"Summary of care","patient":"…","custodian":"…","author":"…","valid":true

@@ -8,7 +8,7 @@ public enum SampleCells {
         "source.version",
         "device.key", "device.name", "device.manufacturer", "device.model", "device.serial", "device.hardware", "device.firmware",
         "device.software", "device.udi", "original.value", "original.unit", "time.origin", "time.received", "group", "metadata",
-        "ingest", "seq",
+        "name", "date", "result", "range", "interpretation", "ingest", "seq",
     ]
 
     /// The cells, with missing values empty.
@@ -21,17 +21,27 @@ public enum SampleCells {
         let sample = stored.sample
         let (source, device) = (sample.origin.source, sample.origin.device)
         let isAmount = sample.origin.kind == .quantity
+        let record = sample.origin.kind == .clinicalRecord ? try? sample.body?.decoded(as: ClinicalRecord.self) : nil
+        let result = record?.result
+        // A limit such as <5 is not the value.
+        let own = result?.amount == nil ? nil : result?.quantity
+        let number = isAmount ? value.description : own?.value ?? text ?? number(of: sample)
+        let shown = isAmount || text != nil ? unit.code : own.flatMap { $0.code ?? $0.unit } ?? ""
         return [
             stored.uuid.description, sample.origin.kind.name, sample.origin.type.id,
-            isAmount ? value.description : text ?? number(of: sample), isAmount || text != nil ? unit.code : "",
+            number, shown,
             sample.origin.type.caseName(of: sample.value) ?? "",
             sample.start.description,
             sample.end.description, sample.zone?.description ?? "", sample.origin.subject == me ? "me" : sample.origin.subject,
             source.id, source.name, source.version ?? "", device?.key ?? "", device?.name ?? "", device?.manufacturer ?? "",
             device?.model ?? "", device?.serial ?? "", device?.hardware ?? "", device?.firmware ?? "", device?.software ?? "",
-            device?.udi ?? "", isAmount ? sample.numeral.text : "", isAmount ? sample.unit.code : "", sample.timeOrigin.name,
+            device?.udi ?? "", isAmount ? sample.numeral.text : own?.value ?? "",
+            isAmount ? sample.unit.code : own?.unit ?? "", sample.timeOrigin.name,
             sample.received.description,
-            sample.group.map(Sample.groupText) ?? "", metadata(sample.metadata), "\(stored.ingest)", "\(stored.seq)",
+            sample.group.map(Sample.groupText) ?? "", metadata(sample.metadata),
+            record?.displayName ?? "", record?.date ?? "", result?.text ?? "",
+            (result?.ranges ?? []).map(\.text).joined(separator: "; "),
+            (result?.interpretation ?? []).joined(separator: "; "), "\(stored.ingest)", "\(stored.seq)",
         ]
     }
 

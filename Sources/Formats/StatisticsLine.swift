@@ -15,10 +15,15 @@ public struct StatisticsLine: Sendable {
     /// The ranges of `inRange`, in ``unit``.
     public let ranges: [ValueRange]
     private let me: String
+    /// The LOINC code of laboratory results and their name.
+    private let loinc: (code: String, name: String)?
 
-    /// - Parameter me: The person that is written as `me`.
+    /// - Parameters:
+    ///   - me: The person that is written as `me`.
+    ///   - loinc: The LOINC code of laboratory results and their name.
     public init(
-        type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String
+        type: SampleType, unit: Unit, zone: TimeZoneRules, shown: StatisticsOptions, ranges: [ValueRange] = [], me: String,
+        loinc: (code: String, name: String)? = nil
     ) {
         self.type = type
         self.unit = unit
@@ -26,6 +31,7 @@ public struct StatisticsLine: Sendable {
         self.shown = shown
         self.ranges = ranges
         self.me = me
+        self.loinc = loinc
     }
 
     /// The default figures for a type.
@@ -60,12 +66,16 @@ public struct StatisticsLine: Sendable {
     }
 
     /// Whether a range counts samples. Otherwise it counts seconds, for types weighted by time.
-    private var countsSamples: Bool { type.aggregation == .discreteArithmetic }
+    private var countsSamples: Bool { type.aggregation == .discreteArithmetic || loinc != nil }
 
     /// The object for a line of NDJSON.
     public func object(_ row: Statistics) -> JSONObject {
         var object = JSONObject()
         object.set("type", type.id)
+        if let loinc {
+            object.set("loinc", loinc.code)
+            object.set("name", loinc.name)
+        }
         object.set("start", row.start.description)
         object.set("end", row.end.description)
         object.set("subject", person(row))
@@ -111,8 +121,11 @@ public struct StatisticsLine: Sendable {
     ///   - shown: The figures of any of the types.
     ///   - ranges: The ranges as requested.
     ///   - hasCases: Whether one of the types is a category.
-    public static func columns(shown: StatisticsOptions, ranges: [String], hasCases: Bool) -> [String] {
-        var columns = ["type", "start", "end", "subject"]
+    ///   - hasCodes: Whether one of them is a LOINC code.
+    public static func columns(
+        shown: StatisticsOptions, ranges: [String], hasCases: Bool, hasCodes: Bool = false
+    ) -> [String] {
+        var columns = ["type"] + (hasCodes ? ["loinc", "name"] : []) + ["start", "end", "subject"]
         if shown.contains(.separateBySource) { columns.append("source") }
         if hasCases { columns.append("case") }
         columns += ["unit", "count"]
@@ -122,9 +135,13 @@ public struct StatisticsLine: Sendable {
         return columns + ["zone"]
     }
 
-    /// The cells under ``columns(shown:ranges:hasCases:)``.
-    public func cells(_ row: Statistics, among all: StatisticsOptions, ranges count: Int, hasCases: Bool) -> [String] {
-        var cells: [String] = [type.id, row.start.description, row.end.description, person(row)]
+    /// The cells under ``columns(shown:ranges:hasCases:hasCodes:)``.
+    public func cells(
+        _ row: Statistics, among all: StatisticsOptions, ranges count: Int, hasCases: Bool, hasCodes: Bool = false
+    ) -> [String] {
+        var cells: [String] = [type.id]
+        if hasCodes { cells += [loinc?.code ?? "", loinc?.name ?? ""] }
+        cells += [row.start.description, row.end.description, person(row)]
         if all.contains(.separateBySource) { cells.append(row.source ?? "") }
         if hasCases { cells.append(caseName(row) ?? "") }
         cells += [unit.code, "\(row.count)"]

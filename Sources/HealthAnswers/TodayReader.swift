@@ -39,7 +39,9 @@ public struct TodayReader {
     private func latest(of subject: String, at now: Instant) throws(StoreError) -> [SampleType: StoredSample] {
         var latest: [SampleType: StoredSample] = [:]
         for stored in try LatestSamples.all(in: store, subject: subject, at: now)
-        where stored.sample.origin.kind != .activitySummary { latest[stored.sample.origin.type] = stored }
+        where stored.sample.origin.kind != .activitySummary && stored.sample.origin.type.id != "referencedRecord" {
+            latest[stored.sample.origin.type] = stored
+        }
         try joinPressures(in: &latest, of: subject, before: Instant(microseconds: now.microseconds + LatestSamples.leeway))
         return latest
     }

@@ -142,7 +142,10 @@ struct PageValues {
             let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
             return [Self.text(sample.value), risk.map { texts.name(of: $0, in: .risk) }].compactMap(\.self).joined(
                 separator: " · ")
-        case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
+        case .clinicalRecord:
+            guard let record = try? body?.decoded(as: ClinicalRecord.self) else { return nil }
+            let result = record.result.flatMap { result in result.quantity.map { Self.local($0.text) } ?? result.text }
+            return [record.displayName, result].compactMap(\.self).joined(separator: " · ")
         case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
         default: return nil
         }

@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthAnswers
 import HealthModel
 import HealthServing
 import SampleStore
@@ -15,7 +16,7 @@ enum SamplePage {
             return try pressure(derived.sample, store, call)
         }
         let texts = call.texts
-        let sample = explanation.stored.sample
+        let sample = try RecordNames(store).named(explanation.stored).sample
         let (name, said) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
         func list(_ key: String, _ relations: [Explanation.Relation]) throws -> HTML {
             guard !relations.isEmpty else { return "" }

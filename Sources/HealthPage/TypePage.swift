@@ -120,11 +120,18 @@ enum TypePage {
         // Readings of one minute differ by their seconds.
         let minutes = Set(all.map { $0.sample.start.microseconds / 60_000_000 })
         let hasSeconds = minutes.count < all.count
+        let names = RecordNames(reader.store)
         let rows: [HTML] = try all.map { stored in
+            let stored = try names.named(stored)
             let said = try call.values.shown(stored.sample, in: reader.store)
+            // A health record has its own date, such as the day of a test.
+            let record = type.kind == .clinicalRecord ? try? stored.sample.body?.decoded(as: ClinicalRecord.self) : nil
+            let when: HTML =
+                record?.date.map { KindPage.cell(call.times.written($0)) }
+                ?? call.times.element(stored.sample.start, hasSeconds: hasSeconds)
             let name = isUnpaired ? call.values.name(of: stored.sample.origin.type) + ": " : ""
             return """
-                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(call.times.element(stored.sample.start, hasSeconds: hasSeconds))</a></th><td>\(name)\(said.value) \(said.unit)</td>\
+                <tr><th scope="row"><a href="/page/sample/\(stored.uuid.description)">\(when)</a></th><td>\(name)\(said.value) \(said.unit)</td>\
                 <td>\(TypeCard.source(of: stored.sample, call.texts))</td></tr>
                 """
         }

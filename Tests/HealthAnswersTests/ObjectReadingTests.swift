@@ -116,44 +116,115 @@ import Testing
 
     // MARK: Laboratory values
 
-    private func lab(_ value: String, _ hours: Double, _ rest: String = "", code: String = "4548-4") throws -> Sample {
-        let resource = """
-            {"resourceType":"Observation","id":"\(hours)","status":"final","code":{"coding":[{"system":"http://loinc.org","code":"\(code)"}]},\
-            "valueQuantity":{"value":\(value),"unit":"%"},"referenceRange":[{"low":{"value":4},"high":{"value":5.6}}]\(rest)}
-            """
+    private func lab(
+        _ value: String, _ hours: Double, effective: String? = nil, interpretation: [String]? = nil, unit: String = "%",
+        comparator: String? = nil, code: String = "4548-4"
+    ) throws -> Sample {
+        let quantity = ClinicalResult.Quantity(value: value, comparator: comparator, unit: unit, code: unit)
+        let bounds = (ClinicalResult.Quantity(value: "4", unit: unit), ClinicalResult.Quantity(value: "5.6", unit: unit))
         let record = ClinicalRecord(
-            displayName: "HbA1c", resourceType: "Observation", identifier: "\(hours)", version: "R4")
+            displayName: "HbA1c", resourceType: "Observation", identifier: "\(hours)", version: "R4",
+            dates: effective.map { ["effective": $0] } ?? [:], codes: [Coding(system: "http://loinc.org", code: code)],
+            result: ClinicalResult(
+                quantity: quantity, interpretation: interpretation,
+                ranges: [ClinicalResult.ReferenceRange(low: bounds.0, high: bounds.1)]))
         return try keep(
             "labResultRecord", hours, to: hours,
-            SampleBody(encoding: record, content: try PackedContent(Array(resource.utf8))))
+            SampleBody(encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Observation\"}".utf8))))
     }
 
     @Test func aLaboratoryValueHasItsRangeAndTrend() throws {
-        let first = try lab("5.1", 8)
-        let second = try lab("6.2", 32, ",\"interpretation\":[{\"text\":\"High\"}],\"note\":[{\"text\":\"Fasting\"}]")
+        let first = try lab("5.10", 8)
+        let second = try lab("6.2", 32, interpretation: ["High"])
         _ = try lab("140", 40, code: "2951-2")
         let result = try #require(LabResult(second, zone: utc))
-        #expect(result.value == 6.2 && result.unit == "%" && result.isOutside == true && result.interpretation == "High")
-        #expect(result.range?.low == 4 && result.range?.high == 5.6 && result.notes == ["Fasting"])
-        #expect(LabResult(first, zone: utc)?.isOutside == false)
-        #expect(try result.others(like: second, in: answered.store, zone: utc).map(\.value) == [5.1, 6.2])
-        // DSTU2 has one interpretation.
-        let low = try lab("3", 50, ",\"interpretation\":{\"coding\":[{\"code\":\"L\"}]}")
-        #expect(LabResult(low, zone: utc)?.interpretation == "L")
+        #expect(result.result.text == "6.2 %" && result.result.isOutside == true && result.result.interpretation == ["High"])
+        #expect(result.result.range?.text == "4–5.6 %")
+        #expect(LabResult(first, zone: utc)?.result.isOutside == false)
+        let others = try result.others(like: second, in: answered.store, zone: utc)
+        #expect(others.map { $0.result.quantity?.value } == ["5.10", "6.2"])
     }
 
     /// A record is stored with the time of its arrival.
     @Test func aLaboratoryValueHasTheTimeOfItsMeasurement() throws {
         let times = [("2026", "2026-01-01"), ("2026-07", "2026-07-01"), ("2026-07-10", "2026-07-10")]
-        for (written, day) in times {
-            let record = ClinicalRecord(
-                displayName: "HbA1c", resourceType: "Observation", identifier: written, version: "R4",
-                dates: ["effective": written])
-            let body = try SampleBody(
-                encoding: record, content: try PackedContent(Array("{\"resourceType\":\"Observation\"}".utf8)))
-            let result = try #require(LabResult(try keep("labResultRecord", 8, to: 8, body), zone: utc))
+        for (index, (written, day)) in times.enumerated() {
+            let result = try #require(LabResult(try lab("5", Double(index), effective: written), zone: utc))
             #expect(result.time.description == day + "T00:00:00.000000Z")
         }
+    }
+
+    @Test func resultsOfACodeAreCountedByTheDayOfTheTest() throws {
+        for (index, (value, day)) in [("88.10", "2026-05-02"), ("90", "2026-05-20"), ("101.5", "2026-07-01")].enumerated() {
+            _ = try lab(value, Double(index), effective: day, unit: "mg/dL", code: "2339-0")
+        }
+        _ = try lab("5.5", 10, effective: "2026-07-02", unit: "mmol/L", code: "2339-0")
+        _ = try lab("20", 11, effective: "2026-07-03", unit: "mg/dL", comparator: "<", code: "2339-0")
+        _ = try lab("1", 12, effective: "2026-07-04", unit: "kg", code: "2339-0")
+        _ = try lab("7", 13, effective: "2026-07-04", unit: "%")
+        let month = try #require(CalendarInterval("1mo"))
+        let all = try LabStatistics(
+            loinc: "2339-0", in: answered.store, matching: SampleQuery(types: LabStatistics.types), zone: utc)
+        #expect(all.entries.count == 6 && all.without.map(\.result.text) == ["<20 mg/dL"])
+        let unit = try Unit(ucum: "mg/dL")
+        #expect(all.otherUnits(than: unit) == 1)
+        let rows = all.rows(
+            by: CalendarIntervals(month, zone: utc), unit: unit, ranges: [try #require(ValueRange("..90"))], includesGaps: true)
+        #expect(rows.map { $0.start.description.prefix(7) } == ["2026-05", "2026-06", "2026-07"])
+        #expect(rows.map(\.count) == [2, 0, 2])
+        #expect(rows[0].minimum == 88.1 && rows[0].maximum == 90 && rows[0].mostRecent == 90 && rows[0].inRange[0].amount == 2)
+        // 5.5 mmol/L by the molar mass of glucose.
+        #expect(abs((rows[2].mostRecent ?? 0) - 99.0858) < 0.001)
+        let some = try LabStatistics(
+            loinc: "2339-0", in: answered.store, matching: SampleQuery(types: LabStatistics.types),
+            from: Instant(iso8601: "2026-05-03", zone: utc), to: Instant(iso8601: "2026-07-01", zone: utc), zone: utc)
+        #expect(some.entries.map { $0.result.result.text } == ["90 mg/dL"])
+        for (text, code) in [
+            ("2339-0", "2339-0"), ("loinc:2339-0", "2339-0"), ("heartRate", nil), ("2339", nil), ("2026-11-20", nil),
+        ] {
+            #expect(LabStatistics.code(text) == code)
+        }
+    }
+
+    // MARK: References
+
+    /// - Parameter source: The source's id, as the interpreter makes it.
+    private func record(
+        _ type: String, _ resource: String, _ id: String, _ name: String, _ hours: Double, source: String = "fhir/clinic",
+        url: String? = nil, references: [ClinicalReference]? = nil
+    ) throws -> StoredSample {
+        let record = ClinicalRecord(
+            displayName: name, resourceType: resource, identifier: id, version: "R4", sourceURL: url, references: references)
+        let body = try SampleBody(
+            encoding: record, content: try PackedContent(Array("{\"resourceType\":\"\(resource)\"}".utf8)))
+        let sample = try keep(type, hours, to: hours, body, source: source)
+        return try #require(try answered.store.samples.sample(sample.identity))
+    }
+
+    @Test func aPrescriptionHasTheNameOfItsDrug() throws {
+        func request(_ id: String, _ hours: Double, _ reference: String, source: String = "fhir/clinic") throws -> StoredSample {
+            try record(
+                "medicationRecord", "MedicationRequest", id, "MedicationRequest", hours, source: source,
+                references: [ClinicalReference(element: "medicationReference", reference: reference)])
+        }
+        let early = try request("1", 1, "Medication/x")
+        _ = try record("referencedRecord", "Medication", "x", "metformin 500 MG", 2, url: "urn:uuid:5")
+        _ = try record("referencedRecord", "Medication", "x", "ibuprofen", 3, source: "fhir/other")
+        _ = try record("referencedRecord", "Medication", "y", "one", 4, source: "fhir")
+        _ = try record("referencedRecord", "Medication", "y", "two", 5, source: "fhir")
+        _ = try record("referencedRecord", "Medication", "z", "aspirin", 6, source: "fhir")
+        let names = RecordNames(answered.store)
+        func name(_ stored: StoredSample) throws -> String? {
+            try names.named(stored).sample.body?.decoded(as: ClinicalRecord.self).displayName
+        }
+        #expect(try name(early) == "metformin 500 MG")
+        #expect(try name(try request("2", 7, "urn:uuid:5")) == "metformin 500 MG")
+        #expect(try name(try request("3", 8, "Medication/x/_history/2")) == "metformin 500 MG")
+        #expect(try name(try request("4", 9, "Medication/z", source: "fhir/7d4ea0cc")) == "aspirin")
+        // Two drugs have this id, so the name is not chosen.
+        #expect(try name(try request("5", 10, "Medication/y", source: "fhir/7d4ea0cc")) == "MedicationRequest")
+        #expect(try name(try request("6", 11, "https://elsewhere.example.org/Medication/x")) == "MedicationRequest")
+        #expect(try name(try request("7", 12, "Medication/none")) == "MedicationRequest")
     }
 
     // MARK: Nights and pressures

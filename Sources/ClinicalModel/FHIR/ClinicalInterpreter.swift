@@ -12,6 +12,7 @@ import Pipeline
 /// - Source, type and id identify a resource. Its version is `meta.lastUpdated`, else the time when it was added, else now. A later
 ///   version replaces the record. The same or an earlier one is a duplicate.
 /// - Start and end are the time when it was added. Its identity uses `meta.lastUpdated` if present, so that it is the same on every hub.
+/// - The resources that records refer to, such as a Medication, are stored without validation.
 /// - A resource without an id is identified by a digest of its bytes, so the same bytes are the same resource.
 public final class ClinicalInterpreter: FrameInterpreter {
     private let registry: OriginRegistry
@@ -85,7 +86,11 @@ public final class ClinicalInterpreter: FrameInterpreter {
     ) throws(ResourceFault) -> Reading {
         let told = release ?? row.flatMap { FHIRRelease($0.text(ResourceRow.version)) }
         let toldSource = row?.text(ResourceRow.source) ?? ""
-        let release = try choice.release(of: tape, type: type, source: toldSource, told: told)
+        let isReferenced = ClinicalRecord.referencedResources.contains(type)
+        let release =
+            isReferenced
+            ? choice.release(ofReferenced: tape, source: toldSource, told: told)
+            : try choice.release(of: tape, type: type, source: toldSource, told: told)
         let address = row?.text(ResourceRow.sourceURL) ?? ""
         let identifier = identifier(tape, row, address)
         let source = RecordSource.of(tape, type: type, told: toldSource, address: address)
@@ -94,7 +99,8 @@ public final class ClinicalInterpreter: FrameInterpreter {
         let record = ClinicalRecord(
             displayName: name.name, resourceType: type, identifier: identifier, version: release.rawValue,
             sourceURL: address.isEmpty ? nil : address, lastUpdated: updated.map { tape.text($0) },
-            dates: RecordDates.dates(of: type, tape), codes: name.codes)
+            dates: RecordDates.dates(of: type, tape), codes: name.codes, result: RecordResult.result(of: type, tape),
+            references: RecordReferences.references(of: tape))
         let added = try added(row, frame)
         var nominal = added
         if let updated {
@@ -112,11 +118,13 @@ public final class ClinicalInterpreter: FrameInterpreter {
         } catch {
             throw ResourceFault(type, "cannot be stored: \(error)")
         }
+        // Without a source, two clinics may use the same id for two drugs.
+        let isUnclear = isReferenced && source == .unknown
         return Reading(
             origin: origin(sampleType, source), numeral: Numeral(coefficient: 0), unit: .one,
             time: .added(added, nominal: nominal),
             record: RecordIdentifier(
-                id: "\(type)/\(identifier)",
+                id: "\(type)/\(identifier)" + (isUnclear ? "/" + Self.digest(tape) : ""),
                 version: nominal.microseconds.flooredQuotientAndRemainder(dividingBy: 1_000_000).quotient),
             body: SampleBody(json: record.json, content: content), place: frame.place)
     }
@@ -146,6 +154,10 @@ public final class ClinicalInterpreter: FrameInterpreter {
         if address.hasPrefix("urn:uuid:") || address.hasPrefix("urn:oid:") {
             return String(address.split(separator: ":", maxSplits: 2).last ?? "").prefix(Self.longestIdentifier).description
         }
+        return Self.digest(tape)
+    }
+
+    private static func digest(_ tape: borrowing JSONTape) -> String {
         let digits = Digest.sha256(Array(tape.octets)).prefix(16).map { octet in
             (octet < 16 ? "0" : "") + String(octet, radix: 16)
         }

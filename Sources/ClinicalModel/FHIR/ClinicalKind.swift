@@ -26,6 +26,7 @@ enum ClinicalKind {
             case let category?: self = .none(SkipKind("fhir.Observation.\(category)"))
             case nil: self = .none(SkipKind("fhir.Observation.no-category"))
             }
+        case _ where ClinicalRecord.referencedResources.contains(type): self.init(Self.referenced)
         default: self = .none(SkipKind("fhir.\(type)"))
         }
     }
@@ -40,6 +41,7 @@ enum ClinicalKind {
     private static let medication = SampleType("medicationRecord")
     private static let labResult = SampleType("labResultRecord")
     private static let vitalSign = SampleType("vitalSignRecord")
+    private static let referenced = SampleType("referencedRecord")
     private static let clinicalNote = SampleType("clinicalNoteRecord")
 
     /// https://hl7.org/fhir/R4/valueset-observation-category.html. DSTU2 has the same codes except `activity`.

@@ -4,36 +4,101 @@ extension ClinicalRecord {
     /// The record as JSON with sorted keys, as an encoder would write it. This is faster, for thousands of records per second.
     var json: [UInt8] {
         var octets: [UInt8] = []
-        octets.reserveCapacity(512)
-        octets += "{\"codes\":[".utf8
-        for (index, coding) in codes.enumerated() {
-            if index > 0 { octets.append(UInt8(ascii: ",")) }
-            let members = [("code", coding.code), ("display", coding.display), ("system", coding.system)]
-            Self.append(members.compactMap { name, value in value.map { (name, $0) } }, to: &octets)
-        }
-        octets += "],\"dates\":".utf8
-        Self.append(dates.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &octets)
-        octets.append(UInt8(ascii: ","))
-        var members = [("displayName", displayName), ("identifier", identifier)]
-        if let lastUpdated { members.append(("lastUpdated", lastUpdated)) }
-        members.append(("resourceType", resourceType))
-        if let sourceURL { members.append(("sourceURL", sourceURL)) }
-        members.append(("version", version))
-        let start = octets.count
-        Self.append(members, to: &octets)
-        octets.remove(at: start)
+        octets.reserveCapacity(1024)
+        Part.object([
+            ("codes", Self.list(codes, Self.part)),
+            ("dates", .object(dates.sorted { $0.key < $1.key }.map { ($0.key, .text($0.value)) })),
+            ("displayName", .text(displayName)), ("identifier", .text(identifier)), ("lastUpdated", Self.text(lastUpdated)),
+            (
+                "references",
+                references.map { list in
+                    Self.list(list) { reference in
+                        .object([
+                            ("display", Self.text(reference.display)), ("element", .text(reference.element)),
+                            ("reference", Self.text(reference.reference)),
+                        ])
+                    }
+                }
+            ),
+            ("resourceType", .text(resourceType)), ("result", result.map(Self.part)), ("sourceURL", Self.text(sourceURL)),
+            ("version", .text(version)),
+        ]).append(to: &octets)
         return octets
     }
 
-    private static func append(_ members: [(String, String)], to octets: inout [UInt8]) {
-        octets.append(UInt8(ascii: "{"))
-        for (index, (name, value)) in members.enumerated() {
-            if index > 0 { octets.append(UInt8(ascii: ",")) }
-            append(name, to: &octets)
-            octets.append(UInt8(ascii: ":"))
-            append(value, to: &octets)
+    private static func text(_ text: String?) -> Part? { text.map { .text($0) } }
+    private static func list<Element>(_ list: [Element], _ part: (Element) -> Part) -> Part { .list(list.map(part)) }
+    private static func texts(_ list: [String]?) -> Part? { list.map { .list($0.map { .text($0) }) } }
+
+    private static func part(_ coding: Coding) -> Part {
+        .object([("code", text(coding.code)), ("display", text(coding.display)), ("system", text(coding.system))])
+    }
+
+    private static func part(_ quantity: ClinicalResult.Quantity) -> Part {
+        .object([
+            ("code", text(quantity.code)), ("comparator", text(quantity.comparator)), ("unit", text(quantity.unit)),
+            ("value", .text(quantity.value)),
+        ])
+    }
+
+    private static func part(_ result: ClinicalResult) -> Part {
+        .object([
+            ("absent", text(result.absent)),
+            (
+                "components",
+                result.components.map { components in
+                    list(components) {
+                        .object([("codes", list($0.codes, part)), ("name", .text($0.name)), ("result", part($0.result))])
+                    }
+                }
+            ),
+            ("interpretation", texts(result.interpretation)), ("notes", texts(result.notes)),
+            ("quantity", result.quantity.map(part)),
+            (
+                "ranges",
+                result.ranges.map { ranges in
+                    list(ranges) {
+                        .object([
+                            ("appliesTo", texts($0.appliesTo)), ("high", $0.high.map(part)), ("low", $0.low.map(part)),
+                            ("words", text($0.words)),
+                        ])
+                    }
+                }
+            ),
+            ("words", text(result.words)),
+        ])
+    }
+}
+
+/// A part of the JSON, in the order in which it is written.
+private enum Part {
+    case text(String)
+    case list([Part])
+    /// Members without a value are omitted.
+    case object([(String, Part?)])
+
+    func append(to octets: inout [UInt8]) {
+        switch self {
+        case .text(let text): Self.append(text, to: &octets)
+        case .list(let parts):
+            octets.append(UInt8(ascii: "["))
+            for (index, part) in parts.enumerated() {
+                if index > 0 { octets.append(UInt8(ascii: ",")) }
+                part.append(to: &octets)
+            }
+            octets.append(UInt8(ascii: "]"))
+        case .object(let members):
+            octets.append(UInt8(ascii: "{"))
+            var isFirst = true
+            for case (let name, let part?) in members {
+                if !isFirst { octets.append(UInt8(ascii: ",")) }
+                isFirst = false
+                Self.append(name, to: &octets)
+                octets.append(UInt8(ascii: ":"))
+                part.append(to: &octets)
+            }
+            octets.append(UInt8(ascii: "}"))
         }
-        octets.append(UInt8(ascii: "}"))
     }
 
     private static func append(_ text: String, to octets: inout [UInt8]) {

@@ -6,11 +6,14 @@ import HealthModel
 /// 2. the display of the coding that the user selected
 /// 3. the display of a coding, in the order of ``systems``, then in the order of the resource
 /// 4. the concept's text
-/// 5. for a medication in another resource, the reference's display or the name in the contained resource
-/// 6. for a document its description, for coverage the plan or the payer
-/// 7. the resource's type
+/// 5. the name of a LOINC code, if the list here has it (``LOINCNames``)
+/// 6. for a medication in another resource, the reference's display or the name in the contained resource
+/// 7. for a document its description, for coverage the plan or the payer, for a person or an organization its name
+/// 8. the resource's type
 struct DisplayName {
     let name: String
+    /// The name, or `nil` if only the type of the resource is known.
+    let own: String?
     let codes: [Coding]
 
     /// Code systems in order of preference: medications, vaccines, laboratory, conditions and procedures, then billing.
@@ -25,22 +28,40 @@ struct DisplayName {
     static let longest = 512
     static let mostCodes = 64
 
-    init(of type: String, _ tape: borrowing JSONTape) {
-        let concept = Self.concept(of: type, tape)
-        var codings: [(coding: Coding, isSelected: Bool)] = []
-        // In DSTU2, coverage has a coding instead of a concept.
-        let isCoding = concept.map { tape.member("coding", of: $0) == nil && tape.member("code", of: $0) != nil } ?? false
-        for node in isCoding ? tape.list(concept) : tape.list(tape.member("coding", of: concept)) {
-            guard codings.count < Self.mostCodes else { break }
-            let isSelected = tape.member("userSelected", of: node).map { tape.nodes[$0].kind == .yes } ?? false
-            let coding = Coding(
+    /// Reads the name of a resource.
+    ///
+    /// - Parameter resource: The node of the resource, for one that another contains.
+    init(of type: String, _ tape: borrowing JSONTape, at resource: Int = 0) {
+        let concept = Self.concept(of: type, resource, tape)
+        codes = Self.codings(concept, tape)
+        let name = Self.name(codes, concept, tape) ?? Self.beside(type, resource, tape)
+        own = name.map { $0.count > Self.longest ? String($0.prefix(Self.longest)) : $0 }
+        self.name = own ?? type
+    }
+
+    /// The codings of a concept. In DSTU2, coverage has a coding instead of a concept.
+    static func codings(_ concept: Int?, _ tape: borrowing JSONTape) -> [Coding] {
+        codingNodes(concept, tape).map { node in
+            Coding(
                 system: tape.text("system", of: node), code: tape.text("code", of: node), display: tape.text("display", of: node))
-            codings.append((coding, isSelected))
         }
-        codes = codings.map(\.coding)
-        let text = tape.text("text", of: concept)
-        let name = Self.name(codings) ?? Self.told(text) ?? Self.beside(type, tape) ?? type
-        self.name = name.count > Self.longest ? String(name.prefix(Self.longest)) : name
+    }
+
+    private static func codingNodes(_ concept: Int?, _ tape: borrowing JSONTape) -> [Int] {
+        let isCoding = concept.map { tape.member("coding", of: $0) == nil && tape.member("code", of: $0) != nil } ?? false
+        return Array((isCoding ? tape.list(concept) : tape.list(tape.member("coding", of: concept))).prefix(mostCodes))
+    }
+
+    /// The name of a concept with these codings, or `nil` if it has none.
+    static func name(_ codings: [Coding], _ concept: Int?, _ tape: borrowing JSONTape) -> String? {
+        let nodes = codingNodes(concept, tape)
+        let selected = zip(codings, nodes).map { coding, node in
+            (coding: coding, isSelected: tape.member("userSelected", of: node).map { tape.nodes[$0].kind == .yes } ?? false)
+        }
+        return name(selected) ?? told(tape.text("text", of: concept))
+            ?? codings.lazy.compactMap { coding in
+                coding.system.flatMap(CodeSystems.name) == "loinc" ? coding.code.flatMap { LOINCNames.names[$0] } : nil
+            }.first
     }
 
     private static func name(_ codings: [(coding: Coding, isSelected: Bool)]) -> String? {
@@ -65,32 +86,47 @@ struct DisplayName {
     }
 
     /// The concept that the record describes.
-    private static func concept(of type: String, _ tape: borrowing JSONTape) -> Int? {
+    private static func concept(of type: String, _ resource: Int, _ tape: borrowing JSONTape) -> Int? {
         switch type {
-        case "Immunization": tape.member("vaccineCode", of: 0)
-        case "AllergyIntolerance": tape.member("code", of: 0) ?? tape.member("substance", of: 0)
-        case "Coverage", "DocumentReference": tape.member("type", of: 0)
+        case "Immunization": tape.member("vaccineCode", of: resource)
+        case "AllergyIntolerance": tape.member("code", of: resource) ?? tape.member("substance", of: resource)
+        case "Coverage", "DocumentReference": tape.member("type", of: resource)
+        case "Encounter": tape.list(tape.member("type", of: resource)).first
         case "MedicationStatement", "MedicationOrder", "MedicationRequest", "MedicationDispense":
-            tape.member("medicationCodeableConcept", of: 0) ?? tape.member("code", of: containedMedication(tape))
-        default: tape.member("code", of: 0)
+            tape.member("medicationCodeableConcept", of: resource) ?? tape.member("code", of: containedMedication(tape))
+        default: tape.member("code", of: resource)
         }
     }
 
     /// The contained resource that `medicationReference` refers to. References to other resources are not followed.
     private static func containedMedication(_ tape: borrowing JSONTape) -> Int? {
-        guard let reference = tape.text("reference", of: tape.member("medicationReference", of: 0)), reference.hasPrefix("#")
-        else {
-            return nil
-        }
-        return tape.list(tape.member("contained", of: 0)).first { tape.text("id", of: $0) == String(reference.dropFirst()) }
+        tape.text("reference", of: tape.member("medicationReference", of: 0)).flatMap { RecordReferences.contained($0, tape) }
     }
 
-    private static func beside(_ type: String, _ tape: borrowing JSONTape) -> String? {
+    private static func beside(_ type: String, _ resource: Int, _ tape: borrowing JSONTape) -> String? {
         switch type {
-        case "DocumentReference": told(tape.text("description", of: 0))
+        case "DocumentReference": told(tape.text("description", of: resource))
         case "Coverage":
-            told(tape.text("plan", of: 0)) ?? told(tape.text("display", of: tape.list(tape.member("payor", of: 0)).first))
-        default: told(tape.text("display", of: tape.member("medicationReference", of: 0)))
+            told(tape.text("plan", of: resource))
+                ?? told(tape.text("display", of: tape.list(tape.member("payor", of: resource)).first))
+        case "Practitioner", "Organization", "Location":
+            told(tape.text("name", of: resource)) ?? person(tape.list(tape.member("name", of: resource)).first, tape)
+        case "PractitionerRole": told(tape.text("display", of: tape.member("practitioner", of: resource)))
+        // DSTU2 has a code here, and R4 a coding.
+        case "Encounter":
+            told(tape.text("display", of: tape.member("class", of: resource)))
+                ?? told(tape.text("code", of: tape.member("class", of: resource))) ?? told(tape.text("class", of: resource))
+        default: told(tape.text("display", of: tape.member("medicationReference", of: resource)))
         }
+    }
+
+    /// A person's name: its text, or the prefix, the given names and the family name.
+    private static func person(_ name: Int?, _ tape: borrowing JSONTape) -> String? {
+        if let text = told(tape.text("text", of: name)) { return text }
+        // DSTU2 has a list of family names.
+        let parts = (["prefix", "given", "family"] as [StaticString]).flatMap { part in
+            tape.list(tape.member(part, of: name)).map { tape.text($0) }
+        }
+        return told(parts.filter { !$0.isEmpty }.joined(separator: " "))
     }
 }

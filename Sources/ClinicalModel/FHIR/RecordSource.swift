@@ -25,8 +25,11 @@ struct RecordSource: Hashable {
             }
             return RecordSource(id: "fhir/" + digest.joined(), name: "FHIR")
         }
-        return RecordSource(id: "fhir", name: "FHIR")
+        return unknown
     }
+
+    /// The source of a resource that names neither a system nor a patient.
+    static let unknown = RecordSource(id: "fhir", name: "FHIR")
 
     /// `https://example.org/fhir` for `https://example.org/fhir/Immunization/94`, or `nil` if it is not an address of a resource of the
     /// type.

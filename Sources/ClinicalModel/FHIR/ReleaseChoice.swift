@@ -57,6 +57,12 @@ struct ReleaseChoice {
         throw Self.fault(near.fault, near.release)
     }
 
+    /// Returns the release of a resource that records refer to. It is not validated, so that an error in an address does not lose the name
+    /// of a drug. Without a hint it is R4.
+    func release(ofReferenced tape: borrowing JSONTape, source: String, told: FHIRRelease?) -> FHIRRelease {
+        told ?? Self.hint(tape) ?? shown[source] ?? .r4
+    }
+
     private static func fault(_ fault: ResourceFault, _ release: FHIRRelease) -> ResourceFault {
         ResourceFault(fault.path, fault.reason + " (\(release.rawValue))")
     }

@@ -182,6 +182,11 @@ public final class AppleHealthInterpreter: FrameInterpreter {
         let origin = origin(texts, type)
         var said: (metadata: Metadata?, record: RecordIdentifier?) = (nil, nil)
         if texts.count > ExportColumn.metadata || !texts[ExportColumn.beats].isEmpty { said = read(metadata: texts) }
+        if isCategory, numeral.coefficient < 0 {
+            let word = String(decoding: texts[ExportColumn.value].prefix(Self.longestCase), as: UTF8.self)
+            let others = (said.metadata?.entries ?? []).map { ($0.key, $0.value) }
+            said.metadata = Metadata(others + [(Metadata.receivedCase, .string(word))])
+        }
         let isMember = !texts[ExportColumn.inCorrelation].isEmpty
         let reading = Reading(
             origin: origin, numeral: numeral, unit: unit,
@@ -257,6 +262,7 @@ extension AppleHealthInterpreter {
     }
 
     /// Returns the raw number of a category's case. An unknown case is -1, which no case uses, and the ordinal distinguishes such cases.
+    /// The metadata contain its name (``Metadata/receivedCase``).
     private func category(
         _ text: UnsafeRawBufferPointer, of type: SampleType, ordinal: inout UInt32, at place: Place
     ) throws(Refusal) -> Numeral {
@@ -274,6 +280,9 @@ extension AppleHealthInterpreter {
         ordinal = UInt32(truncatingIfNeeded: StableHash.hash(text)) & 0x7FFF_FFFF
         return Numeral(coefficient: -1)
     }
+
+    /// The maximum length of a case's name in metadata, in bytes.
+    private static let longestCase = 256
 
     private static let notApplicable = "HKCategoryValueNotApplicable"
 

@@ -81,7 +81,8 @@ enum SampleRoutes {
         guard let uuid = call.text("uuid").flatMap({ SampleIdentity($0) }),
             let stored = try reader.store.samples.sample(uuid) ?? reader.store.samples.derivedCorrelation(uuid)
         else { throw unknown }
-        let bytes = octets(of: stored.sample, me: reader.store.subject, withContent: call.flag("content"))
+        let named = try RecordNames(reader.store).named(stored).sample
+        let bytes = octets(of: named, me: reader.store.subject, withContent: call.flag("content"))
         reader.tells(stored.sample)
         var response = HTTPResponse(type: call.form.type, bytes)
         response.headers.append(("ETag", tag(of: bytes)))
@@ -135,8 +136,9 @@ enum SampleRoutes {
         let latest = try LatestSamples.all(
             in: reader.store, of: types, subject: try call.subject(reader.store), at: call.core.settings.now())
         var writer = ObjectWriter(form: call.form, me: reader.store.subject, unit: try call.unit(for: types))
+        let names = RecordNames(reader.store)
         for stored in latest {
-            writer.write(stored)
+            writer.write(try names.named(stored))
             reader.tells(stored.sample)
         }
         writer.finish()

@@ -1,4 +1,5 @@
 import HTTPServerKit
+import HealthAnswers
 import HealthServing
 import SampleStore
 
@@ -10,6 +11,7 @@ final class SampleStream: BodyStream {
     /// The client's access when the answer began.
     private let rights: GrantWatch.Rights
     private let cursor: SampleCursor
+    private let names: RecordNames
     private var writer: ObjectWriter
     private var hasEnded = false
     /// The piece that was prepared, if any.
@@ -20,6 +22,7 @@ final class SampleStream: BodyStream {
 
     init(_ reader: Reader, _ query: SampleQuery, _ writer: ObjectWriter, _ grants: GrantWatch, _ caller: Caller) throws {
         (self.reader, self.writer, self.grants, self.caller) = (reader, writer, grants, caller)
+        names = RecordNames(reader.store)
         rights = try grants.rights(of: caller)
         cursor = try reader.store.samples.cursor(matching: query)
     }
@@ -48,7 +51,7 @@ final class SampleStream: BodyStream {
         while writer.count < Self.piece {
             switch try cursor.next(within: &rows) {
             case .sample(let stored):
-                writer.write(stored)
+                writer.write(try names.named(stored))
                 reader.tells(stored.sample)
             case .pause: return writer.count == 0 ? .wait(atMost: .zero) : .octets(writer.take())
             case .end:

@@ -111,7 +111,27 @@ extension HTTPDocument {
 
     private static let storedSample = """
         {"type":"object","required":["uuid","type","start"],"properties":{"uuid":{"type":"string","format":"uuid"},"type":{"type":"string"},\
-        "start":{"type":"string","format":"date-time"},"end":{"type":"string","format":"date-time"}}}
+        "start":{"type":"string","format":"date-time"},"end":{"type":"string","format":"date-time"},\
+        "value":{"type":"number","description":"The value of a quantity, or of a laboratory result that is one number."},\
+        "unit":{"type":["string","null"],"description":"The unit of the value."},\
+        "original":{"type":"object","description":"The digits and the unit as received.","properties":{\
+        "comparator":{"type":"string","enum":["<","<=",">=",">"]},"value":{"type":"string"},"unit":{"type":["string","null"]}}},\
+        "displayName":{"type":"string","description":"The name of a clinical record."},\
+        "date":{"type":"string","description":"The own date of a clinical record, such as the day of a test."},\
+        "result":{"type":["string","null"],"description":"The result of an Observation as a text, such as <5 mg/dL."},\
+        "absent":{"type":"string","description":"The reason why a result is missing."},\
+        "ranges":{"type":"array","description":"Reference ranges.","items":{"type":"object","properties":{\
+        "text":{"type":"string"},"low":\(bound),"high":\(bound),"appliesTo":{"type":"array","items":{"type":"string"}}}}},\
+        "outOfRange":{"type":"boolean","description":"Whether the value is outside the only reference range."},\
+        "interpretation":{"type":"array","items":{"type":"string"}},"notes":{"type":"array","items":{"type":"string"}},\
+        "components":{"type":"array","description":"The parts of a panel, each with name, codes and result.","items":{"type":"object"}},\
+        "references":{"type":"array","description":"The resources that a clinical record refers to.","items":{"type":"object",\
+        "properties":{"element":{"type":"string"},"reference":{"type":["string","null"]},"display":{"type":["string","null"]}}}}}}
+        """
+
+    /// A bound of a reference range.
+    private static let bound = """
+        {"type":"object","properties":{"value":{"type":"number"},"unit":{"type":["string","null"]}}}
         """
 
     private static let savedSample = """

@@ -3,7 +3,8 @@ extension Catalogue {
     /// `HKCategoryTypeIdentifier`.
     ///
     /// Source: the headers of Apple's SDK for macOS 26 and the tables that other languages' bindings are made of
-    /// (`Tests/HealthModelTests/Facts/category-types.csv` has them row by row).
+    /// (`Tests/HealthModelTests/Facts/category-types.csv` has them row by row). The two types of iOS 27 are from Apple's documentation
+    /// (https://developer.apple.com/documentation/healthkit/hkcategorytypeidentifier/menopausalstate).
     static let categories = """
         id                                 | values                           | iOS
         abdominalCramps                    | severity                         | 13.6
@@ -13,6 +14,7 @@ extension Catalogue {
         appleWalkingSteadinessEvent        | appleWalkingSteadinessEvent      | 15.0
         audioExposureEvent                 | environmentalAudioExposureEvent audioExposureEvent | 13.0
         bladderIncontinence                | severity                         | 14.0
+        bleedingAfterMenopause             | vaginalBleeding                  | 27.0
         bleedingAfterPregnancy             | vaginalBleeding                  | 18.0
         bleedingDuringPregnancy            | vaginalBleeding                  | 18.0
         bloating                           | severity                         | 13.6
@@ -50,6 +52,7 @@ extension Catalogue {
         lowHeartRateEvent                  | notApplicable                    | 12.2
         lowerBackPain                      | severity                         | 13.6
         memoryLapse                        | severity                         | 14.0
+        menopausalState                    | menopausalState                  | 27.0
         menstrualFlow                      | vaginalBleeding menstrualFlow    | 9.0
         mindfulSession                     | notApplicable                    | 10.0
         moodChanges                        | presence                         | 13.6
@@ -81,6 +84,8 @@ extension Catalogue {
     /// The values: HealthKit's raw number and the case's name without its prefix, which is `HKCategoryValue` and the capitalised name of
     /// the list. Names after a slash are older names of the same number.
     ///
+    /// Apple's documentation lists the cases of the menopausal state in this order, without their numbers. Exports contain the names.
+    ///
     /// If a type has two lists, HealthKit has renamed the list. Both are read, and the first is written.
     static let categoryValues = """
         values                           | cases
@@ -96,6 +101,7 @@ extension Catalogue {
         notApplicable                    | 0=notApplicable
         headphoneAudioExposureEvent      | 1=sevenDayLimit
         lowCardioFitnessEvent            | 1=lowFitness
+        menopausalState                  | 1=menopause 2=perimenopause 3=none
         menstrualFlow                    | 1=unspecified 2=light 3=medium 4=heavy 5=none
         presence                         | 0=present 1=notPresent
         ovulationTestResult              | 1=negative 2=luteinizingHormoneSurge/positive 3=indeterminate 4=estrogenSurge

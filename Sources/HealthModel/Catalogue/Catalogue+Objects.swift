@@ -3,6 +3,7 @@ extension Catalogue {
     /// known, and the list of its numbers (``objectValues``, or ``workoutActivities`` for workouts).
     ///
     /// Source: the same as for category types. HealthKit has no identifier for a day's rings, electrocardiograms and audiograms.
+    /// `referencedRecord` is our own type: what health records refer to, such as the drug of a prescription.
     static let objects = """
         id                  | kind                | identifier                                             | iOS  | values
         workout             | workout             | HKWorkoutTypeIdentifier                                | -    | -
@@ -27,6 +28,7 @@ extension Catalogue {
         procedureRecord     | clinicalRecord      | HKClinicalTypeIdentifierProcedureRecord                | 12.0 | -
         vitalSignRecord     | clinicalRecord      | HKClinicalTypeIdentifierVitalSignRecord                | 12.0 | -
         clinicalNoteRecord  | clinicalRecord      | HKClinicalTypeIdentifierClinicalNoteRecord             | 16.4 | -
+        referencedRecord    | clinicalRecord      | -                                                      | -    | -
         cda                 | document            | HKDocumentTypeIdentifierCDA                            | -    | -
         """
 

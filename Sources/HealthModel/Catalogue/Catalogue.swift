@@ -40,8 +40,8 @@ enum Catalogue {
     static let entries: [Entry] = {
         let codes = readCodes()
         let theirs = [body, vitals, activity, nutrition, environment].flatMap { rows($0, columns: 8) }
-        return theirs.compactMap { healthKitEntry($0, codes: codes) }
-            + rows(vitalgate, columns: 6).compactMap { vitalgateEntry($0, codes: codes) } + categoryEntries
+        return theirs.map { healthKitEntry($0, codes: codes) }
+            + rows(vitalgate, columns: 6).map { vitalgateEntry($0, codes: codes) } + categoryEntries
             + objectEntries
     }()
 
@@ -55,7 +55,7 @@ enum Catalogue {
         return result
     }()
 
-    /// The dimension of each unit of the catalogue, in words.
+    /// The dimension of a unit in words, if ``Dimension/description`` says less.
     private static let dimensionNames = [
         "kcal": "energy", "min": "time", "ms": "time", "Cel": "temperature", "%": "fraction", "[ppm]": "fraction (volume)",
         "mg/dL": "mass concentration", "ug/m3": "mass concentration", "mmol/L": "substance concentration",
@@ -71,6 +71,11 @@ enum Catalogue {
 
     /// The parsed units, which many types share.
     private static let units: [String: Unit] = dimensionNames.keys.reduce(into: [:]) { $0[$1] = try? Unit(ucum: $1) }
+
+    /// Stops the program at its first use of the catalogue. A row that cannot be read must not vanish.
+    private static func wrong(_ row: [String?], _ reason: String) -> Never {
+        preconditionFailure("the catalogue's row \(row.first.flatMap { $0 } ?? "-"): \(reason)")
+    }
 
     private static let styles: [String: AggregationStyle] = [
         "sum": .cumulative, "mean": .discreteArithmetic, "weighted": .discreteTemporallyWeighted,
@@ -92,7 +97,10 @@ enum Catalogue {
                 let text = String(Substring(start[..<end]))
                 return text == "-" ? nil : text
             }
-        }.filter { $0.count == columns }
+        }.map { row in
+            if row.count != columns { wrong(row, "it has \(row.count) cells instead of \(columns)") }
+            return row
+        }
     }
 
     private static func readCodes() -> [String: Codes] {
@@ -107,15 +115,15 @@ enum Catalogue {
         return result
     }
 
-    private static func healthKitEntry(_ row: [String?], codes: [String: Codes]) -> Entry? {
-        guard let id = row[0] else { return nil }
+    private static func healthKitEntry(_ row: [String?], codes: [String: Codes]) -> Entry {
+        guard let id = row[0] else { wrong(row, "it has no id") }
         let name = identifiers[id] ?? id.capitalised
         return entry(
             row: [row[0], row[1], row[3], row[5], row[6], row[7]], healthKitIdentifier: identifierPrefix + name,
             healthKitUnit: row[2], since: row[4].map { "iOS " + $0 }, codes: codes)
     }
 
-    private static func vitalgateEntry(_ row: [String?], codes: [String: Codes]) -> Entry? {
+    private static func vitalgateEntry(_ row: [String?], codes: [String: Codes]) -> Entry {
         entry(row: row, healthKitIdentifier: nil, healthKitUnit: nil, since: nil, codes: codes)
     }
 
@@ -126,12 +134,15 @@ enum Catalogue {
         }
         // Many types share the same list.
         var known: [String: CategoryValues] = [:]
-        return rows(categories, columns: 3).compactMap { row -> Entry? in
-            guard let id = row[0], let names = row[1] else { return nil }
+        return rows(categories, columns: 3).map { row in
+            guard let id = row[0], let names = row[1] else { wrong(row, "it has no id or no values") }
             let values =
                 known[names]
                 ?? CategoryValues(
-                    names.split(separator: " ").map(String.init).compactMap { name in lists[name].map { (name, $0) } })
+                    names.split(separator: " ").map(String.init).map { name in
+                        guard let list = lists[name] else { wrong(row, "there is no list \(name)") }
+                        return (name, list)
+                    })
             known[names] = values
             return category(
                 id, identifier: categoryPrefix + id.capitalised, values: values,
@@ -150,8 +161,10 @@ enum Catalogue {
 
     /// The types that are neither quantities nor categories.
     private static var objectEntries: [Entry] {
-        rows(objects, columns: 5).compactMap { row -> Entry? in
-            guard let id = row[0], let kind = row[1].flatMap({ SampleKind(named: $0) }) else { return nil }
+        rows(objects, columns: 5).map { row in
+            guard let id = row[0], let kind = row[1].flatMap({ SampleKind(named: $0) }) else {
+                wrong(row, "it has no id or no kind")
+            }
             let values =
                 kind == .workout
                 ? CategoryValues([("", numbered(workoutActivities))], prefix: workoutPrefix) : row[4].map(ObjectValues.list)
@@ -196,16 +209,22 @@ enum Catalogue {
         return text
     }
 
-    private static func entry(
+    static func entry(
         row: [String?], healthKitIdentifier: String?, healthKitUnit: String?, since: String?, codes: [String: Codes]
-    ) -> Entry? {
-        guard let id = row[0], let code = row[1], let style = row[2].flatMap({ styles[$0] }), let name = row[5],
-            let unit = units[code], let dimensionName = dimensionNames[code]
-        else { return nil }
+    ) -> Entry {
+        guard let id = row[0], let code = row[1], let name = row[5] else { wrong(row, "it has no id, unit or name") }
+        guard let style = row[2].flatMap({ styles[$0] }) else { wrong(row, "its style is not one of \(styles.keys.sorted())") }
+        guard let unit = units[code] ?? (try? Unit(ucum: code)) else { wrong(row, "\(code) is not a unit of UCUM") }
+        func range(_ cell: String?) -> ClosedRange<Double>? {
+            guard let cell else { return nil }
+            guard let range = Self.range(cell) else { wrong(row, "\(cell) is not a range") }
+            return range
+        }
         return Entry(
-            id: id, healthKitIdentifier: healthKitIdentifier, displayName: name, dimensionName: dimensionName,
-            healthKitUnit: healthKitUnit, unit: unit, aggregation: style, since: since, possible: row[3].flatMap(range),
-            plausible: row[4].flatMap(range), codes: codes[id] ?? Codes())
+            id: id, healthKitIdentifier: healthKitIdentifier, displayName: name,
+            dimensionName: dimensionNames[code] ?? unit.dimension.description,
+            healthKitUnit: healthKitUnit, unit: unit, aggregation: style, since: since, possible: range(row[3]),
+            plausible: range(row[4]), codes: codes[id] ?? Codes())
     }
 
     /// Parses `0.3...650`, or `0...` without an upper bound.

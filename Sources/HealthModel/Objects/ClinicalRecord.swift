@@ -16,14 +16,24 @@ public struct ClinicalRecord: Hashable, Sendable, Codable {
     public var dates: [String: String]
     /// The codes of its subject.
     public var codes: [Coding]
+    /// The result of an Observation.
+    public var result: ClinicalResult?
+    /// The references to other resources, except to the person.
+    public var references: [ClinicalReference]?
 
     /// A record with its parts.
     public init(
         displayName: String, resourceType: String, identifier: String, version: String, sourceURL: String? = nil,
-        lastUpdated: String? = nil, dates: [String: String] = [:], codes: [Coding] = []
+        lastUpdated: String? = nil, dates: [String: String] = [:], codes: [Coding] = [], result: ClinicalResult? = nil,
+        references: [ClinicalReference]? = nil
     ) {
         (self.displayName, self.resourceType, self.identifier) = (displayName, resourceType, identifier)
         (self.version, self.sourceURL, self.lastUpdated) = (version, sourceURL, lastUpdated)
-        (self.dates, self.codes) = (dates, codes)
+        (self.dates, self.codes, self.result, self.references) = (dates, codes, result, references)
     }
+
+    /// The resource types that are stored because health records refer to them (`referencedRecord`).
+    public static let referencedResources: Set<String> = [
+        "Medication", "Practitioner", "PractitionerRole", "Organization", "Location", "Encounter",
+    ]
 }

@@ -61,6 +61,12 @@ public enum CodeSystems {
         all.last { $0.systems.contains(where: { isSame($0, system) }) }?.name
     }
 
+    /// Whether a URI is LOINC's.
+    static func isLOINC(_ system: String?) -> Bool {
+        guard let system else { return false }
+        return byName["loinc", default: []].contains { isSame($0, system) }
+    }
+
     /// Whether two URIs are the same system. Some servers write a slash at the end.
     static func isSame(_ one: String, _ other: String) -> Bool {
         one == other || (other.hasSuffix("/") && other.dropLast() == one)

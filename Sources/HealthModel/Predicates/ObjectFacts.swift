@@ -17,6 +17,8 @@ struct ObjectFacts: Sendable {
         var lastUpdated: String?
         var dates: [String: String]?
         var codes: [Coding]?
+        var result: ClinicalResult?
+        var references: [ClinicalReference]?
         var title: String?
         var patient: String?
         var custodian: String?
@@ -47,6 +49,9 @@ struct ObjectFacts: Sendable {
         var exerciseTimeGoal: Amount?
         var standHours: Amount?
         var standHoursGoal: Amount?
+
+        /// The own date of a health record.
+        var ownDate: String? { dates.flatMap { ClinicalRecord.date(among: $0) } }
     }
 
     /// One value of a field.
@@ -63,6 +68,11 @@ struct ObjectFacts: Sendable {
     /// The facts of a sample. A body that cannot be read has no values.
     init(of sample: Sample) { body = try? sample.body?.decoded(as: Body.self) }
 
+    /// The result of a health record with its codes.
+    var measured: ClinicalRecord.Measured? {
+        body?.result.map { ClinicalRecord.Measured(name: body?.displayName ?? "", codes: body?.codes ?? [], result: $0) }
+    }
+
     /// The duration of a workout without its pauses, in seconds, as in its line.
     func seconds(of sample: Sample) -> Double {
         Workout(duration: body?.duration, events: body?.events ?? []).seconds(from: sample.start, to: sample.end)
@@ -77,7 +87,7 @@ struct ObjectFacts: Sendable {
         }
         if field.name.hasPrefix("statistics.") { return Self.amounts([Self.figure(field.name, body.statistics ?? [])]) }
         let readers: [(String, Body) -> [Value]?] = [
-            Self.ofWorkouts, Self.ofRecords, Self.ofRecordings, Self.ofPeople, Self.ofRings,
+            Self.ofWorkouts, Self.ofRecords, Self.ofResults, Self.ofRecordings, Self.ofPeople, Self.ofRings,
         ]
         for read in readers {
             if let values = read(field.name, body) { return values }
@@ -128,6 +138,17 @@ struct ObjectFacts: Sendable {
         }
     }
 
+    private static func ofResults(_ name: String, _ body: Body) -> [Value]? {
+        let result = body.result
+        return switch name {
+        case "result": texts([result?.text])
+        case "interpretation": texts(result?.interpretation ?? [])
+        case "outOfRange": result?.isOutside.map { [.boolean($0)] } ?? []
+        case "reference": (body.references ?? []).flatMap { texts([$0.reference, $0.display]) }
+        default: nil
+        }
+    }
+
     private static func ofRecordings(_ name: String, _ body: Body) -> [Value]? {
         switch name {
         case "points": body.points.map { [.number(Double($0.count))] } ?? []
@@ -158,7 +179,7 @@ struct ObjectFacts: Sendable {
 
     private static func ofRings(_ name: String, _ body: Body) -> [Value]? {
         switch name {
-        case "date": texts([body.date])
+        case "date": texts([body.date ?? body.ownDate])
         case "activeEnergyBurned": amounts([body.activeEnergyBurned])
         case "activeEnergyBurnedGoal": amounts([body.activeEnergyBurnedGoal])
         case "moveTime": amounts([body.moveTime])

@@ -98,6 +98,10 @@ public struct ObjectField: Hashable, Sendable {
         ObjectField("fhir.lastUpdated", [.clinicalRecord], .date),
         ObjectField("fhir.code", [.clinicalRecord], .code(nil)),
         ObjectField("code", [.clinicalRecord, .medicationDoseEvent], .code(nil)),
+        ObjectField("result", [.clinicalRecord], .text),
+        ObjectField("interpretation", [.clinicalRecord], .text),
+        ObjectField("outOfRange", [.clinicalRecord], .boolean),
+        ObjectField("reference", [.clinicalRecord], .text),
         ObjectField("title", [.document], .text),
         ObjectField("patient", [.document], .text),
         ObjectField("custodian", [.document], .text),
@@ -136,7 +140,7 @@ public struct ObjectField: Hashable, Sendable {
     ]
 
     private static let rings: [ObjectField] = [
-        ObjectField("date", [.activitySummary], .date),
+        ObjectField("date", [.activitySummary, .clinicalRecord], .date),
         ObjectField("activeEnergyBurned", [.activitySummary], .amount(unit("kcal"), nil)),
         ObjectField("activeEnergyBurnedGoal", [.activitySummary], .amount(unit("kcal"), nil)),
         ObjectField("moveTime", [.activitySummary], .amount(unit("min"), nil)),

@@ -40,6 +40,8 @@ public struct SampleOrder: Hashable, Sendable, CustomStringConvertible {
     /// The key of a sample, from the first value of the field. Amounts are in the unit of lines.
     public func key(of sample: Sample) -> Key {
         switch field {
+        case .value where sample.origin.kind == .clinicalRecord:
+            return (ObjectFacts(of: sample).measured?.result.amount).map { .number($0.numeral.doubleValue) } ?? .missing
         case .value: return .number(sample.value)
         case .start: return .integer(sample.start.microseconds)
         case .end: return .integer(sample.end.microseconds)

@@ -21,6 +21,9 @@ extension SamplePredicate {
             return Self.compare(sample, field, comparison, literal, &facts)
         case .comparison(.duration, let comparison, .number(let numeral, _)) where sample.origin.kind == .workout:
             return Self.order(facts.of(sample).seconds(of: sample), numeral.doubleValue, comparison)
+        case .comparison(.value, let comparison, .number(let numeral, let unit)) where sample.origin.kind == .clinicalRecord:
+            guard let measured = facts.of(sample).measured else { return comparison == .notEqual }
+            return Self.compare(measured, comparison, numeral, unit)
         case .comparison(let field, let comparison, let literal): return Self.compare(sample, field, comparison, literal)
         case .not(let inner): return inner.meets(sample, &facts).map { !$0 }
         case .and(let parts): return Self.join(parts, sample, &facts, decisive: false)
@@ -41,6 +44,16 @@ extension SamplePredicate {
             if met == decisive { return decisive }
         }
         return answer
+    }
+
+    /// Compares the number of a health record. Without a unit, the numbers are compared as written.
+    private static func compare(
+        _ measured: ClinicalRecord.Measured, _ comparison: Comparison, _ numeral: Numeral, _ unit: Unit?
+    ) -> Bool? {
+        guard let amount = measured.result.amount else { return comparison == .notEqual }
+        guard let unit else { return order(amount.numeral.doubleValue, numeral.doubleValue, comparison) }
+        if amount.unit?.code == unit.code { return order(amount.numeral.doubleValue, numeral.doubleValue, comparison) }
+        return amount.value(in: unit, of: measured.type).flatMap { order($0, numeral.doubleValue, comparison) }
     }
 
     private static func compare(
@@ -141,6 +154,7 @@ extension SamplePredicate.Field {
     /// Whether a sample has the field, or `nil` if only a store knows.
     func isThere(in sample: Sample, _ facts: inout LazyFacts) -> Bool? {
         switch self {
+        case .value where sample.origin.kind == .clinicalRecord: return facts.of(sample).measured?.result.amount != nil
         case .value, .start, .end, .duration, .subject, .type, .kind, .uuid, .originalValue, .originalUnit, .timeOrigin,
             .received:
             return true

@@ -116,6 +116,8 @@ extension SamplePredicate {
         case (.device, _) where series.device.isEmpty: return .constant(comparison == .notEqual)
         case (.device(.key), .text(let text)): return .constant(compare(series.device, comparison, text))
         case (.object(let field), _) where !field.kinds.contains(series.type.kind): return .constant(comparison == .notEqual)
+        // A health record has its own unit.
+        case (.value, .number(_, _?)) where series.type.kind == .clinicalRecord: return .open
         case (.value, .number(_, let unit?)):
             return (try? series.type.conversion(from: unit)) == nil ? .constant(nil) : .open
         case (.category, .text(let name)):

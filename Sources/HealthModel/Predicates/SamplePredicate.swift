@@ -155,7 +155,9 @@ extension SamplePredicate {
         switch self {
         case .not(let inner): try inner.check(for: types)
         case .and(let parts), .or(let parts): for part in parts { try part.check(for: types) }
-        case .comparison(.value, _, .number(_, let unit?)): try unit.checkConversion(toOneOf: types)
+        // A health record has its own unit.
+        case .comparison(.value, _, .number(_, let unit?)) where !types.contains { $0.kind == .clinicalRecord }:
+            try unit.checkConversion(toOneOf: types)
         case .comparison, .types, .uuids: return
         }
     }

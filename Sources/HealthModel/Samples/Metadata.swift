@@ -14,6 +14,9 @@ public final class Metadata: Hashable, Sendable {
     /// bytes, it contains a newline, the key, `=` and the value as JSON. Empty if there are no such entries.
     public let method: [UInt8]
 
+    /// The key of a category's case as received, if this version does not know it.
+    public static let receivedCase = "receivedCase"
+
     /// Metadata without entries.
     public static let empty = Metadata([])
 

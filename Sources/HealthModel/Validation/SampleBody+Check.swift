@@ -172,6 +172,7 @@ extension ClinicalRecord {
         "procedureRecord": ["Procedure"], "coverageRecord": ["Coverage"], "vitalSignRecord": ["Observation"],
         "medicationRecord": ["MedicationStatement", "MedicationOrder", "MedicationRequest", "MedicationDispense"],
         "labResultRecord": ["DiagnosticReport", "Observation"], "clinicalNoteRecord": ["DocumentReference"],
+        "referencedRecord": referencedResources,
     ]
 
     fileprivate func check(_ octets: [UInt8], as type: SampleType) throws(InvalidObject) {

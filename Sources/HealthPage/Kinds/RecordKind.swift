@@ -22,9 +22,15 @@ enum RecordKind {
         let codes: [[HTML]] = record.codes.prefix(mostCodes).map { coding in
             [KindPage.cell(coding.display ?? ""), KindPage.cell(coding.code ?? ""), KindPage.cell(name(of: coding.system))]
         }
+        let references: [[HTML]] = try RecordNames(reader.store, of: .all).references(of: sample).map { each in
+            [KindPage.cell(PageValues.words(each.reference.element)), KindPage.cell(each.name ?? each.reference.reference ?? "")]
+        }
+        let others = KindPage.table(
+            "references", texts("record.references"), ["record.kind", "record.name"].map { texts($0) }, references)
         return """
             \(try lab(sample, reader, call))
             \(KindPage.facts(facts))
+            \(others)
             \(KindPage.table("codes", texts("record.codes"), ["record.name", "record.code", "record.system"].map { texts($0) }, codes))
             """
     }
@@ -33,50 +39,64 @@ enum RecordKind {
     private static func name(of system: String?) -> String { system.map { CodeSystems.name(of: $0) ?? $0 } ?? "" }
 
     private static func lab(_ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        guard let result = LabResult(sample, zone: call.zone) else { return "" }
-        let texts = call.texts
-        let value = result.value.map { (result.comparator ?? "") + CardFacts.joined(PageValues.text($0), result.unit) }
-        let range = result.range.flatMap(text)
+        guard let lab = LabResult(sample, zone: call.zone) else { return "" }
+        let (texts, result) = (call.texts, lab.result)
         let verdict = result.isOutside.map { texts($0 ? "lab.outside" : "lab.inside") }
         let mark: HTML = verdict.map { "<p class=\"\(result.isOutside == true ? "problem" : "done")\">\($0)</p>" } ?? ""
+        let ranges = (result.ranges ?? []).map { PageValues.local($0.text) }
         let facts = KindPage.facts([
-            (texts("lab.value"), value ?? result.words), (texts("lab.range"), range.map { CardFacts.joined($0, result.unit) }),
-            (texts("lab.interpretation"), result.interpretation), (texts("lab.note"), result.notes.joined(separator: " ")),
+            (texts("lab.value"), value(of: result) ?? result.absent), (texts("lab.range"), ranges.joined(separator: "; ")),
+            (texts("lab.interpretation"), result.interpretation?.joined(separator: ", ")),
+            (texts("lab.note"), result.notes?.joined(separator: " ")),
         ])
-        return "\(facts)\(mark)\(try trend(result, sample, reader, call))"
-    }
-
-    /// The reference range as written, or its bounds.
-    private static func text(_ range: LabResult.ReferenceRange) -> String? {
-        switch (range.low.map { PageValues.text($0) }, range.high.map { PageValues.text($0) }) {
-        case (let low?, let high?): "\(low)–\(high)"
-        case (let low?, nil): "≥ \(low)"
-        case (nil, let high?): "≤ \(high)"
-        case (nil, nil): range.text
+        let parts: [[HTML]] = (result.components ?? []).map { part in
+            [
+                KindPage.cell(part.name), KindPage.cell(value(of: part.result) ?? part.result.absent ?? ""),
+                KindPage.cell((part.result.ranges ?? []).map { PageValues.local($0.text) }.joined(separator: "; ")),
+                KindPage.cell((part.result.interpretation ?? []).joined(separator: ", ")),
+            ]
         }
+        let heads = ["record.name", "lab.value", "lab.range", "lab.interpretation"].map { texts($0) }
+        return """
+            \(facts)\(mark)\(KindPage.table("parts", texts("lab.results"), heads, parts))\(try trend(lab, sample, reader, call))
+            """
     }
 
-    private static func trend(_ result: LabResult, _ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
-        let (texts, all) = (call.texts, try result.others(like: sample, in: reader.store, zone: call.zone))
+    /// The result with its digits and its unit, or its words.
+    private static func value(of result: ClinicalResult) -> String? {
+        result.quantity.map { PageValues.local($0.text) } ?? result.words
+    }
+
+    private static func trend(_ lab: LabResult, _ sample: Sample, _ reader: Reader, _ call: PageCall) throws -> HTML {
+        guard let quantity = lab.result.quantity else { return "" }
+        let (texts, all) = (call.texts, try lab.others(like: sample, in: reader.store, zone: call.zone))
         guard all.count > 1, let first = all.first, let last = all.last else { return "" }
-        let points = all.compactMap { each in each.value.map { (x: Double(each.time.microseconds), y: $0) } }
+        // A limit such as <5 is in the table, but it is not a point.
+        let points = all.compactMap { each in
+            each.result.amount.map { (x: Double(each.time.microseconds), y: $0.numeral.doubleValue) }
+        }
+        let unit = quantity.unit ?? ""
         var plot = LinePlot(
             label: texts("lab.trend"), lines: [.init(points: points, hasDots: true)],
             ticks: [first, last].map { (Double($0.time.microseconds), call.times.day($0.time)) })
-        plot.units.y = result.unit
-        if let range = result.range, range.low != nil || range.high != nil { plot.band = (range.low, range.high) }
+        plot.units.y = unit
+        if let range = lab.result.range, range.low != nil || range.high != nil, lab.result.isOutside != nil {
+            plot.band = (range.low?.amount?.numeral.doubleValue, range.high?.amount?.numeral.doubleValue)
+        }
         let rows: [[HTML]] = all.reversed().map { each in
-            [
-                call.times.element(each.time),
-                KindPage.cell((each.comparator ?? "") + (each.value.map { PageValues.text($0) } ?? "")),
-                KindPage.cell(each.range.flatMap(text) ?? ""), KindPage.cell(each.isOutside == true ? texts("lab.outside") : ""),
+            let digits = each.result.quantity.map { ($0.comparator ?? "") + $0.value } ?? ""
+            return [
+                call.times.element(each.time), KindPage.cell(PageValues.local(digits)),
+                KindPage.cell((each.result.ranges ?? []).map { PageValues.local($0.text) }.joined(separator: "; ")),
+                KindPage.cell(each.result.isOutside == true ? texts("lab.outside") : ""),
             ]
         }
         let heads = ["figure.when", "lab.value", "lab.range", "lab.mark"].map { texts($0) }
         let legend: HTML = plot.band == nil ? "" : "<p class=\"legend\"><span class=\"key band\">\(texts("lab.range"))</span></p>"
+        let drawing: HTML = points.count > 1 ? "\(legend)\(plot.html)" : ""
         return """
-            <h2>\(texts("lab.trend"))</h2>\(legend)\(plot.html)
-            \(KindPage.table("trend", result.unit.isEmpty ? texts("lab.results") : texts("lab.resultsIn", result.unit), heads, rows))
+            <h2>\(texts("lab.trend"))</h2>\(drawing)
+            \(KindPage.table("trend", unit.isEmpty ? texts("lab.results") : texts("lab.resultsIn", unit), heads, rows))
             """
     }
 }

@@ -20,10 +20,11 @@ extension PageTexts {
         }
 
         /// The types of resources in the clinical records of the Health app.
-        private static let resources = [
-            "AllergyIntolerance", "Condition", "Coverage", "DiagnosticReport", "DocumentReference", "Immunization",
-            "MedicationDispense", "MedicationOrder", "MedicationRequest", "MedicationStatement", "Observation", "Procedure",
-        ]
+        private static let resources =
+            [
+                "AllergyIntolerance", "Condition", "Coverage", "DiagnosticReport", "DocumentReference", "Immunization",
+                "MedicationDispense", "MedicationOrder", "MedicationRequest", "MedicationStatement", "Observation", "Procedure",
+            ] + ClinicalRecord.referencedResources.sorted()
     }
 
     /// The display name of a type.

@@ -260,10 +260,13 @@ private struct ImportRun {
             )
         }
         if account.quarantined > 0 {
-            context.note(
-                "\(path): \(Readable.count(account.quarantined, "reading")) quarantined\(account.isCut ? "" : " as implausible"): "
-                    + "see 'vitalgate quarantine list'"
-            )
+            let unknown = account.isCut ? 0 : try self.unknown(account, store)
+            let others = account.quarantined - unknown
+            for case (let count, let reason) in [(others, account.isCut ? "" : " as implausible"), (unknown, " as unknown")]
+            where count > 0 {
+                context.note(
+                    "\(path): \(Readable.count(count, "reading")) quarantined\(reason): see 'vitalgate quarantine list'")
+            }
         }
         for suspicion in outcome.suspicions.prefix(5) { context.note("\(path): warning: \(SuspicionReport.sentence(suspicion))") }
         if outcome.isInterrupted { context.note("\(path): interrupted. Run the import again to continue") }
@@ -277,6 +280,11 @@ private struct ImportRun {
         let sorted = unread.sorted { ($1.value, $0.key.name) < ($0.value, $1.key.name) }
         let shown = sorted.prefix(8).map { "\($0.key.name) (\(Readable.count($0.value)))" }.joined(separator: ", ")
         return sorted.count > 8 ? shown + ", and \(sorted.count - 8) more" : shown
+    }
+
+    /// The number of quarantined readings whose case this version does not know.
+    private func unknown(_ account: IngestAccount, _ store: SampleStore) throws -> Int {
+        try store.quarantine.all().count { $0.stored.ingest == account.id && $0.rule == GateRule.unknownValue.name }
     }
 
     /// Whether the first refused readings were valid but older than the retention period.

@@ -352,8 +352,8 @@ enum QuarantineCommand: Command {
             return [
                 "\(entry.id)", times.start(of: sample),
                 sample.origin.type.id,
-                Readable.number(sample.value), sample.origin.type.canonicalUnit.code, entry.rule, "\(entry.stored.ingest)",
-                entry.place,
+                sample.receivedCase ?? Readable.number(sample.value), sample.origin.type.canonicalUnit.code, entry.rule,
+                "\(entry.stored.ingest)", entry.place,
             ]
         }
         let header = ["n", "start", "type", "value", "unit", "rule", "ingest", "place"]

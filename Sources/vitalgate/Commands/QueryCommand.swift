@@ -9,7 +9,8 @@ enum QueryCommand: Command {
     static let specification = CommandSpecification(
         name: "query", summary: "Print samples.",
         discussion: """
-            Samples are sorted by start time unless you use --sort. If you give a UUID instead of a type, the command prints \
+            Samples are sorted by start time unless you use --sort. The start of a health record is the time at which it was added. \
+            Its own date, such as the day of a test, is the field date, as in --sort date. If you give a UUID instead of a type, the command prints \
             that sample. If the sample no longer exists, the command reports how it was removed or which sample replaced it. \
             'vitalgate show' prints all fields of a sample.
 
@@ -65,6 +66,9 @@ enum QueryCommand: Command {
             Example(
                 "vitalgate query all --where 'fhir.resourceType = \"Immunization\" and fhir.code.cvx = 94'",
                 "Vaccinations with code 94 (measles, mumps, rubella, varicella) from health records."),
+            Example(
+                "vitalgate query labResultRecord --where 'code.loinc = 2339-0 and value > 99 mg/dL' --sort date",
+                "High glucose values of a laboratory, in the order of the tests."),
             Example("vitalgate query all --format ndjson", "All samples, for another program."),
         ])
 
@@ -101,7 +105,9 @@ enum QueryCommand: Command {
         query.derivesCorrelations = types?.contains { $0.kind == .correlation } ?? false
         if invocation.flag("--explain") { return try PlanReport(context).write(query, store) }
         var writer = SampleWriter(context: context, unit: unit, times: try context.times(), store: store)
-        let subjects = Set(try store.samples.series(matching: query).map(\.subject))
+        let series = try store.samples.series(matching: query)
+        writer.showsDates = series.contains { $0.type.kind == .clinicalRecord }
+        let subjects = Set(series.map(\.subject))
         if subjects.count > 1 { writer.persons = try store.people.names() }
         let cursor = try store.samples.cursor(matching: query)
         var given = 0

@@ -48,7 +48,7 @@ struct QuarantineReport {
         _ entry: QuarantinedSample, before: [StoredSample], after: [StoredSample], _ times: ShownTimes
     ) -> String {
         func line(_ sample: Sample) -> String {
-            "\(times.start(of: sample))  \(Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
+            "\(times.start(of: sample))  \(sample.receivedCase ?? Readable.number(sample.value)) \(Readable.unit(sample.origin.type.canonicalUnit))  "
                 + sample.origin.source.displayName
         }
         let sample = entry.stored.sample
@@ -56,7 +56,8 @@ struct QuarantineReport {
         var text = "number:   \(entry.id), \(entry.state)\n"
         text += "sample:   \(entry.stored.uuid)\n"
         text += "type:     \(sample.origin.type.id)\n"
-        text += "received: \(sample.numeral.text) \(sample.unit.code), ledger entry \(entry.stored.ingest), \(entry.place)\n"
+        let received = sample.receivedCase ?? "\(sample.numeral.text) \(sample.unit.code)"
+        text += "received: \(received), ledger entry \(entry.stored.ingest), \(entry.place)\n"
         text += "rule:     \(entry.rule): \(rule.explanation)\n"
         if let frame = entry.frame { text += "frame:    \(frame)\n" }
         if let metadata = sample.metadata { text += "metadata: \(metadata.json)\n" }
@@ -89,5 +90,13 @@ struct QuarantineReport {
         object.set("before", raw: list(before))
         object.set("after", raw: list(after))
         return object
+    }
+}
+
+extension Sample {
+    /// The name of a category's case as received, if this version does not know it.
+    var receivedCase: String? {
+        guard case .string(let word)? = metadata?[Metadata.receivedCase] else { return nil }
+        return word
     }
 }

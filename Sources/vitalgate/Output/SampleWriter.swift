@@ -19,6 +19,9 @@ struct SampleWriter {
     private var conversions: [SampleType: UnitConversion?] = [:]
     private var started = false
     private let csv: CSVWriter
+    private let names: RecordNames
+    /// Whether tables have a column for the own dates of health records.
+    var showsDates = false
     /// Names by person for tables, or `nil` if all rows are of one person and need no column.
     var persons: [String: String]?
 
@@ -38,9 +41,11 @@ struct SampleWriter {
         me = store.subject
         line = SampleLine(me: me, withContent: withContent)
         csv = context.csv
+        names = RecordNames(store)
     }
 
     mutating func write(_ stored: StoredSample) throws {
+        let stored = try names.named(stored)
         let sample = stored.sample
         var value = sample.value
         let conversion = conversion(of: sample.origin.type)
@@ -78,6 +83,7 @@ struct SampleWriter {
                 .init("start", .left, minimumWidth: 25), .init("type"), .init("value", .decimal), .init("unit"), .init("source"),
                 .init("device"),
             ]
+            if showsDates { columns.insert(.init("date"), at: 1) }
             if persons != nil { columns.append(.init("person")) }
             var table = TextTable(columns: columns)
             for row in rows { table.append(row) }
@@ -112,14 +118,16 @@ struct SampleWriter {
         let device = sample.origin.device
         let pressure = try pressure(of: sample)
         let shownUnit = pressure?.unit ?? (sample.origin.kind == .quantity ? unit ?? sample.origin.type.canonicalUnit : nil)
+        let record = sample.origin.kind == .clinicalRecord ? try? sample.body?.decoded(as: ClinicalRecord.self) : nil
         var row = [
             times.start(of: sample),
             sample.origin.type.id,
             pressure?.text ?? sample.shown ?? Readable.number(value),
-            shownUnit.map(Readable.unit) ?? "",
+            shownUnit.map(Readable.unit) ?? record?.result?.quantity?.unit ?? "",
             sample.origin.source.displayName,
             device?.name ?? device?.model ?? device?.key ?? "",
         ]
+        if showsDates { row.insert(record?.date ?? "", at: 1) }
         if let persons { row.append(persons[sample.origin.subject] ?? sample.origin.subject) }
         return row
     }

@@ -49,7 +49,11 @@ extension Sample {
         case .scoredAssessment:
             let risk = (try? body?.decoded(as: ScoredAssessment.self))?.risk
             return Readable.number(value) + (risk.map { " \($0)" } ?? "")
-        case .clinicalRecord: return (try? body?.decoded(as: ClinicalRecord.self))?.displayName
+        case .clinicalRecord:
+            guard let record = try? body?.decoded(as: ClinicalRecord.self) else { return nil }
+            // The unit has its own column.
+            let number = record.result?.quantity.map { ($0.comparator ?? "") + $0.value }
+            return [record.displayName, number ?? record.result?.text].compactMap { $0 }.joined(separator: " ")
         case .document: return (try? body?.decoded(as: ClinicalDocument.self))?.title
         }
     }

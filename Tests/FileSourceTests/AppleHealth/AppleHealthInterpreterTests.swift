@@ -50,6 +50,8 @@ import Testing
             of: export.readings, zone: TimeZoneRules(fixed: .utc), received: Instant(seconds: 1_800_000_000))
         #expect(samples.map(\.rule) == [.unknownValue, .unknownValue, .unknownValue])
         #expect(Set(samples.map(\.sample.identity)).count == 3)
+        // The words are kept for a person, and for a version that knows them.
+        #expect(samples.map { $0.sample.metadata?[Metadata.receivedCase] } == texts.map { .string($0) })
         // The gate looks at each number.
         let numbers = ImportedExport(
             elements: ["3", "6", "-1"].map { record(type: "HKCategoryTypeIdentifierSleepAnalysis", unit: nil, value: $0) }

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import Hub
 import SampleStore
@@ -12,6 +13,10 @@ struct StatisticsQuestion {
     /// The ranges as the user wrote them, for column headers.
     let writtenRanges: [String]
     let me: String
+    /// The results of a LOINC code, or `nil` for a type.
+    let lab: LabStatistics?
+    /// The name of the type or of the code for headings and notes.
+    let name: String
 
     var interval: CalendarInterval { query.intervals.interval }
 
@@ -57,6 +62,79 @@ struct StatisticsQuestion {
         conversion = try own.conversion(to: unit, molarMass: type.molarMass)
         writtenRanges = invocation.strings("--in-range")
         me = store.subject
+        (lab, name) = (nil, type.id)
+    }
+
+    /// The statistics of the results of a LOINC code, or `nil` if no result has it.
+    init?(loinc code: String, _ interval: CalendarInterval, _ store: SampleStore, _ context: CommandContext) throws {
+        let invocation = context.invocation
+        let zone = try context.zone()
+        let range = try context.range(zone: zone)
+        for option in ["--own-zone", "--every-source", "--follow"] where invocation.flag(option) {
+            throw invocation.invalid(option, value: code, expected: "a type of samples, not a LOINC code")
+        }
+        let records = try SampleQuery(
+            types: LabStatistics.types,
+            subject: invocation.string("--person").map { try StoreAccess.subject($0, in: store) },
+            source: invocation.string("--source"), device: invocation.string("--device"),
+            where: context.condition(for: LabStatistics.types, zone: zone, in: store))
+        let lab = try LabStatistics(loinc: code, in: store, matching: records, from: range.from, to: range.to, zone: zone)
+        guard let type = SampleType("labResultRecord"), let name = lab.name else { return nil }
+        let unit = try context.unit(for: nil) ?? lab.unit ?? .one
+        let allowed: StatisticsOptions = StatisticsOptions.discrete.union(.mostRecent)
+        var shown: StatisticsOptions =
+            invocation.string("--show") == nil
+            ? [.discreteAverage, .discreteMin, .discreteMax, .mostRecent] : try Self.shown(of: type, context)
+        guard shown.subtracting(allowed).isEmpty else {
+            throw invocation.invalid(
+                "--show", value: invocation.string("--show") ?? "", expected: "average, min, max or mostRecent for a LOINC code")
+        }
+        if invocation.flag("--percentiles") { shown.insert(.percentiles) }
+        if !invocation.strings("--in-range").isEmpty { shown.insert(.inRange) }
+        var query = StatisticsQuery(
+            type: type,
+            intervals: CalendarIntervals(interval, zone: zone, anchor: try context.instant(option: "--anchor", zone: zone)),
+            from: range.from, to: range.to, bySource: invocation.flag("--by-source"))
+        query.includesGaps = invocation.flag("--empty")
+        for text in invocation.strings("--in-range") {
+            let parts = text.split(separator: " ", maxSplits: 1)
+            guard let first = parts.first, let range = ValueRange(first) else {
+                throw invocation.invalid("--in-range", value: text, expected: "a range such as '70..180 mg/dL', ..70 or 180..")
+            }
+            let given = try parts.count > 1 ? HealthModel.Unit(written: String(parts[1])) : unit
+            let conversion = try given.conversion(to: unit, molarMass: lab.substance?.molarMass)
+            query.ranges.append(
+                ValueRange(range.low.map { conversion($0) }, range.high.map { conversion($0) }) ?? range)
+        }
+        if query.bySource { shown.insert(.separateBySource) }
+        query.options = shown
+        self.query = query
+        self.lab = lab
+        self.name = "\(code) \(name)"
+        line = StatisticsLine(
+            type: type, unit: unit, zone: zone, shown: shown, ranges: query.ranges, me: store.subject,
+            loinc: (code: code, name: name))
+        conversion = .identity
+        writtenRanges = invocation.strings("--in-range")
+        me = store.subject
+        note(lab, unit, context)
+    }
+
+    /// Reports the results that enter no figure.
+    private func note(_ lab: LabStatistics, _ unit: HealthModel.Unit, _ context: CommandContext) {
+        let without = lab.without
+        if !without.isEmpty {
+            let texts = without.prefix(5).map { $0.result.text ?? "no value" }.joined(separator: ", ")
+            context.note(
+                "\(lab.code): \(Readable.count(without.count, "result")) without a number not counted: \(texts)"
+                    + (without.count > 5 ? ", and \(without.count - 5) more" : ""))
+        }
+        let others = lab.otherUnits(than: unit)
+        if others > 0 {
+            context.note(
+                "\(lab.code): \(Readable.count(others, "result")) not counted, because the unit cannot be converted to \(Readable.unit(unit))"
+            )
+        }
     }
 
     /// The requested unit, or the preferred one in tables, or the type's own. For categories, the second.
@@ -114,6 +192,15 @@ struct StatisticsBatches {
     func each(_ body: ([Statistics]) throws -> Void) throws {
         var rest = limit
         guard rest > 0 else { return }
+        if let lab = question.lab {
+            let query = question.query
+            return try body(
+                Array(
+                    lab.rows(
+                        by: query.intervals, unit: question.line.unit, bySource: query.bySource, ranges: query.ranges,
+                        includesGaps: query.includesGaps
+                    ).prefix(limit)))
+        }
         try store.statistics(question.query) { rows in
             var given: [Statistics] = []
             for row in rows {

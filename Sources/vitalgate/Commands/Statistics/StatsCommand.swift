@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import Hub
 import SampleStore
@@ -18,13 +19,17 @@ enum StatsCommand: Command {
             If several sources cover the same time, such as a phone and a watch, only the preferred one counts. The order set \
             with 'vitalgate sources priority' decides first, then 'priority' in the configuration. Among all other sources, worn \
             devices are preferred to phones.
+
+            For laboratory results and vital signs from health records, give a LOINC code instead of a type, such as 2339-0 for \
+            glucose in blood. The time of a result is that of the test. Results that are not one number, such as <5 mg/dL, are \
+            not counted but listed on standard error. The unit is that of the latest result unless you use --unit.
             """,
         arguments: [
             Argument(
                 name: "TYPE",
                 help: """
                     One or more types, separated by commas, such as heartRate,sleepAnalysis (only quantities and categories, see \
-                    'vitalgate types').
+                    'vitalgate types'), or LOINC codes of laboratory results, such as 2339-0.
                     """,
                 completion: .command("vitalgate types --ids"))
         ],
@@ -74,6 +79,7 @@ enum StatsCommand: Command {
             Example(
                 "vitalgate stats heartRate --every 1w --from -30d --where \"metadata.heartRateMotionContext = 'sedentary'\"",
                 "Show the weekly pulse that a watch recorded at rest."),
+            Example("vitalgate stats 4548-4 --every 1mo --plot", "Draw the trend of HbA1c from laboratory results."),
             Example("vitalgate stats sleepAnalysis --every 1d --from -7d", "Show the duration of each sleep stage per night."),
         ])
 
@@ -88,9 +94,11 @@ enum StatsCommand: Command {
     static func run(_ context: CommandContext) throws -> ExitCode {
         let store = try context.openForReading()
         let questions = try questions(context, store)
-        for question in questions { try bound(question.query, store, context) }
+        for question in questions where question.lab == nil { try bound(question.query, store, context) }
         if context.invocation.flag("--explain") {
-            for question in questions { try StatisticsExplanation(store: store, context: context).say(question.query) }
+            for question in questions where question.lab == nil {
+                try StatisticsExplanation(store: store, context: context).say(question.query)
+            }
         }
         if context.invocation.flag("--follow") {
             guard context.format == .ndjson, !context.invocation.flag("--empty") else {
@@ -103,6 +111,7 @@ enum StatsCommand: Command {
         let limit = try context.invocation.integer("--limit", in: 0...Int.max) ?? .max
         // The columns of a CSV file with several types.
         let all = questions.reduce(into: StatisticsOptions()) { $0.formUnion($1.line.shown) }
+        let hasCodes = questions.contains { $0.lab != nil }
         let hasCases = questions.contains { $0.query.type.kind == .category }
         for (index, question) in questions.enumerated() {
             let batches = StatisticsBatches(store: store, question: question, limit: limit)
@@ -116,11 +125,13 @@ enum StatsCommand: Command {
                 let ranges = question.writtenRanges
                 if index == 0 {
                     context.csv.append(
-                        row: StatisticsLine.columns(shown: all, ranges: ranges, hasCases: hasCases), to: &bytes)
+                        row: StatisticsLine.columns(shown: all, ranges: ranges, hasCases: hasCases, hasCodes: hasCodes),
+                        to: &bytes)
                 }
                 try batches.each { rows in
                     for row in rows {
-                        let cells = question.line.cells(row, among: all, ranges: ranges.count, hasCases: hasCases)
+                        let cells = question.line.cells(
+                            row, among: all, ranges: ranges.count, hasCases: hasCases, hasCodes: hasCodes)
                         context.csv.append(row: cells, to: &bytes)
                     }
                     try context.streams.output.write(bytes)
@@ -128,7 +139,7 @@ enum StatsCommand: Command {
                 }
                 try context.streams.output.write(bytes)
             case .table:
-                let title = questions.count > 1 ? (index == 0 ? "" : "\n") + "\(question.query.type.id)\n" : ""
+                let title = questions.count > 1 ? (index == 0 ? "" : "\n") + "\(question.name)\n" : ""
                 try StatisticsTables(context: context, batches: batches, title: title).write()
             }
         }
@@ -137,15 +148,6 @@ enum StatsCommand: Command {
 
     private static func questions(_ context: CommandContext, _ store: SampleStore) throws -> [StatisticsQuestion] {
         let invocation = context.invocation
-        var types: [SampleType] = []
-        for type in try context.types(invocation.argument("TYPE") ?? "") where !types.contains(type) {
-            guard type.kind == .quantity || type.kind == .category else {
-                throw invocation.invalid(
-                    "TYPE", value: type.id,
-                    expected: "a quantity or category type, since statistics of a \(type.kind.name) are not supported")
-            }
-            types.append(type)
-        }
         let text = invocation.string("--every") ?? ""
         guard let interval = CalendarInterval(text) else {
             throw invocation.invalid("--every", value: text, expected: "a number followed by m, h, d, w, mo or y, such as 1d")
@@ -153,7 +155,31 @@ enum StatsCommand: Command {
         if invocation.flag("--own-zone"), !interval.unit.isOfDays {
             throw invocation.invalid("--every", value: text, expected: "1d or longer with --own-zone")
         }
-        return try types.map { try StatisticsQuestion($0, interval, store, context) }
+        let written = invocation.argument("TYPE") ?? ""
+        let words = written.split(separator: ",").map(String.init)
+        let codes = words.compactMap(LabStatistics.code)
+        var questions: [StatisticsQuestion] = []
+        for code in codes {
+            if let question = try StatisticsQuestion(loinc: code, interval, store, context) {
+                questions.append(question)
+            } else {
+                context.note("no results of LOINC \(code)")
+            }
+        }
+        var types: [SampleType] = []
+        let others = codes.isEmpty ? written : words.filter { LabStatistics.code($0) == nil }.joined(separator: ",")
+        for type in try others.isEmpty && !codes.isEmpty ? [] : context.types(others) where !types.contains(type) {
+            guard type.kind == .quantity || type.kind == .category else {
+                let advice =
+                    LabStatistics.types.contains(type) ? ". For laboratory results, give a LOINC code, such as 2339-0" : ""
+                throw invocation.invalid(
+                    "TYPE", value: type.id,
+                    expected:
+                        "a quantity or category type, since statistics of a \(type.kind.name) are not supported\(advice)")
+            }
+            types.append(type)
+        }
+        return try questions + types.map { try StatisticsQuestion($0, interval, store, context) }
     }
 
     /// Refuses a query with millions of intervals.

@@ -20,7 +20,7 @@ extension ObjectPage {
         case .stateOfMind: if let state = body(of: sample, as: StateOfMind.self) { show(state, of: sample) }
         case .medicationDoseEvent: if let dose = body(of: sample, as: MedicationDoseEvent.self) { show(dose, of: sample) }
         case .scoredAssessment: if let assessment = body(of: sample, as: ScoredAssessment.self) { show(assessment, of: sample) }
-        case .clinicalRecord: if let record = body(of: sample, as: ClinicalRecord.self) { show(record, of: sample) }
+        case .clinicalRecord: if let record = body(of: sample, as: ClinicalRecord.self) { try show(record, of: sample) }
         case .document: if let document = body(of: sample, as: ClinicalDocument.self) { show(document, of: sample) }
         }
     }

@@ -1,9 +1,11 @@
 import CommandLineKit
+import HealthAnswers
 import HealthModel
 
 // Health records and other objects that people or clinics enter.
 extension ObjectPage {
-    mutating func show(_ record: ClinicalRecord, of sample: Sample) {
+    mutating func show(_ record: ClinicalRecord, of sample: Sample) throws {
+        if let result = record.result { show(result) }
         page.row("resource", "\(record.resourceType) \(record.identifier), FHIR \(record.version)")
         page.row("from", record.sourceURL)
         page.row("last updated", record.lastUpdated)
@@ -11,7 +13,33 @@ extension ObjectPage {
         let others = record.dates.keys.filter { !ClinicalRecord.dateNames.contains($0) }.sorted()
         for name in ClinicalRecord.dateNames + others { page.row(name, record.dates[name]) }
         codes(record.codes)
+        let references = try RecordNames(store, of: .all).references(of: sample)
+        page.table(
+            "refers to", [.init("element"), .init("name"), .init("reference"), .init("uuid")],
+            references.map { each in
+                [
+                    each.reference.element, each.name ?? "", each.reference.reference ?? "", each.uuid?.description ?? "",
+                ]
+            })
         if sample.body?.content != nil { hints.append("'vitalgate show \(sample.identity) --raw' prints the resource") }
+    }
+
+    private mutating func show(_ result: ClinicalResult) {
+        page.row("result", result.quantity?.text ?? result.words)
+        page.row("absent", result.absent)
+        for range in result.ranges ?? [] { page.row("range", range.text) }
+        page.row("in range", result.isOutside.map { $0 ? "no" : "yes" })
+        page.row("interpretation", result.interpretation?.joined(separator: ", "))
+        page.row("notes", result.notes?.joined(separator: " "))
+        page.table(
+            "components", [.init("name"), .init("result"), .init("range"), .init("interpretation")],
+            (result.components ?? []).map { component in
+                [
+                    component.name, component.result.text ?? "",
+                    (component.result.ranges ?? []).map(\.text).joined(separator: "; "),
+                    (component.result.interpretation ?? []).joined(separator: ", "),
+                ]
+            })
     }
 
     mutating func show(_ document: ClinicalDocument, of sample: Sample) {

@@ -1,5 +1,6 @@
 import CommandLineKit
 import Formats
+import HealthAnswers
 import HealthModel
 import SampleStore
 
@@ -20,6 +21,7 @@ struct ObjectPage {
 
     /// The page's text.
     mutating func text(of stored: StoredSample) throws -> String {
+        let stored = try RecordNames(store).named(stored)
         let sample = stored.sample
         page.heading("\(sample.origin.type.id)  \(sample.shown ?? Self.value(of: sample))")
         try head(stored)
@@ -38,7 +40,10 @@ struct ObjectPage {
     private mutating func head(_ stored: StoredSample) throws {
         let sample = stored.sample
         page.row("uuid", stored.uuid.description)
-        page.row("when", when(sample))
+        // A health record has its own date, such as the day of a test.
+        let record = sample.origin.kind == .clinicalRecord ? try? sample.body?.decoded(as: ClinicalRecord.self) : nil
+        page.row("date", record?.date)
+        page.row(sample.origin.kind == .clinicalRecord ? "added" : "when", when(sample))
         if sample.origin.subject != store.subject {
             page.row("person", try store.people.names()[sample.origin.subject] ?? sample.origin.subject)
         }

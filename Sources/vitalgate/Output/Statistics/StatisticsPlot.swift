@@ -71,7 +71,7 @@ struct StatisticsPlot {
     func text(_ label: (Instant, Int) -> String) -> String {
         var text = ""
         for (key, slots) in charts.sorted(by: { ($0.key.subject, $0.key.source ?? "") < ($1.key.subject, $1.key.source ?? "") }) {
-            var heading = "\(question.query.type.id), \(Readable.unit(question.line.unit)) by \(question.interval)"
+            var heading = "\(question.name), \(Readable.unit(question.line.unit)) by \(question.interval)"
             if charts.count > 1 {
                 let person = key.subject == question.me ? "me" : key.subject
                 heading += ": " + [frame.subjects.count > 1 ? person : nil, key.source].compactMap { $0 }.joined(separator: ", ")

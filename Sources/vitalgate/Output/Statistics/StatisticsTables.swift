@@ -20,10 +20,9 @@ struct StatisticsTables {
             report.add(rows, to: &frame)
         }
         if frame.count == 0, batches.limit > 0 {
-            let type = batches.question.query.type
-            context.note(title.isEmpty ? "no samples" : "no samples of \(type.id)")
+            context.note(title.isEmpty ? "no samples" : "no samples of \(batches.question.name)")
         }
-        if context.invocation.flag("--plot"), batches.question.query.type.kind == .quantity {
+        if context.invocation.flag("--plot"), batches.question.query.type.kind != .category {
             var plot = StatisticsPlot(
                 question: batches.question, frame: frame, width: terminal.width ?? 80, isUnicode: terminal.isUnicode)
             if let only { plot.add(only) } else { try batches.each { plot.add($0) } }
