@@ -69,7 +69,9 @@ struct DatabaseViews {
             systolic.value, diastolic.value, coalesce(systolic.unit, diastolic.unit)
         FROM \(schema).correlation held
         LEFT JOIN \(schema).sample systolic ON systolic.uuid = ANY(held.objects) AND systolic.type = 'bloodPressureSystolic'
+            AND systolic.subject = held.subject
         LEFT JOIN \(schema).sample diastolic ON diastolic.uuid = ANY(held.objects) AND diastolic.type = 'bloodPressureDiastolic'
+            AND diastolic.subject = held.subject
         WHERE held.type = 'bloodPressure'
         """
     }

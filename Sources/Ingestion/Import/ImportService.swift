@@ -171,7 +171,7 @@ public struct ImportService {
         var state = ImportProgress(frames: 0, readings: 0, place: nil)
         var (isZoneNoted, readsLocalTimes) = (false, false)
         var bodies = 0
-        let earlier = try ProvisionalRows(heldOf: reading.profile, in: store)
+        let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
         let writer = BatchWriter { [store] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }
