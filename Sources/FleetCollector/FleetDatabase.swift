@@ -120,7 +120,8 @@ public struct FleetDatabase {
                 .refused,
                 isRevoked
                     ? "this store was \(place): make a code of that name, or run 'vitalgate store adopt' on a copied store"
-                    : "this store has joined as \(place) already: revoke it first, or run 'vitalgate store adopt' on a copied store")
+                    : "this store has joined as \(place) already: revoke it first, or run 'vitalgate store adopt' on a copied store"
+            )
         }
     }
 

@@ -55,10 +55,14 @@ final class Deadlines: Sendable {
             var counts: [String: Int] = [:]
             for address in state.addresses.values { counts[address, default: 0] += 1 }
             // Called for each new connection, so one at a time is enough.
-            if let crowd = counts.first(where: { $0.value > perAddress })?.key, state.hangUpOldest(where: { $0 == crowd }) { return 1 }
+            if let crowd = counts.first(where: { $0.value > perAddress })?.key, state.hangUpOldest(where: { $0 == crowd }) {
+                return 1
+            }
             guard state.addresses.count > most else { return 0 }
             var idle: [String: Int] = [:]
-            for (key, entry) in state.entries where entry.isIdle { if let address = state.addresses[key] { idle[address, default: 0] += 1 } }
+            for (key, entry) in state.entries where entry.isIdle {
+                if let address = state.addresses[key] { idle[address, default: 0] += 1 }
+            }
             guard let crowd = idle.max(by: { $0.value < $1.value })?.key else { return 0 }
             return state.hangUpOldest(where: { $0 == crowd }) ? 1 : 0
         }

@@ -41,7 +41,9 @@ package struct OwnRecords {
     package func restorable(limit: Int) throws -> [RestorableSample] { try store.samples.restorable(of: subject, limit: limit) }
     /// A deleted sample, or `nil` if the person has none with this UUID.
     package func deletedSample(_ uuid: SampleIdentity) throws -> StoredSample? {
-        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.subject == subject else { return nil }
+        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.subject == subject else {
+            return nil
+        }
         return stored
     }
     /// The known suspicious readings, brought up to date.
@@ -61,7 +63,9 @@ package struct OwnRecords {
     package func refusedRequest(of client: Client) throws -> AuthorizationRequest? {
         try store.clients.refusedRequests(of: client).first { $0.subject == subject }
     }
-    package func grants(of client: Client) throws -> [Grant] { try store.clients.grants(of: client).filter { $0.subject == subject } }
+    package func grants(of client: Client) throws -> [Grant] {
+        try store.clients.grants(of: client).filter { $0.subject == subject }
+    }
     package func readLedger(of client: Client) throws -> [ReadEntry] {
         try store.clients.readLedger(of: client).filter { $0.subject == subject }
     }

@@ -34,9 +34,12 @@ import Testing
         let held = try served.store.quarantine.all().map(\.id)
         let clients = try served.store.clients.all().map(\.id)
         let entries = try served.store.ledger.accounts(limit: 20).map(\.id)
-        let notes = try served.store.people.annotations(of: ServedStore.person, from: "1970-01-01", through: "2100-01-01").map(\.id)
+        let notes = try served.store.people.annotations(of: ServedStore.person, from: "1970-01-01", through: "2100-01-01").map(
+            \.id)
         let repairs = try served.store.repairs.all().map(\.id)
-        numbers = Set(alerts + held + clients + entries + notes + repairs).sorted().map { Pair(foreign: "\($0)", missing: "\($0 + 99_000)") }
+        numbers = Set(alerts + held + clients + entries + notes + repairs).sorted().map {
+            Pair(foreign: "\($0)", missing: "\($0 + 99_000)")
+        }
     }
 
     /// The references that a route's path may contain.
@@ -51,26 +54,34 @@ import Testing
     /// Forms, as a person could send them by hand. `*` is the reference.
     private static let forms = [
         "", "do=accept", "do=reject", "do=withdraw&type=heartRate", "do=read&type=heartRate",
-        "do=answer&asked=read.heartRate&yes=read.heartRate", "do=remove&id=*", "value=1&at=2026-11-20T07%3A30&zone=Z", "parts=yes",
+        "do=answer&asked=read.heartRate&yes=read.heartRate", "do=remove&id=*", "value=1&at=2026-11-20T07%3A30&zone=Z",
+        "parts=yes",
     ]
 
     private func answer(_ route: PageRoute, _ target: String, _ form: String) throws -> RawClient.Answer {
         route.method == "GET"
-            ? try #require(try full.served.client().get("/page/" + target, cookie)) : try PageTests.post(full.served, "/page/" + target, form, cookie)
+            ? try #require(try full.served.client().get("/page/" + target, cookie))
+            : try PageTests.post(full.served, "/page/" + target, form, cookie)
     }
 
     private func state() throws -> [Int64] {
         let store = full.served.store
-        return [Int64(try store.quarantine.all().count), Int64(try store.samples.latest().count), try store.ledger.accounts(limit: 1).last?.id ?? 0]
+        return [
+            Int64(try store.quarantine.all().count), Int64(try store.samples.latest().count),
+            try store.ledger.accounts(limit: 1).last?.id ?? 0,
+        ]
     }
 
     private func expectSame(_ route: PageRoute, _ pair: Pair, target: (String) -> String, form: (String) -> String) throws {
         let (foreign, missing) = (
-            try answer(route, target(pair.foreign), form(pair.foreign)), try answer(route, target(pair.missing), form(pair.missing))
+            try answer(route, target(pair.foreign), form(pair.foreign)),
+            try answer(route, target(pair.missing), form(pair.missing))
         )
         let label = "\(route.method) \(target(pair.foreign)) \(form(pair.foreign))"
         #expect(foreign.status == missing.status, "\(label): \(foreign.status), not \(missing.status)")
-        #expect(foreign.headers["location"]?.replacing(pair.foreign, with: "") == missing.headers["location"]?.replacing(pair.missing, with: ""), "\(label)")
+        #expect(
+            foreign.headers["location"]?.replacing(pair.foreign, with: "")
+                == missing.headers["location"]?.replacing(pair.missing, with: ""), "\(label)")
         #expect(foreign.text.replacing(pair.foreign, with: "*") == missing.text.replacing(pair.missing, with: "*"), "\(label)")
     }
 
@@ -92,7 +103,8 @@ import Testing
 
     @Test func referencesInForms() throws {
         let before = try state()
-        for route in PageSite.routes where !route.path.contains("*") && route.method == "POST" && route.right == .person && route.path != "logout" {
+        for route in PageSite.routes
+        where !route.path.contains("*") && route.method == "POST" && route.right == .person && route.path != "logout" {
             for pair in numbers {
                 try expectSame(route, pair, target: { _ in route.path }, form: { "do=remove&id=\($0)" })
             }
@@ -107,7 +119,8 @@ import Testing
             for field in ["workout", "correlation"] {
                 try expectSame(
                     route, pair,
-                    target: { "care/plan?type=heartRate&repair=scale&by.scale=2&where=\(field)%20%3D%20%22\($0)%22" }, form: { _ in "" })
+                    target: { "care/plan?type=heartRate&repair=scale&by.scale=2&where=\(field)%20%3D%20%22\($0)%22" },
+                    form: { _ in "" })
             }
         }
     }

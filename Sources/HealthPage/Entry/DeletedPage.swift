@@ -46,7 +46,8 @@ enum DeletedPage {
         let parts = try store.samples.countOfObjects(namedBy: [sample.identity])
         let choice: HTML =
             parts == 0
-            ? "" : "<p><label><input type=\"checkbox\" name=\"parts\" value=\"yes\"> \(texts("deleted.parts", "\(parts)"))</label></p>"
+            ? ""
+            : "<p><label><input type=\"checkbox\" name=\"parts\" value=\"yes\"> \(texts("deleted.parts", "\(parts)"))</label></p>"
         let body: HTML = """
             <h1>\(texts("deleted.sure"))</h1>
             <p>\(call.values.name(of: sample.origin.type)): \(shown.value) \(shown.unit), \(call.times.element(sample.start)), \(TypeCard.source(of: sample, texts))</p>

@@ -51,7 +51,9 @@ struct UploadDrafts {
 
     /// Removes drafts of all people that get no more pieces.
     static func removeAbandoned(in inbox: String, at now: Instant) {
-        for draft in all(in: inbox) where draft.time < now.microseconds / 1_000_000 - patience { unlink("\(inbox)/\(draft.name)") }
+        for draft in all(in: inbox) where draft.time < now.microseconds / 1_000_000 - patience {
+            unlink("\(inbox)/\(draft.name)")
+        }
     }
 
     /// Removes drafts that get no more pieces, and the oldest of the person's own if there are too many.
