@@ -6,7 +6,7 @@ import SampleStore
 /// commit, and other writers wait for one short transaction at most.
 package final class ClientWriter: @unchecked Sendable {
     /// The queue that runs all changes.
-    let queue = DispatchQueue(label: "vitalgate.client-writer")
+    package let queue = DispatchQueue(label: "vitalgate.client-writer")
     /// The turns of clients and people on this queue.
     package let turns: FairQueue
     private let path: String
