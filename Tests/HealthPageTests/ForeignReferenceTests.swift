@@ -82,7 +82,13 @@ import Testing
         #expect(
             foreign.headers["location"]?.replacing(pair.foreign, with: "")
                 == missing.headers["location"]?.replacing(pair.missing, with: ""), "\(label)")
-        #expect(foreign.text.replacing(pair.foreign, with: "*") == missing.text.replacing(pair.missing, with: "*"), "\(label)")
+        // A number also occurs in other parts of a page, so only UUIDs are replaced.
+        let isNumber = Int(pair.foreign) != nil
+        let texts = [(foreign, pair.foreign), (missing, pair.missing)].map { answer, reference in
+            isNumber ? answer.text : answer.text.replacing(reference, with: "*")
+        }
+        let isSame = texts[0] == texts[1]
+        #expect(isSame, "\(label)")
     }
 
     @Test func referencesInPaths() throws {
