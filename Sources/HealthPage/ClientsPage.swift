@@ -221,7 +221,7 @@ enum ClientsPage {
     @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.writer()
         let subject = try call.person().subject
-        guard let client = try store.clients.all().first(where: { "\($0.id)" == call.variables[0] }) else {
+        guard let client = try call.records().clients().first(where: { "\($0.id)" == call.variables[0] }) else {
             throw PageProblem(404, "client")
         }
         let known = try store.clients.grants(of: client).filter { $0.subject == subject }
