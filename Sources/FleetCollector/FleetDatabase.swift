@@ -83,6 +83,7 @@ public struct FleetDatabase {
             guard let row = used.first, let name = row[0] else {
                 throw DeliveryError(.refused, "the code is unknown, expired or already used: make another one at the center")
             }
+            try checkPlace(of: request, name: name)
             let other = try connection.run(
                 "SELECT revoked IS NOT NULL FROM \(schema).fleet_hub WHERE name = $1 AND store <> $2", [name, request.store])
             guard other.first?.first != "f" else { throw DeliveryError(.refused, "the fleet already has a hub of this name") }
@@ -98,6 +99,29 @@ public struct FleetDatabase {
             var reply = JoinReply(name: name, commandKey: row[1], proof: row[2])
             (reply.sealingKey, reply.sealingProof, reply.hubKey) = (row[3], row[4], request.key)
             return reply
+        }
+    }
+
+    /// Checks that a store that has joined before comes back as the same hub. The identifier of a store is no secret: it is in each
+    /// message of the hub, and in each copy of its store. Only the key proves that a request comes from the hub itself.
+    ///
+    /// - Parameter name: The name that the code was made for.
+    /// - Throws: ``DeliveryError`` of the kind `refused` if another hub has joined with the store.
+    private func checkPlace(of request: JoinRequest, name: String) throws(DeliveryError) {
+        let known = try connection.run(
+            """
+            SELECT name, revoked IS NOT NULL, key = $2, name = $3 OR name = $3 || ' (revoked ' || id || ')'
+            FROM \(schema).fleet_hub WHERE store = $1 FOR UPDATE
+            """, [request.store, request.key, name])
+        guard let row = known.first, let place = row[0] else { return }
+        let (isRevoked, hasKey, hasName) = (row[1] == "t", row[2] == "t", row[3] == "t")
+        guard isRevoked ? hasKey || hasName : hasKey && hasName else {
+            throw DeliveryError(
+                .refused,
+                isRevoked
+                    ? "this store was \(place): make a code of that name, or run 'vitalgate store adopt' on a copied store"
+                    : "this store has joined as \(place) already: revoke it first, or run 'vitalgate store adopt' on a copied store"
+            )
         }
     }
 

@@ -12,7 +12,19 @@ final class Deadlines: Sendable {
     }
 
     private struct State {
-        var entries: [UInt: (time: ContinuousClock.Instant, action: Action)] = [:]
+        var entries: [UInt: (time: ContinuousClock.Instant, action: Action, isIdle: Bool)] = [:]
+        /// The addresses of the open connections.
+        var addresses: [UInt: String] = [:]
+
+        /// Hangs up the idle connection that has waited longest, of the given ones.
+        mutating func hangUpOldest(where isGiven: (String) -> Bool) -> Bool {
+            let idle = entries.filter { entry in entry.value.isIdle && addresses[entry.key].map(isGiven) ?? false }
+            guard let (key, entry) = idle.min(by: { $0.value.time < $1.value.time }), case .hangUp(let descriptor) = entry.action
+            else { return false }
+            entries[key] = nil
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            return true
+        }
         var sleepsUntil: ContinuousClock.Instant?
         var isStopped = false
     }
@@ -20,12 +32,47 @@ final class Deadlines: Sendable {
     private let state = Mutex(State())
     private let bell = vitalgate_http_bell()
 
-    deinit { close(bell) }
+    deinit { Glibc.close(bell) }
 
-    func set(_ key: UInt, in patience: Duration, _ action: Action) {
+    /// A connection has been opened.
+    func open(_ key: UInt, from address: String) { state.withLock { $0.addresses[key] = address } }
+
+    /// A connection has been closed.
+    func close(_ key: UInt) {
+        state.withLock { state in
+            state.entries[key] = nil
+            state.addresses[key] = nil
+        }
+    }
+
+    /// Hangs up connections that wait for a request: the oldest ones of each address with too many, and while there are too many in all,
+    /// the oldest ones of the address with the most.
+    ///
+    /// - Returns: The number of connections.
+    func hangUpIdle(most: Int, perAddress: Int) -> Int {
+        state.withLock { state in
+            guard state.addresses.count > min(most, perAddress) else { return 0 }
+            var counts: [String: Int] = [:]
+            for address in state.addresses.values { counts[address, default: 0] += 1 }
+            // Called for each new connection, so one at a time is enough.
+            if let crowd = counts.first(where: { $0.value > perAddress })?.key, state.hangUpOldest(where: { $0 == crowd }) {
+                return 1
+            }
+            guard state.addresses.count > most else { return 0 }
+            var idle: [String: Int] = [:]
+            for (key, entry) in state.entries where entry.isIdle {
+                if let address = state.addresses[key] { idle[address, default: 0] += 1 }
+            }
+            guard let crowd = idle.max(by: { $0.value < $1.value })?.key else { return 0 }
+            return state.hangUpOldest(where: { $0 == crowd }) ? 1 : 0
+        }
+    }
+
+    /// - Parameter isIdle: Whether the action closes a connection that waits for a request.
+    func set(_ key: UInt, in patience: Duration, _ action: Action, isIdle: Bool = false) {
         let time = ContinuousClock.now + patience
         let isFirst = state.withLock { state in
-            state.entries[key] = (time, action)
+            state.entries[key] = (time, action, isIdle)
             return state.sleepsUntil.map { time < $0 } ?? true
         }
         if isFirst { ring() }

@@ -1,5 +1,4 @@
 import CMicroHTTPD
-import Dispatch
 import Glibc
 
 /// A request and its response: libmicrohttpd's context of a request from its first line to its completion.
@@ -21,6 +20,10 @@ final class Exchange {
     private var bodyEnd: ContinuousClock.Instant?
     /// The reserved share of the server's memory for bodies.
     private var bodyShare: MemoryBudget.Share?
+    /// The place of a live stream.
+    private var streamPlace: SharedPlaces.Place?
+    /// The place of a request that waits for its response.
+    var waitingPlace: SharedPlaces.Place?
     /// The reserved share of the server's memory for responses.
     private var answerShare: MemoryBudget.Share?
     /// The response, once it is known.
@@ -87,6 +90,7 @@ final class Exchange {
     private func reserve(_ head: RequestHead, _ payer: Payer, _ core: ServerCore) throws(Problem) {
         bodyShare = core.bodies.reserve(bodySize(head), for: payer)
         guard bodyShare != nil else {
+            core.countRefusal()
             isDiscarding = payer != .stranger && head.header("expect") == nil
             throw Problem(503, "Too much data is being sent at once. Try again.", headers: ["Retry-After": "1"])
         }
@@ -117,7 +121,10 @@ final class Exchange {
     }
 
     /// The queue for a response that may have to wait, or `nil` if it is made at once.
-    var queue: DispatchQueue? { refusal == nil ? resolved?.queue : nil }
+    var queue: FairQueue? { refusal == nil ? resolved?.queue : nil }
+
+    /// Whose shares the request uses. It is found once.
+    private(set) lazy var payer = resolved?.payer() ?? .stranger
 
     func refuse(_ problem: Problem) { refusal = problem }
 
@@ -129,14 +136,30 @@ final class Exchange {
         }
         answer = Answering.finished(resolved.answer(HTTPRequest(head: head, body: body)), to: head)
         body = []
-        boundAnswer(resolved, core)
+        boundAnswer(core)
+        boundStream(core)
+    }
+
+    /// Takes a place for a live stream. A client with too many of them is disconnected, because a connection is a share as well.
+    private func boundStream(_ core: ServerCore) {
+        guard case .stream(let stream)? = answer?.content, stream.isLive else { return }
+        streamPlace = core.streams.take(for: payer)
+        guard streamPlace == nil else { return }
+        refuseForLoad("Too many streams are open. Close one of them, then try again.", core, seconds: 30)
+    }
+
+    private func refuseForLoad(_ detail: String, _ core: ServerCore, seconds: Int) {
+        core.countRefusal()
+        let problem = Problem(503, detail, headers: ["Retry-After": "\(seconds)", "Connection": "close"])
+        answer = Answering.finished(problem.response, to: head)
     }
 
     /// Reserves memory for a finished response until the client has read it. All of them together have a limit.
-    private func boundAnswer(_ resolved: ResolvedRequest, _ core: ServerCore) {
+    private func boundAnswer(_ core: ServerCore) {
         guard case .octets(let octets)? = answer?.content, octets.count > Self.smallAnswer else { return }
-        answerShare = core.answers.reserve(octets.count, for: resolved.payer())
+        answerShare = core.answers.reserve(octets.count, for: payer)
         guard answerShare == nil else { return }
+        core.countRefusal()
         let problem = Problem(503, "Too many responses have not been read yet. Try again.", headers: ["Retry-After": "1"])
         answer = Answering.finished(problem.response, to: head)
     }
@@ -155,6 +178,8 @@ final class Exchange {
 
     func finish() {
         sender?.finish()
+        streamPlace = nil
+        waitingPlace = nil
         bodyShare = nil
         answerShare = nil
     }
@@ -183,7 +208,7 @@ final class Exchange {
     }
 
     /// The client's IP address as text, or empty if there is none.
-    private static func peer(of connection: OpaquePointer) -> String {
+    static func peer(of connection: OpaquePointer) -> String {
         guard let address = vitalgate_http_peer(connection) else { return "" }
         let size =
             address.pointee.sa_family == sa_family_t(AF_INET6) ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size

@@ -35,7 +35,8 @@ public final class HTTPServer {
         // A thread pool needs at least two threads.
         options.threads = UInt32(max(2, settings.threads))
         options.connections = UInt32(settings.connections)
-        options.connections_per_address = UInt32(settings.connectionsPerAddress)
+        // The server itself closes idle connections of an address with too many.
+        options.connections_per_address = UInt32(settings.connections)
         options.idle_seconds = UInt32(settings.idleSeconds)
         options.connection_memory = settings.connectionMemory
         options.begin = ServerCore.begin
@@ -74,6 +75,9 @@ public final class HTTPServer {
         guard let daemon else { return 0 }
         return Int(vitalgate_http_connections(daemon))
     }
+
+    /// The number of requests that were refused, and of idle connections that were closed, because a share or everything was in use.
+    public var refusals: Int { core.refusals }
 
     /// Whether exactly this number of connections is suspended until a response is ready.
     func isAnswerAwaited(_ count: Int) -> Bool { core.sleepers.count == count }

@@ -1,17 +1,7 @@
 import Synchronization
 
-/// The client or group whose share of the server's memory is used. Each group has its own budget, so no group can exhaust another's.
-public enum Payer: Hashable, Sendable {
-    /// An unauthenticated client.
-    case stranger
-    /// A client, identified by a unique name.
-    case client(String)
-    /// A session of the web page.
-    case page
-}
-
-/// Memory that requests share. Strangers have an eighth of it, the page a quarter, and clients the rest. One client has at most half of
-/// that.
+/// Memory that requests share. Strangers have an eighth of it, the people on the page a quarter, and clients the rest. One person or client
+/// has at most half of what the group has. The last quarter of a group's memory is for payers that have none yet.
 final class MemoryBudget: Sendable {
     private let most: Int
     private let taken = Mutex<[Payer: Int]>([:])
@@ -38,7 +28,8 @@ final class MemoryBudget: Sendable {
             let own = taken[payer, default: 0]
             let all = taken.filter { $0.key.group == payer.group }.values.reduce(0, +)
             let (room, ownRoom) = rooms(of: payer)
-            guard count <= room - all, count <= ownRoom - own else { return false }
+            let reserve = own == 0 ? 0 : room / 4
+            guard count <= room - reserve - all, count <= ownRoom - own else { return false }
             taken[payer] = own + count
             return true
         }
@@ -56,20 +47,20 @@ final class MemoryBudget: Sendable {
     private func rooms(of payer: Payer) -> (group: Int, own: Int) {
         switch payer {
         case .stranger: (most / 8, most / 8)
-        case .page: (most / 4, most / 4)
+        case .person: (most / 4, most / 8)
         case .client: (most - most / 8 - most / 4, (most - most / 8 - most / 4) / 2)
         }
     }
 }
 
 extension Payer {
-    fileprivate enum Group { case strangers, clients, page }
+    fileprivate enum Group { case strangers, clients, people }
 
     fileprivate var group: Group {
         switch self {
         case .stranger: .strangers
         case .client: .clients
-        case .page: .page
+        case .person: .people
         }
     }
 }

@@ -1,4 +1,5 @@
 import CMicroHTTPD
+import Dispatch
 import Synchronization
 
 /// The callbacks of libmicrohttpd, which run on its threads. All unsafe code for them is here. Each pointer is retained when it is passed
@@ -13,6 +14,11 @@ final class ServerCore: Sendable {
     let bodies: MemoryBudget
     /// The memory for finished responses that are not sent yet.
     let answers: MemoryBudget
+    /// The places of live streams.
+    let streams: SharedPlaces
+    /// The places of requests that wait for their responses.
+    let waiting: SharedPlaces
+    private let refused = Mutex((count: 0, isReporting: false))
     private let senders = Mutex<[ObjectIdentifier: WeakSender]>([:])
     private let stopping = Atomic<Bool>(false)
 
@@ -21,6 +27,8 @@ final class ServerCore: Sendable {
     init(_ settings: ServerSettings, hosts: HostGuard, _ handler: any HTTPHandler) {
         (self.settings, self.hosts, self.handler) = (settings, hosts, handler)
         sleepers = Sleepers(most: settings.waitingRequests)
+        streams = SharedPlaces(total: settings.streams, own: settings.streamsPerPayer)
+        waiting = SharedPlaces(total: settings.waitingRequests, own: settings.waitingRequestsPerPayer)
         bodies = MemoryBudget(most: settings.bodyMemory)
         answers = MemoryBudget(most: settings.answerMemory)
     }
@@ -31,6 +39,28 @@ final class ServerCore: Sendable {
         sleepers.endDelays()
         for sender in senders.withLock({ $0.values.compactMap(\.sender) }) { sender.wake() }
     }
+
+    /// Counts a request that was refused because there was no share left for it.
+    func countRefusal() {
+        let isFirst = refused.withLock { refused in
+            refused.count += 1
+            defer { refused.isReporting = true }
+            return !refused.isReporting
+        }
+        guard isFirst else { return }
+        // Once a second, because there may be thousands.
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+            guard let self else { return }
+            settings.onRefusal(
+                refused.withLock { refused in
+                    refused.isReporting = false
+                    return refused.count
+                })
+        }
+    }
+
+    /// The number of such requests and of connections closed for new ones.
+    var refusals: Int { refused.withLock(\.count) }
 
     /// Whether a stream is still being sent.
     var isAnswering: Bool { senders.withLock { $0.values.contains { $0.sender != nil } } }
@@ -55,7 +85,10 @@ final class ServerCore: Sendable {
 
     static let connect: MHD_NotifyConnectionCallback = { context, connection, _, code in
         guard let core = core(context), let connection else { return }
-        if code == .CONNECTION_NOTIFY_STARTED { core.expectHead(connection) } else { core.deadlines.remove(key(connection)) }
+        guard code == .CONNECTION_NOTIFY_STARTED else { return core.deadlines.close(key(connection)) }
+        core.deadlines.open(key(connection), from: Exchange.peer(of: connection))
+        core.expectHead(connection)
+        core.makeRoom()
     }
 
     static let handle: MHD_AccessHandlerCallback = { context, connection, _, method, _, octets, size, slot in
@@ -84,7 +117,13 @@ final class ServerCore: Sendable {
     private static func key(_ connection: OpaquePointer) -> UInt { UInt(bitPattern: connection) }
 
     private func expectHead(_ connection: OpaquePointer) {
-        deadlines.set(Self.key(connection), in: settings.headTime, .hangUp(vitalgate_http_socket(connection)))
+        deadlines.set(Self.key(connection), in: settings.headTime, .hangUp(vitalgate_http_socket(connection)), isIdle: true)
+    }
+
+    /// Closes connections that wait for a request if there are too many, the oldest ones of the address with the most.
+    private func makeRoom() {
+        let count = deadlines.hangUpIdle(most: settings.connections * 3 / 4, perAddress: settings.connectionsPerAddress)
+        for _ in 0..<count { countRefusal() }
     }
 
     /// Waits for the next part of a body, at most until the end of the time for all of it.
@@ -99,9 +138,23 @@ final class ServerCore: Sendable {
     private func answer(_ exchange: Exchange, _ connection: OpaquePointer) -> MHD_Result {
         if exchange.answer == nil {
             if let queue = exchange.queue {
-                if sleepers.sleep(exchange, connection, { sleeper in queue.async { sleeper.wake { $0.makeAnswer(self) } } }) {
+                let payer = exchange.payer
+                exchange.waitingPlace = waiting.take(for: payer)
+                if exchange.waitingPlace != nil,
+                    sleepers.sleep(
+                        exchange, connection,
+                        { sleeper in
+                            queue.async(for: payer) {
+                                sleeper.wake {
+                                    $0.makeAnswer(self)
+                                    $0.waitingPlace = nil
+                                }
+                            }
+                        })
+                {
                     return .YES
                 }
+                countRefusal()
                 exchange.refuse(
                     Problem(503, "Too many requests are waiting for a response. Try again.", headers: ["Retry-After": "1"]))
             }
@@ -117,8 +170,9 @@ final class ServerCore: Sendable {
         guard let made = made(&response, exchange, connection, isPacked) else { return .NO }
         defer { MHD_destroy_response(made) }
         for (name, value) in response.headers { MHD_add_response_header(made, name, value) }
-        // RFC 6797: browsers that connected over TLS use only TLS for a year.
-        if settings.identity != nil { MHD_add_response_header(made, "Strict-Transport-Security", "max-age=31536000") }
+        // The policy would be valid for all ports of the host name (RFC 6797, section 8.3) and lock other services of the machine out of
+        // the browser. The cookie is Secure, so the page does not need it. 0 removes a policy that an earlier version has set.
+        if settings.identity != nil { MHD_add_response_header(made, "Strict-Transport-Security", "max-age=0") }
         return MHD_queue_response(connection, UInt32(response.status), made)
     }
 

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// The settings of a server: its address, its names, and the limits for its clients.
 public struct ServerSettings: Sendable {
     /// The address to listen on.
@@ -14,8 +12,12 @@ public struct ServerSettings: Sendable {
     public var threads = 2
     /// The maximum number of connections.
     public var connections = 512
-    /// The maximum number of connections from one address.
+    /// The maximum number of connections from one address. If there are more, the oldest one that waits for a request is closed, because
+    /// all clients of a reverse proxy have one address.
     public var connectionsPerAddress = 256
+    /// The maximum number of live streams, and of those of one client or person.
+    public var streams = 256
+    public var streamsPerPayer = 16
     /// The memory of a connection in bytes. A request with a larger head is rejected with 431.
     public var connectionMemory = 32_768
     /// The maximum length of a request's target in bytes.
@@ -36,6 +38,8 @@ public struct ServerSettings: Sendable {
     public var answerMemory = 64 << 20
     /// The maximum number of requests that wait for their responses.
     public var waitingRequests = 256
+    /// The maximum number of requests of one client or person that wait for their responses.
+    public var waitingRequestsPerPayer = 64
     /// Seconds until a client that reads nothing is dropped.
     public var idleSeconds = 30
     /// The maximum number of unread bytes of a live stream before more is sent.
@@ -44,6 +48,9 @@ public struct ServerSettings: Sendable {
     public var slowTime = Duration.seconds(30)
     /// The time for responses in progress when the server stops.
     public var drainTime = Duration.seconds(5)
+
+    /// Called at most once a second with the number of requests that were refused for load since the start.
+    public var onRefusal: @Sendable (Int) -> Void = { _ in }
 
     /// Creates settings with limits that suit a home.
     public init(listening: ListeningAddress) { self.listening = listening }
@@ -65,15 +72,15 @@ public struct ResolvedRequest: Sendable {
     /// The maximum size of the body and whose memory it counts against.
     public var body = BodyAllowance.nothing
     /// The queue for a request that may have to wait. Its connection is suspended until then. `nil` means at once, on the reading thread.
-    public var queue: DispatchQueue?
-    /// Returns whose memory a large response counts against.
+    public var queue: FairQueue?
+    /// Returns whose share of memory, streams and turns the request uses.
     public var payer: @Sendable () -> Payer
     /// Returns the response.
     public var answer: @Sendable (HTTPRequest) -> HTTPResponse
 
     /// Creates a resolved request.
     public init(
-        body: BodyAllowance = .nothing, queue: DispatchQueue? = nil, payer: @escaping @Sendable () -> Payer = { .stranger },
+        body: BodyAllowance = .nothing, queue: FairQueue? = nil, payer: @escaping @Sendable () -> Payer = { .stranger },
         answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) {
         (self.body, self.queue, self.payer, self.answer) = (body, queue, payer, answer)

@@ -21,7 +21,9 @@ public struct BloodPressure: Hashable, Sendable {
         else { return nil }
         var found: [SampleType: Double] = [:]
         for text in objects {
-            guard let uuid = SampleIdentity(text), let stored = try store.samples.object(named: uuid) else { continue }
+            guard let uuid = SampleIdentity(text), let stored = try store.samples.object(named: uuid, in: correlation) else {
+                continue
+            }
             found[stored.sample.origin.type] = stored.sample.value
         }
         guard let systolic = found[.bloodPressureSystolic], let diastolic = found[.bloodPressureDiastolic]

@@ -17,12 +17,11 @@ public struct MedicationReading: Sendable {
     /// The medications of a person with their doses from a time on, sorted by name. Archived ones are last.
     ///
     /// - Parameters:
-    ///   - all: A reader of everything, since medications are not samples.
+    ///   - known: The recorded medications of the person.
     ///   - own: A reader of the person's samples.
     public static func all(
-        of subject: String, from: Instant, recorded all: SampleStore, doses own: SampleStore
+        of subject: String, from: Instant, recorded known: [UserAnnotatedMedication], doses own: SampleStore
     ) throws(StoreError) -> [MedicationReading] {
-        let known = try all.people.medications(of: subject)
         var doses: [String: [Sample]] = [:]
         if let type = SampleType("medicationDoseEvent") {
             let cursor = try own.samples.cursor(

@@ -60,7 +60,8 @@ public struct WorkoutReading: Sendable {
         pauses = end > start ? workout.pauses(within: end - start).map { (start + $0.start, start + $0.end) } : []
         var tracks: [RouteTrack] = []
         for uuid in workout.routes.prefix(Self.mostRoutes) {
-            guard let identity = SampleIdentity(uuid), let route = try store.samples.object(named: identity)?.sample else {
+            guard let identity = SampleIdentity(uuid), let route = try store.samples.object(named: identity, in: sample)?.sample
+            else {
                 continue
             }
             if let track = RouteTrack(route) { tracks.append(track) }

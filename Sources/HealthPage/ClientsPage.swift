@@ -14,22 +14,19 @@ enum ClientsPage {
     private static let (mostObjects, mostEntries) = (200, 100)
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        // Grants are not samples, so every request and grant is filtered by this person here.
-        let (everything, own) = (try call.hubReader(), try call.reader())
+        let (records, own) = (try call.records(), try call.reader())
         let texts = call.texts
-        let subject = try call.person().subject
         // Clients that only other people know stay hidden.
-        let known = try everything.store.clients.all().filter { try everything.store.clients.isKnown($0, to: subject) }
-        let clients: [HTML] = try known.map { client in
+        let clients: [HTML] = try records.clients().map { client in
             let key = "client\(client.id)"
             let policy: HTML = client.policy.map { "<p class=\"note\">\(texts("clients.policy")) \($0)</p>" } ?? ""
             return """
                 <section class="client" aria-labelledby="\(key)"><h2 id="\(key)">\(client.name)</h2>
                 <p>\(client.purpose)</p>\(policy)
-                \(try requests(of: client, everything.store, own.store, call))
-                \(try grants(of: client, everything.store, own.store, call))
-                \(try refusals(of: client, everything.store, own.store, call))
-                \(try ledger(of: client, everything.store, call))
+                \(try requests(of: client, records, own.store, call))
+                \(try grants(of: client, records, own.store, call))
+                \(try refusals(of: client, records, own.store, call))
+                \(try ledger(of: client, records, call))
                 </section>
                 """
         }
@@ -48,18 +45,14 @@ enum ClientsPage {
 
     // MARK: What it asks for
 
-    private static func requests(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
-        let subject = try call.person().subject
-        guard let request = try store.clients.openRequests(of: client).first(where: { $0.subject == subject }) else { return "" }
+    private static func requests(of client: Client, _ records: OwnRecords, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        guard let request = try records.openRequest(of: client) else { return "" }
         return try form(request, client, "clients.asks", own, call)
     }
 
     /// The request that was refused or withdrawn, which the person can answer again.
-    private static func refusals(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
-        let subject = try call.person().subject
-        guard let request = try store.clients.refusedRequests(of: client).first(where: { $0.subject == subject }) else {
-            return ""
-        }
+    private static func refusals(of client: Client, _ records: OwnRecords, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        guard let request = try records.refusedRequest(of: client) else { return "" }
         let form = try form(request, client, "clients.refused", own, call)
         return "<details><summary>\(call.texts("clients.answerAgain"))</summary>\(form)</details>"
     }
@@ -143,9 +136,9 @@ enum ClientsPage {
 
     // MARK: What it may
 
-    private static func grants(of client: Client, _ store: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
-        let (texts, subject) = (call.texts, try call.person().subject)
-        let grants = try store.clients.grants(of: client).filter { $0.subject == subject && ($0.reading != .none || $0.mayWrite) }
+    private static func grants(of client: Client, _ records: OwnRecords, _ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let grants = try records.grants(of: client).filter { $0.reading != .none || $0.mayWrite }
         guard !grants.isEmpty else { return "<p class=\"note\">\(texts("clients.mayNothing"))</p>" }
         let rows: [HTML] = try grants.map { grant in
             let name = name(of: grant.type, call)
@@ -207,9 +200,9 @@ enum ClientsPage {
 
     // MARK: What it read
 
-    private static func ledger(of client: Client, _ store: SampleStore, _ call: PageCall) throws -> HTML {
-        let (texts, subject) = (call.texts, try call.person().subject)
-        let entries = try store.clients.readLedger(of: client).filter { $0.subject == subject }
+    private static func ledger(of client: Client, _ records: OwnRecords, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let entries = try records.readLedger(of: client)
         guard !entries.isEmpty else { return "" }
         let rows: [HTML] = entries.suffix(mostEntries).reversed().map { entry in
             let name = ObjectType(entry.type).map { Self.name(of: $0, call) } ?? entry.type
@@ -228,7 +221,7 @@ enum ClientsPage {
     @Sendable private static func answer(_ call: PageCall) throws -> HTTPResponse {
         let store = try call.writer()
         let subject = try call.person().subject
-        guard let client = try store.clients.all().first(where: { "\($0.id)" == call.variables[0] }) else {
+        guard let client = try call.records().clients().first(where: { "\($0.id)" == call.variables[0] }) else {
             throw PageProblem(404, "client")
         }
         let known = try store.clients.grants(of: client).filter { $0.subject == subject }

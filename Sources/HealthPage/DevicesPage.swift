@@ -28,7 +28,7 @@ enum DevicesPage {
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let (texts, work) = (call.texts, call.site.hubWork.now)
         let told = call.site.settings.hub?.devices()
-        let store = try call.hubReader().store
+        let store = try call.keeperReader().store
         let names = try call.personNames()
         let adopted = try store.devices.adopted()
         let cards: [HTML] = adopted.map { device in

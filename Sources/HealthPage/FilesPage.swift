@@ -19,7 +19,7 @@ enum FilesPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
-        let store = try call.hubReader().store
+        let store = try call.keeperReader().store
         let rows = try store.ledger.accounts(limit: 50).reversed().filter {
             $0.kind == .import && !$0.isEnteredByHand
         }.prefix(20).map {
@@ -63,9 +63,10 @@ enum FilesPage {
         guard let name = hub.readName(given), isName(name) else {
             throw PageProblem(422, "fileName")
         }
-        if offset == 0 { removeDrafts(of: inbox, at: call.now) }
-        // A draft is hidden until it is complete.
-        let draft = "\(inbox)/\(draftPrefix)\(call.variables[0].lowercased())"
+        let drafts = UploadDrafts(inbox: inbox, person: try call.person().subject)
+        if offset == 0 { drafts.removeAbandoned(at: call.now) }
+        try drafts.checkRoom(for: call.request.body.count)
+        let draft = drafts.path(of: call.variables[0])
         let isWhole = call.text("whole") != nil
         let end = try write(call.request.body, to: draft, at: offset, isLast: isWhole)
         if isWhole { try finish(draft, inbox, name) }
@@ -73,27 +74,6 @@ enum FilesPage {
         object.set("have", end)
         return .data(object.line)
     }
-
-    /// The maximum duration of an upload in seconds.
-    private static let patience: Int64 = 86_400
-
-    /// Removes abandoned drafts.
-    static func removeDrafts(of inbox: String, at now: Instant) {
-        guard let stream = opendir(inbox) else { return }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            var status = stat()
-            guard name.hasPrefix(draftPrefix), UUIDText.isValid(String(name.dropFirst(draftPrefix.count))),
-                lstat("\(inbox)/\(name)", &status) == 0, Int64(status.st_mtim.tv_sec) < now.microseconds / 1_000_000 - patience
-            else { continue }
-            unlink("\(inbox)/\(name)")
-        }
-    }
-
-    private static let draftPrefix = ".page-"
 
     /// Writes a piece and returns the offset of the next piece.
     private static func write(_ octets: [UInt8], to draft: String, at offset: Int, isLast: Bool) throws -> Int {

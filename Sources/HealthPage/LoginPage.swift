@@ -38,10 +38,7 @@ enum LoginPage {
     }
 
     @Sendable private static func login(_ call: PageCall) throws -> HTTPResponse {
-        let reader = try call.core.readers.lend(to: nil)
-        let isOne = try withExtendedLifetime(reader) {
-            try call.text("code").map { try reader.store.pageSessions.isCode($0, at: call.now) }
-        }
+        let isOne = try call.text("code").map { try call.core.authentication.isCode($0, at: call.now) }
         guard isOne == true, let code = call.text("code") else {
             var failure = answer(call, status: 401, failed: true)
             failure.delay = call.core.delayOfWrongToken()

@@ -92,16 +92,27 @@ struct PageCall {
         return reader
     }
 
-    /// A reader that shows everything. Callers must show only the person's own data or check for the keeper.
-    func hubReader() throws -> Reader {
+    /// What the store keeps of the person besides samples.
+    func records() throws -> OwnRecords {
+        if let own = kept.records { return own }
+        let records = try core.readers.lendRecords(ofPerson: try person().subject)
+        kept.records = records
+        return records
+    }
+
+    /// A reader that shows everything, for the keeper.
+    ///
+    /// - Throws: ``PageProblem`` 403 if the session belongs to another person.
+    func keeperReader() throws -> Reader {
         if let hub = kept.hub { return hub }
-        let reader = try core.readers.lend(to: nil)
+        guard let authority = OwnerAuthority(session, of: core) else { throw PageProblem(403, "owner") }
+        let reader = try core.readers.lend(to: authority)
         kept.hub = reader
         return reader
     }
 
-    /// The names of all people. Names that the store itself gives are in the page's language.
-    func personNames() throws -> [String: String] { try hubReader().store.people.names().mapValues(texts.person) }
+    /// The names of all people, for the keeper. Names that the store itself gives are in the page's language.
+    func personNames() throws -> [String: String] { try keeperReader().store.people.names().mapValues(texts.person) }
 
     /// The store, open for writing.
     func writer() throws -> SampleStore { try SampleStore(path: core.settings.store, access: .write) }
@@ -135,6 +146,7 @@ struct PageCall {
 /// The readers of a call, one for each view. They return to the pool at the end of the call.
 private final class CallReaders {
     var own: Reader?
+    var records: OwnRecords?
     var hub: Reader?
 }
 

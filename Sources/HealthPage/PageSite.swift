@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPServerKit
 import HealthAnswers
 import HealthModel
@@ -34,17 +33,17 @@ package final class PageSite: Site {
     let hubWork = HubWork()
     let suspicions = SuspicionCache()
     let uploads = Uploads()
-    /// The queue for slow reads. It is separate from the API, and being serial it always gets a thread.
-    private let slowQueue = DispatchQueue(label: "vitalgate.page-looks")
+    /// The queue for slow reads. It is separate from the API, and each person has one at a time.
+    private let slowQueue = FairQueue("vitalgate.page-looks", lanes: 2)
     /// The queue for quick reads, which do not wait for slow ones.
-    private let quickQueue = DispatchQueue(label: "vitalgate.page")
+    private let quickQueue = FairQueue("vitalgate.page", lanes: 2)
     private let lastReport = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Creates the page of a service.
     package init(_ core: ServiceCore, _ settings: PageSettings) {
         (self.core, self.settings) = (core, settings)
         cookie = PageCookie(store: core.settings.store, keeper: core.keeper, isSecure: core.settings.server.identity != nil)
-        if let inbox = settings.hub?.inbox { FilesPage.removeDrafts(of: inbox, at: core.settings.now()) }
+        if let inbox = settings.hub?.inbox { UploadDrafts.removeAbandoned(in: inbox, at: core.settings.now()) }
     }
 
     static let routes: [PageRoute] = [
@@ -75,7 +74,7 @@ package final class PageSite: Site {
         }
         return ResolvedRequest(
             body: try bodyAllowance(of: head, route), queue: queue(for: route),
-            payer: { [self] in (try? session(head)) != nil ? .page : .stranger },
+            payer: { [self] in (try? session(head)).map { .person($0.session.subject) } ?? .stranger },
             answer: { [self] request in
                 do { return try answer(request, route, variables) } catch { return Problem(of: error).response }
             })
@@ -85,14 +84,16 @@ package final class PageSite: Site {
     private func bodyAllowance(of head: RequestHead, _ route: PageRoute) throws(Problem) -> BodyAllowance {
         guard route.body > 0 else { return .nothing }
         if route.right == .none { return BodyAllowance(most: route.body, payer: .stranger) }
+        let payer: Payer
         do {
-            guard try session(head) != nil else { throw Self.noSession }
+            guard let session = try session(head)?.session else { throw Self.noSession }
+            payer = .person(session.subject)
         } catch let problem as Problem {
             throw problem
         } catch {
             throw .busy
         }
-        return BodyAllowance(most: route.body, payer: .page)
+        return BodyAllowance(most: route.body, payer: payer)
     }
 
     /// Whether the browser withheld the cookie because the link came from another site.
@@ -112,8 +113,7 @@ package final class PageSite: Site {
 
     /// The session of a token, or `nil` if the token is invalid or expired.
     func session(bearing token: String) throws -> PageSession? {
-        let reader = try core.readers.lend(to: nil)
-        return try withExtendedLifetime(reader) { try reader.store.pageSessions.session(bearing: token, at: core.settings.now()) }
+        try core.authentication.session(bearing: token, at: core.settings.now())
     }
 
     /// Reports an invalid page code, at most once a second, so that the log cannot fill the disk.
@@ -128,8 +128,8 @@ package final class PageSite: Site {
     }
 
     /// Changes wait in the same queue as clients' changes.
-    private func queue(for route: PageRoute) -> DispatchQueue? {
-        if route.method != "GET" { return core.writer.queue }
+    private func queue(for route: PageRoute) -> FairQueue? {
+        if route.method != "GET" { return core.writer.turns }
         // The server's own threads do not read samples. The page's files are in memory.
         if route.right == .none { return nil }
         return route.isSlow ? slowQueue : quickQueue

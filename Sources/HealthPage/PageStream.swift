@@ -28,7 +28,8 @@ final class PageStream: BodyStream {
     }
 
     // This precedes the first read, so that a commit in between is not missed.
-    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(isHurried: true, wake) }
+    // An open page does not make the hub commit early, because a tablet on the wall would wear out the card.
+    func begin(wake: @escaping @Sendable () -> Void) { number = call.core.bell.add(isHurried: false, wake) }
 
     func close() { if let number { call.core.bell.remove(number) } }
 

@@ -8,7 +8,7 @@ enum TargetsPage {
     static let routes = [PageRoute(method: "GET", path: "targets", right: .keeper, answer: page)]
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        let store = try call.hubReader().store
+        let store = try call.keeperReader().store
         let texts = call.texts
         let rows: [HTML] = try store.targets.all().map { target in
             let setAside = try store.targets.setAsideSummary(of: target.name)

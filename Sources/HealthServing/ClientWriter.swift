@@ -1,4 +1,5 @@
 import Dispatch
+import HTTPServerKit
 import SampleStore
 
 /// Runs the changes of clients one at a time, on one connection and its own queue. Threads that answer queries never wait for a
@@ -6,10 +7,15 @@ import SampleStore
 package final class ClientWriter: @unchecked Sendable {
     /// The queue that runs all changes.
     package let queue = DispatchQueue(label: "vitalgate.client-writer")
+    /// The turns of clients and people on this queue.
+    package let turns: FairQueue
     private let path: String
     private var store: SampleStore?
 
-    init(path: String) { self.path = path }
+    init(path: String) {
+        self.path = path
+        turns = FairQueue(on: queue)
+    }
 
     /// Calls `body` with the store. This must run on the queue.
     package func write<Value>(_ body: (SampleStore) throws -> Value) throws -> Value {

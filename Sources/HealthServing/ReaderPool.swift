@@ -48,15 +48,24 @@ package final class ReaderPool: Sendable {
 
     /// Lends a reader.
     ///
-    /// - Parameter client: The client whose access restricts the reader. `nil` lends an unrestricted reader.
+    /// - Parameter client: The client whose access restricts the reader.
     /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
-    package func lend(to client: Client?) throws -> Reader { try lend(client.map(ReaderView.client) ?? .everything) }
+    package func lend(to client: Client) throws -> Reader { try lend(.client(client)) }
 
     /// Lends a reader.
     ///
     /// - Parameter subject: The person whose data the reader shows.
     /// - Throws: ``Problem`` 503 if all readers are lent or the store cannot be opened.
     package func lend(toPerson subject: String) throws -> Reader { try lend(.person(subject)) }
+
+    /// Lends a reader of everything to the store's owner.
+    package func lend(to owner: OwnerAuthority) throws -> Reader { try lend(.everything) }
+
+    /// Lends what the store keeps of a person besides samples.
+    package func lendRecords(ofPerson subject: String) throws -> OwnRecords { OwnRecords(try lend(.everything), of: subject) }
+
+    /// Lends a reader of everything. Outside this target nobody can get one except through ``OwnerAuthority``.
+    func lendUnrestricted() throws -> Reader { try lend(.everything) }
 
     private func lend(_ view: ReaderView) throws -> Reader {
         try state.withLock { state in

@@ -11,6 +11,8 @@ package final class ServiceCore: Sendable {
     let summarizer: Summarizer
     let alerts: AlertWatch?
     let guesses = GuessCounter()
+    /// Looks up tokens, sessions and codes.
+    package let authentication: Authentication
     /// The person that the store belongs to.
     package let keeper: String
 
@@ -19,6 +21,7 @@ package final class ServiceCore: Sendable {
         let (zone, now) = (settings.zone, settings.now)
         tally = ReadTally(path: settings.store) { zone.date(of: now()) }
         readers = ReaderPool(path: settings.store, tally: tally)
+        authentication = Authentication(readers)
         writer = ClientWriter(path: settings.store)
         summarizer = Summarizer(path: settings.store)
         bell = try CommitBell(store: settings.store, following: settings.following)

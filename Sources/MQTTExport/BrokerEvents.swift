@@ -7,6 +7,8 @@ import Pipeline
 final class BrokerEvents: @unchecked Sendable {
     /// The maximum number of retained messages read below our topics. The rest are ignored.
     private static let most = 20_000
+    /// The maximum number of bytes of these messages together, topics included.
+    private static let mostBytes = 8 << 20
 
     private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -24,11 +26,18 @@ final class BrokerEvents: @unchecked Sendable {
     /// Result codes by subscription, and 0 for one that was ended.
     private(set) var subscribed: [Int32: Int32] = [:]
     /// The retained messages found, by topic.
-    var found: [String: [UInt8]] = [:]
+    var found: [String: [UInt8]] = [:] {
+        didSet { if found.isEmpty { foundBytes = 0 } }
+    }
+    private var foundBytes = 0
     /// A topic on which we wait for our own message, and whether it has arrived.
     var echo = (topic: "", hasCome: false)
     /// Our messages that the broker has to retain, by topic.
     var retained: [String: [UInt8]] = [:]
+    /// Decides when the retained messages are published again.
+    private var repetition = Repetition()
+    /// Calls back after a time in seconds, unless the connection has ended by then.
+    var later: @Sendable (_ seconds: Int) -> Void = { _ in }
     /// The library's last complaint, such as about a certificate.
     private(set) var complaint = ""
 
@@ -45,7 +54,10 @@ final class BrokerEvents: @unchecked Sendable {
         mosquitto_connect_v5_callback_set(handle) { _, context, code, _, _ in BrokerEvents.of(context)?.heardAnswer(code) }
         mosquitto_disconnect_v5_callback_set(handle) { _, context, code, _ in BrokerEvents.of(context)?.heardEnd(code) }
         mosquitto_publish_v5_callback_set(handle) { _, context, id, code, _ in
-            BrokerEvents.of(context)?.locked { $0.acknowledged[id] = code }
+            BrokerEvents.of(context)?.locked {
+                $0.acknowledged[id] = code
+                $0.repetition.acknowledge(id)
+            }
         }
         mosquitto_subscribe_v5_callback_set(handle) { _, context, id, count, codes, _ in
             BrokerEvents.of(context)?.locked { $0.subscribed[id] = count > 0 ? codes?.pointee ?? 0 : 0 }
@@ -104,16 +116,16 @@ final class BrokerEvents: @unchecked Sendable {
     }
 
     private func heardAnswer(_ code: Int32) {
-        let again: [String: [UInt8]]? = locked { _ in
+        let isAgain = locked { _ in
             let isFirst = answer == nil
             answer = code
             if code == 0 { broken = nil }
-            return isFirst || code != 0 ? nil : retained
+            return !isFirst && code == 0
         }
-        guard let again else { return }
+        guard isAgain else { return }
         // A broker that was away may have lost our retained messages and subscriptions.
         if let birth { mosquitto_subscribe(handle, nil, birth, 1) }
-        tell(again)
+        requestRepetition()
     }
 
     private func heardEnd(_ code: Int32) {
@@ -130,19 +142,49 @@ final class BrokerEvents: @unchecked Sendable {
         let payload = [UInt8](UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen)))
         if topic == birth {
             guard payload == Array("online".utf8), !message.retain else { return }
-            return tell(locked { _ in retained })
+            return requestRepetition()
         }
         locked { _ in
-            if message.retain, found.count < Self.most { found[topic] = payload }
+            let size = topic.utf8.count + payload.count
+            if message.retain, found.count < Self.most, size <= Self.mostBytes - foundBytes {
+                found[topic] = payload
+                foundBytes += size
+            }
             if topic == echo.topic, !message.retain { echo.hasCome = true }
         }
     }
 
-    /// Publishes the retained messages again without waiting.
-    private func tell(_ messages: [String: [UInt8]]) {
-        for (topic, payload) in messages.sorted(by: { $0.key < $1.key }) {
-            mosquitto_publish_v5(handle, nil, topic, Int32(payload.count), payload, 1, true, nil)
+    // MARK: Repetition
+
+    /// Publishes the retained messages again, now or later.
+    private func requestRepetition() {
+        let step = locked { $0.repetition.request(at: .now) }
+        perform(step)
+    }
+
+    /// Continues after the time that was requested with `later`.
+    func resumeRepetition() {
+        let step = locked { $0.repetition.resume(at: .now) }
+        perform(step)
+    }
+
+    private func perform(_ step: Repetition.Step) {
+        switch step {
+        case .none: return
+        case .wait: later(Repetition.interval)
+        case .publish: publishRetained()
         }
+    }
+
+    /// Publishes the retained messages without waiting.
+    private func publishRetained() {
+        var ids: Set<Int32> = []
+        for (topic, payload) in locked({ $0.retained }).sorted(by: { $0.key < $1.key }) {
+            var id: Int32 = 0
+            let code = mosquitto_publish_v5(handle, &id, topic, Int32(payload.count), payload, 1, true, nil)
+            if code == MOSQ_ERR_SUCCESS.rawValue { ids.insert(id) }
+        }
+        locked { $0.repetition.hasPublished(ids) }
     }
 
     /// Returns an error of the library, with its own complaint if there is one.

@@ -1,4 +1,5 @@
 import CMosquitto
+import Dispatch
 import Glibc
 import Pipeline
 
@@ -21,6 +22,8 @@ final class MQTTConnection {
     private static let patience = 30
     /// The maximum number of unacknowledged messages. The broker may allow fewer.
     private static let window: Int32 = 1000
+    /// The maximum number of bytes of a packet that the broker may send.
+    private static let maximumPacketSize: UInt32 = 1 << 20
     private static let library: Void = { mosquitto_lib_init() }()
 
     private let options: Options
@@ -36,6 +39,13 @@ final class MQTTConnection {
         }
         self.handle = handle
         events = BrokerEvents(handle, birth: options.birth)
+        let connection = WeakConnection(connection: self)
+        events.later = { seconds in
+            // The connection outlives the call, and with it the library's handle.
+            DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) {
+                connection.connection?.events.resumeRepetition()
+            }
+        }
         try configure()
         try connect()
     }
@@ -46,6 +56,9 @@ final class MQTTConnection {
         mosquitto_loop_stop(handle, false)
         mosquitto_destroy(handle)
     }
+
+    // Only the events are used from another thread, and they have a lock.
+    private struct WeakConnection: @unchecked Sendable { weak var connection: MQTTConnection? }
 
     // MARK: Beginning and end
 
@@ -82,6 +95,8 @@ final class MQTTConnection {
             // The broker keeps our subscriptions during a short interruption.
             mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_SESSION_EXPIRY_INTERVAL.rawValue), 3600)
         }
+        // Nothing that we read from a broker is larger (MQTT 5, section 3.1.2.11.4).
+        mosquitto_property_add_int32(&properties, Int32(MQTT_PROP_MAXIMUM_PACKET_SIZE.rawValue), Self.maximumPacketSize)
         let settings = options.settings
         let code = mosquitto_connect_bind_v5(handle, settings.host, Int32(settings.port), 60, nil, properties)
         try demand(code, code == MOSQ_ERR_TLS.rawValue ? .unfit : .unreachable)

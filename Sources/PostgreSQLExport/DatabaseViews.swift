@@ -63,13 +63,16 @@ struct DatabaseViews {
             AND other.subject = held.subject AND other.source_id = held.source_id
             AND other.device_key IS NOT DISTINCT FROM held.device_key AND other.type = 'bloodPressureDiastolic'
         WHERE held.type = 'bloodPressureSystolic' AND NOT EXISTS(
-            SELECT 1 FROM \(schema).correlation WHERE correlation.objects @> ARRAY[held.uuid] AND correlation.type = 'bloodPressure')
+            SELECT 1 FROM \(schema).correlation WHERE correlation.objects @> ARRAY[held.uuid] AND correlation.type = 'bloodPressure'
+                AND correlation.subject = held.subject)
         UNION ALL
         SELECT held.start_time, held.end_time, held.objects, held.subject, held.source_name, held.device_name, held.uuid, \(more()),
             systolic.value, diastolic.value, coalesce(systolic.unit, diastolic.unit)
         FROM \(schema).correlation held
         LEFT JOIN \(schema).sample systolic ON systolic.uuid = ANY(held.objects) AND systolic.type = 'bloodPressureSystolic'
+            AND systolic.subject = held.subject
         LEFT JOIN \(schema).sample diastolic ON diastolic.uuid = ANY(held.objects) AND diastolic.type = 'bloodPressureDiastolic'
+            AND diastolic.subject = held.subject
         WHERE held.type = 'bloodPressure'
         """
     }

@@ -60,6 +60,12 @@ public final class WebhookExporter: Exporter {
             guard url.hasPrefix("http://") || url.hasPrefix("https://"), !url.utf8.contains(where: { $0 <= 0x20 }) else {
                 throw SettingsFault("url", "the address must begin with http:// or https://")
             }
+            // The address is in logs and in reports.
+            guard
+                !url.drop(while: { $0 != "/" }).drop(while: { $0 == "/" }).prefix(while: { $0 != "/" && $0 != "?" }).contains("@")
+            else {
+                throw SettingsFault("url", "an address without user and password (the key 'secret' signs the requests)")
+            }
         }
     }
 

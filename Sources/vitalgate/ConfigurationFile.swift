@@ -70,13 +70,30 @@ struct ConfigurationFile {
         throw ConfigurationError("\(path) cannot be created: \(String(cString: strerror(errno)))")
     }
 
-    /// Replaces a file as a whole. Its mode and owner stay.
+    /// Whether a text contains a password or token itself, and not the name of a file with it.
+    static func containsSecret(_ text: String) -> Bool {
+        ["password", "token", "secret"].contains { key in
+            var rest = text[...]
+            while let found = rest.firstRange(of: key) {
+                rest = rest[found.upperBound...]
+                let value = rest.drop { "\"' \t".contains($0) }
+                guard value.first == ":" else { continue }
+                if let first = value.dropFirst().first(where: { $0 != " " && $0 != "\t" }), "\"'".contains(first) { return true }
+            }
+            return false
+        }
+    }
+
+    /// Replaces a file as a whole. Its mode and owner stay. If it contains a secret, only its owner can read it afterwards. The system's
+    /// configuration keeps its mode, because the service reads it as another user than root.
     static func replace(_ path: String, with text: String) throws(ConfigurationError) {
         var status = stat()
         let isThere = stat(path, &status) == 0
+        var mode = isThere ? status.st_mode & 0o777 : 0o644
+        if path != Configuration.systemPath, containsSecret(text) { mode &= 0o600 }
         do throws(SystemFailure) {
             try SmallFile.replace(
-                path, with: text, mode: isThere ? status.st_mode & 0o777 : 0o644,
+                path, with: text, mode: mode,
                 owner: isThere && geteuid() == 0 ? (status.st_uid, status.st_gid) : nil)
         } catch {
             throw ConfigurationError("the file cannot be written: \(error)")

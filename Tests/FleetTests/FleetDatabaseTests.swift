@@ -84,6 +84,25 @@ import Testing
         #expect(try fleet.hubs().allSatisfy { !$0.isRevoked })
     }
 
+    /// The identifier of a store is no secret: it is in each message, and on each copy of the card.
+    @Test func aCodeDoesNotOpenThePlaceOfAnotherHub() throws {
+        let (ward, copy) = (try key(), try key())
+        try join(code("ward 3"), "a", ward)
+        for (name, key) in [("ward 9", copy), ("ward 9", ward)] {
+            #expect { try join(self.code(name), "a", key) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        }
+        #expect(try fleet.hubs().map { $0.name + " " + $0.store } == ["ward 3 a"])
+        // The refused request does not use the code up.
+        let code = try code("ward 4")
+        #expect { try join(code, "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        #expect(try join(code, "b", key()) == "ward 4")
+        // A revoked hub can come back under its own name with a new key, but not under another name.
+        let first = try #require(try fleet.hubs().first { $0.store == "a" })
+        #expect(try fleet.revoke(first))
+        #expect { try join(self.code("ward 5"), "a", copy) } throws: { ($0 as? DeliveryError)?.kind == .refused }
+        #expect(try join(self.code("ward 3"), "a", copy) == "ward 3")
+    }
+
     @Test func ordersAreNumberedAndComeOneByOne() throws {
         try join(code("ward"), "a", key())
         let hub = try #require(try fleet.hubs().first)

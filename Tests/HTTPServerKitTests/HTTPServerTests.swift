@@ -226,7 +226,7 @@ import Testing
     }
 
     @Test func aStreamWaitsWithoutAThreadAndIsWoken() throws {
-        let server = try server()
+        let server = try server { $0.streamsPerPayer = 64 }
         let clients = try (0..<64).map { _ in try #require(RawClient(server.address)) }
         for client in clients { client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n") }
         #expect(eventually { handler.bell.open == 64 })
@@ -248,7 +248,7 @@ import Testing
     }
 
     @Test func whoGoesAwayLeavesNothing() throws {
-        let server = try server()
+        let server = try server { $0.streamsPerPayer = 100 }
         for round in 0..<100 {
             let client = try #require(RawClient(server.address, receiveBuffer: 4096))
             client.send("GET /\(round % 2 == 0 ? "count" : "events") HTTP/1.1\r\nHost: localhost\r\n\r\n")

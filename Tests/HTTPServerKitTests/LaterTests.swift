@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func whoWaitsHoldsUpNobody() throws {
-        let server = try server { $0.waitingRequests = 8 }
+        let server = try server { ($0.waitingRequests, $0.waitingRequestsPerPayer) = (16, 8) }
         handler.later.suspend()
         let waiting = try (0..<8).map { try asking(server, "\($0)") }
         #expect(eventually { server.isAnswerAwaited(8) })

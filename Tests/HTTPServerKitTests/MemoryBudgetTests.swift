@@ -13,12 +13,17 @@ import Testing
             return true
         }
         #expect(take(100, .stranger) && !take(1, .stranger))
-        #expect(take(200, .page) && !take(1, .page))
-        // One client has half of what all clients have.
+        // One person or client has half of what all of them have.
+        #expect(take(100, .person("a")) && !take(1, .person("a")))
+        #expect(take(100, .person("b")) && !take(1, .person("c")))
         #expect(take(250, .client("a")) && !take(1, .client("a")))
         #expect(take(250, .client("b")) && !take(1, .client("c")))
         shares.removeAll()
-        #expect(take(100, .stranger) && take(200, .page) && take(250, .client("c")))
+        // The last quarter is for those who have nothing yet.
+        #expect(take(50, .person("a")) && take(50, .person("a")) && take(40, .person("b")) && take(10, .person("b")))
+        #expect(!take(10, .person("b")) && take(50, .person("c")) && !take(1, .person("d")))
+        shares.removeAll()
+        #expect(take(100, .stranger) && take(100, .person("a")) && take(250, .client("c")))
     }
 
     /// Unsent responses are bounded. Further requests are asked to come again.

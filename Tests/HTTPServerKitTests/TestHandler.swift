@@ -9,10 +9,13 @@ final class TestHandler: HTTPHandler {
 
     /// Held up by the tests.
     let later = DispatchQueue(label: "later")
+    private let turns: FairQueue
+
+    init() { turns = FairQueue(on: later) }
 
     func resolve(_ head: RequestHead) throws(Problem) -> ResolvedRequest {
         let body = BodyAllowance(most: ["echo", "later"].contains(head.path.first) ? 100_000 : 0, payer: .client("test"))
-        return ResolvedRequest(body: body, queue: head.path == ["later"] ? later : nil) { self.answer($0) }
+        return ResolvedRequest(body: body, queue: head.path == ["later"] ? turns : nil) { self.answer($0) }
     }
 
     private static var slowed: HTTPResponse {

@@ -277,7 +277,9 @@ import Testing
         try keep("medicationDoseEvent", value: taken, 8, to: 8, SampleBody(encoding: dose))
         try keep("medicationDoseEvent", value: taken, 9, to: 9, SampleBody(encoding: dose))
         let all = try MedicationReading.all(
-            of: AnsweredStore.person, from: AnsweredStore.instant(0), recorded: answered.store, doses: answered.store)
+            of: AnsweredStore.person, from: AnsweredStore.instant(0),
+            recorded: answered.store.people.medications(of: AnsweredStore.person),
+            doses: answered.store)
         #expect(all.map(\.name) == ["Ibuprofen 400 mg", "Old"])
         #expect(all[0].counts == ["taken": 2] && all[0].doses.map(\.start) == [9, 8].map { AnsweredStore.instant($0) })
     }

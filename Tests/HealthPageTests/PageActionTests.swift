@@ -171,24 +171,26 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == ["a.csv"])
     }
 
+    private static func draft(_ key: String) -> String { ".page-draft-\(ServedStore.person)-\(key)" }
+
     @Test func whatNobodyFinishesIsRemoved() throws {
         let keys = (0..<3).map { "7f9c0000-0000-4000-8000-00000000000\($0)" }
         func draft(_ key: String, hoursAgo: Int64) throws {
             #expect(try send("a.csv", at: 0, "time,type", whole: false, key: key) == 200)
             let seconds = ServedStore.now.microseconds / 1_000_000 - hoursAgo * 3600
             var times = [timeval(tv_sec: Int(seconds), tv_usec: 0), timeval(tv_sec: Int(seconds), tv_usec: 0)]
-            #expect(utimes(inbox.file(".page-\(key)"), &times) == 0)
+            #expect(utimes(inbox.file(Self.draft(key)), &times) == 0)
         }
         try draft(keys[0], hoursAgo: 1)
-        try draft(keys[1], hoursAgo: 25)
+        try draft(keys[1], hoursAgo: 2)
         try draft(keys[2], hoursAgo: 0)
         let left = try FileManager.default.contentsOfDirectory(atPath: inbox.path)
-        #expect(left.sorted() == [".page-\(keys[0])", ".page-\(keys[2])"])
+        #expect(left.sorted() == [Self.draft(keys[0]), Self.draft(keys[2])])
         // And at the start.
         var times = [timeval(tv_sec: 0, tv_usec: 0), timeval(tv_sec: 0, tv_usec: 0)]
-        #expect(utimes(inbox.file(".page-\(keys[2])"), &times) == 0)
+        #expect(utimes(inbox.file(Self.draft(keys[2])), &times) == 0)
         try served.again().stop()
-        #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == [".page-\(keys[0])"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inbox.path) == [Self.draft(keys[0])])
     }
 
     @Test func aFileComesInPieces() throws {

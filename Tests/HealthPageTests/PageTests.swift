@@ -193,8 +193,8 @@ import Testing
     @Test func thePageWaitsForNoProgram() throws {
         try served.add([61])
         let (cookie, gate) = (try Self.cookie(served), DispatchSemaphore(value: 0))
-        try served.lookQueue.async(flags: .barrier) { gate.wait() }
-        defer { gate.signal() }
+        for lane in 0..<2 { try served.lookQueue.async(for: .client("\(lane)")) { gate.wait() } }
+        defer { for _ in 0..<2 { gate.signal() } }
         for path in ["type/heartRate", "care", "data/series?types=heartRate&from=0&to=1000"] {
             #expect(try get("/page/" + path, cookie).status == 200, "\(path)")
         }

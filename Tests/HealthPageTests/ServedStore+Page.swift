@@ -1,4 +1,4 @@
-import Dispatch
+import HTTPServerKit
 import HealthServing
 import HealthServingTesting
 import Testing
@@ -16,5 +16,5 @@ extension ServedStore {
     }
 
     /// The queue of the API's slow reads.
-    var lookQueue: DispatchQueue { get throws { try #require(sites.last as? APISite).lookQueue } }
+    var lookQueue: FairQueue { get throws { try #require(sites.last as? APISite).lookQueue } }
 }

@@ -11,12 +11,14 @@ import Testing
         try (0..<count).map { try SampleMaker(source: "s\($0 % 2)")("\(60 + $0)", at: Double($0 / 2) * 60) }
     }
 
-    static func correlation(_ objects: [GatedSample], at second: Double) throws -> GatedSample {
+    static func correlation(
+        _ objects: [GatedSample], at second: Double, subject: String = TestStore.subject, source: String = "s"
+    ) throws -> GatedSample {
         let start = Instant(microseconds: 1_767_225_600_000_000 + Int64(second * 1e6))
         let reading = Reading(
             origin: Origin(
-                subject: TestStore.subject, type: try #require(SampleType("food")),
-                source: SourceRevision(id: "s", name: "s", version: nil), device: nil),
+                subject: subject, type: try #require(SampleType("food")),
+                source: SourceRevision(id: source, name: source, version: nil), device: nil),
             numeral: Numeral(coefficient: 0), unit: .one, time: .instants(start: start, end: start, offset: .utc),
             body: try SampleBody(encoding: Correlation(objects: objects.map(\.sample.identity))), place: Place(.line, 1))
         return try #require(
@@ -92,6 +94,55 @@ import Testing
             #expect(try test.lines() == [])
             _ = try test.store.ledger.undo(ingest, forget: false, description: TestStore.description(.undo))
             #expect(try test.lines() == before)
+        }
+    }
+
+    /// A UUID in an object leads to objects of the same person, and for an object of a client to this client's own.
+    @Test func referencesToForeignObjects() throws {
+        try TestStore.with { test in
+            let anna = "7f9c0000-0000-4000-8000-000000000001"
+            let theirs = try Self.beats(2)
+            let own = [try SampleMaker(subject: anna)("70", at: 10)]
+            let saved = [try SampleMaker(source: "client.7")("80", at: 20)]
+            let member = try Self.correlation(theirs + own, at: 30, subject: anna)
+            let client = try Self.correlation(theirs + saved, at: 31, source: "client.7")
+            try test.keep(theirs + own + saved, [member, client])
+            let samples = try test.store.samples
+            for uuid in theirs.map(\.sample.identity) {
+                for holder in [member, client] { #expect(try samples.object(named: uuid, in: holder.sample) == nil) }
+                #expect(try samples.currentSample(uuid) != nil)
+            }
+            #expect(try samples.object(named: own[0].sample.identity, in: member.sample) != nil)
+            #expect(try samples.object(named: saved[0].sample.identity, in: client.sample) != nil)
+            let wholes = [member, client].map(\.sample.identity)
+            for uuid in wholes { #expect(try samples.countOfObjects(namedBy: [uuid]) == 1) }
+            let reference = SamplePredicate.comparison(.inCorrelation, .equal, .text(wholes[0].description))
+            #expect(try test.samples(SampleQuery(where: reference)).map(\.uuid) == own.map(\.sample.identity))
+            let count = try samples.delete(wholes, withObjects: true, description: TestStore.description(.delete)).count
+            #expect(try count == 4 && live(test) == Set(theirs.map(\.sample.identity)))
+            // Objects that their owner deletes are not restored with it.
+            try samples.delete(theirs.map(\.sample.identity), description: TestStore.description(.delete))
+            #expect(
+                try samples.restore(wholes, withObjects: true, description: TestStore.description(.restore)).count == 4)
+            #expect(try live(test) == Set((own + saved + [member, client]).map(\.sample.identity)))
+        }
+    }
+
+    /// The key `corrects` of a sample in a file is data as well.
+    @Test func correctionOfForeignSample() throws {
+        try TestStore.with { test in
+            let anna = "7f9c0000-0000-4000-8000-000000000001"
+            let theirs = try Self.beats(1)
+            let uuid = theirs[0].sample.identity
+            try test.keep(theirs)
+            try test.store.samples.delete([uuid], description: TestStore.description(.delete))
+            let metadata = Metadata([(HandEntry.correctsKey, .string(uuid.description))])
+            let forged = try SampleMaker(source: HandEntry.source.id, subject: anna)("70", at: 10, metadata: metadata)
+            try test.keep([forged])
+            #expect(throws: StoreError.self) {
+                try test.store.samples.undoCorrection(forged.sample.identity, received: TestStore.received)
+            }
+            #expect(try live(test) == [forged.sample.identity])
         }
     }
 

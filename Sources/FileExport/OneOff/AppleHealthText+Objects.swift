@@ -24,7 +24,7 @@ extension AppleHealthText {
         }
         for route in workout.routes {
             guard let identity = SampleIdentity(route) else { continue }
-            try self.route(identity, to: &octets, spill: spill)
+            try self.route(identity, of: sample, to: &octets, spill: spill)
         }
         Self.close("Workout", 1, &octets)
         return .written

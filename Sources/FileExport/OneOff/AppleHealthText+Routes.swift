@@ -11,10 +11,12 @@ extension AppleHealthText {
 
     /// Writes a route as part of its workout.
     func route(
-        _ identity: SampleIdentity, to octets: inout [UInt8], spill: (inout [UInt8]) throws(ExportFileError) -> Void
+        _ identity: SampleIdentity, of workout: Sample, to octets: inout [UInt8],
+        spill: (inout [UInt8]) throws(ExportFileError) -> Void
     ) throws {
         // A workout still refers to a route that was rejected or deleted.
-        guard !told.contains(identity), let stored = try member(identity), let route = Self.route(of: stored.sample) else {
+        guard !told.contains(identity), let stored = try part(identity, of: workout), let route = Self.route(of: stored.sample)
+        else {
             return
         }
         if !isArchive, try !Self.isTimed(route, stored.sample) { return }

@@ -92,7 +92,7 @@ final class AppleHealthText: SampleText {
         var records: [StoredSample] = []
         for object in correlation.objects {
             // A deleted sample is no longer a member.
-            guard let identity = SampleIdentity(object), let record = try member(identity) else { continue }
+            guard let identity = SampleIdentity(object), let record = try part(identity, of: sample) else { continue }
             records.append(record)
         }
         Self.element("Correlation", 1, &octets) { octets in
@@ -103,6 +103,12 @@ final class AppleHealthText: SampleText {
             for record in records { _ = self.record(record, nil, indent: 2, to: &octets) }
         }
         return .written
+    }
+
+    /// The sample with a UUID that an object contains, or `nil` if the reference leads to none that belongs to the object.
+    func part(_ identity: SampleIdentity, of holder: Sample) throws -> StoredSample? {
+        guard let stored = try member(identity), ReferenceRule(of: holder.origin).permits(stored.sample) else { return nil }
+        return stored
     }
 
     private func record(_ stored: StoredSample, _ beats: Beats?, indent: Int, to octets: inout [UInt8]) -> Bool {

@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPServerKit
 import HealthServing
 import SampleStore
@@ -8,10 +7,10 @@ package final class APISite: Site {
     let core: ServiceCore
     let anchors: AnchorSeal
     let grants: GrantWatch
-    /// The queue for slow reads. It is concurrent.
-    let lookQueue = DispatchQueue(label: "vitalgate.looks", attributes: .concurrent)
+    /// The queue for slow reads. Each client has one at a time.
+    let lookQueue = FairQueue("vitalgate.looks", lanes: 2)
     /// The queue for quick reads, which do not wait for slow ones.
-    private let quickQueue = DispatchQueue(label: "vitalgate.quick-looks", attributes: .concurrent)
+    private let quickQueue = FairQueue("vitalgate.quick-looks", lanes: 4, own: 2)
 
     /// Creates the API of a service.
     package init(_ core: ServiceCore) throws(StoreError) {
@@ -50,8 +49,8 @@ package final class APISite: Site {
     }
 
     /// Changes wait in the writer's queue. Slow reads have a separate queue, so that they do not block others.
-    private func queue(for route: Route, _ head: RequestHead) -> DispatchQueue? {
-        if route.isWriting { return core.writer.queue }
+    private func queue(for route: Route, _ head: RequestHead) -> FairQueue? {
+        if route.isWriting { return core.writer.turns }
         // The server's own threads do not read samples.
         if route.right == .none { return nil }
         let isSlow = route.isSlow || head.query.contains { $0.name == route.slowParameter }
@@ -84,9 +83,7 @@ package final class APISite: Site {
 
     /// The client of a token, or `nil` if the token is invalid.
     private func client(bearing token: String) throws -> Caller? {
-        let reader = try core.readers.lend(to: nil)
-        // A reader returns to the pool when its last reference ends, which may be before its last query has finished.
-        let client = try withExtendedLifetime(reader) { try reader.store.clients.client(bearing: token, at: core.settings.now()) }
+        let client = try core.authentication.client(bearing: token, at: core.settings.now())
         return client.map { Caller(client: $0, token: token) }
     }
 

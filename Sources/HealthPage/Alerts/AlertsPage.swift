@@ -14,7 +14,7 @@ enum AlertsPage {
 
     private static func whole(_ fields: FormFields, _ call: PageCall) throws -> HTML {
         let texts = call.texts
-        let alerts = try call.hubReader().store.alerts.all(of: call.person().subject)
+        let alerts = try call.records().alerts()
         let rows: [HTML] = alerts.map { alert in
             let condition = text(alert, call)
             let state: HTML =
@@ -47,7 +47,7 @@ enum AlertsPage {
 
     /// The receivers of alerts that cannot be reached.
     private static func failing(_ call: PageCall) throws -> HTML {
-        let lines: [HTML] = try call.hubReader().store.alerts.receivers().compactMap { receiver in
+        let lines: [HTML] = try call.records().alertReceivers().compactMap { receiver in
             receiver.failing.map {
                 """
                 <p class="problem">\(call.texts("alerts.failing", receiver.name)) \(call.texts("alerts.since")) \(call.times.element($0))</p>
@@ -67,7 +67,7 @@ enum AlertsPage {
 
     /// The raised alerts of the person.
     static func banner(_ call: PageCall) throws -> HTML {
-        let raised = try call.hubReader().store.alerts.all(of: call.person().subject).filter { $0.raised != nil }
+        let raised = try call.records().alerts().filter { $0.raised != nil }
         let lines: [HTML] = raised.map { alert in
             """
             <p class="problem" role="alert"><a href="/page/type/\(alert.type.id)">\(text(alert, call))</a> \(alert.raised.map { "\(call.texts("alerts.since")) \(call.times.element($0))" as HTML } ?? "")</p>

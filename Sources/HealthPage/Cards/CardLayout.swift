@@ -18,7 +18,7 @@ struct CardLayout {
     }
 
     /// The person's arrangement.
-    init(_ call: PageCall) throws { self.init(try call.hubReader().store.people.todayLayout(of: call.person().subject)) }
+    init(_ call: PageCall) throws { self.init(try call.records().todayLayout()) }
 
     static func key(of group: HealthGroup) -> String { "group.\(group.rawValue)" }
 

@@ -17,7 +17,7 @@ enum CarePage {
     private static let refresh = 3
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        let (everything, own) = (try call.hubReader(), try call.reader())
+        let own = try call.reader()
         let texts = call.texts
         var done: HTML = ""
         if let what = call.text("done"), ["judged", "repaired", "undone"].contains(what) {
@@ -28,10 +28,10 @@ enum CarePage {
             <h1>\(texts("nav.care"))</h1>
             \(done)
             <h2>\(texts("care.held"))</h2>
-            \(try held(everything.store, own.store, call))
+            \(try held(own.store, call))
             <h2>\(texts("care.suspicions"))</h2>
             \(try RepairPage.suspicions(found, own.store, call))
-            \(call.isKeeper ? try RepairPage.made(everything.store, call) + ledger(everything.store, call) : "")
+            \(call.isKeeper ? try RepairPage.made(call.keeperReader().store, call) + ledger(call.keeperReader().store, call) : "")
             """
         let refresh = found.isSearching ? Self.refresh : nil
         return .page(PageLayout(call: call, title: texts("nav.care"), place: "/page/care", refresh: refresh).whole(body))
@@ -39,9 +39,9 @@ enum CarePage {
 
     // MARK: What is held
 
-    private static func held(_ everything: SampleStore, _ own: SampleStore, _ call: PageCall) throws -> HTML {
-        let (texts, subject) = (call.texts, try call.person().subject)
-        let all = try everything.quarantine.all().filter { $0.stored.sample.origin.subject == subject }
+    private static func held(_ own: SampleStore, _ call: PageCall) throws -> HTML {
+        let texts = call.texts
+        let all = try call.records().quarantined()
         guard !all.isEmpty else { return "<p>\(texts("care.nothingHeld"))</p>" }
         let items: [HTML] = try all.prefix(mostHeld).map { entry in
             let sample = entry.stored.sample
@@ -152,7 +152,7 @@ enum CarePage {
 
     /// The report of one import: where each reading ended, and each refused row with the reason, which names the remedy.
     @Sendable private static func ingest(_ call: PageCall) throws -> HTTPResponse {
-        let store = try call.hubReader().store
+        let store = try call.keeperReader().store
         guard let number = Int64(call.variables[0]), let account = try store.ledger.account(of: number) else {
             throw PageProblem(404, "ledger")
         }

@@ -56,12 +56,8 @@ final class SuspicionCache: Sendable {
     }
 
     private static func search(_ subject: String, _ before: KnownSuspicions, _ core: ServiceCore) throws -> KnownSuspicions {
-        let reader = try core.readers.lend(to: nil)
-        return try withExtendedLifetime(reader) {
-            var known = before
-            try reader.store.repairs.update(&known, of: subject)
-            return known
-        }
+        let records = try core.readers.lendRecords(ofPerson: subject)
+        return try withExtendedLifetime(records) { try records.suspicions(after: before) }
     }
 }
 
@@ -70,7 +66,7 @@ extension PageCall {
     func doubts() throws -> DoubtCounts {
         let subject = try person().subject
         return DoubtCounts(
-            quarantined: try hubReader().store.quarantine.counts(of: subject),
+            quarantined: try records().quarantineCounts(),
             suspicious: Dictionary(grouping: site.suspicions.suspicions(of: subject, core).all, by: \.series.type)
                 .mapValues(\.count))
     }

@@ -99,7 +99,7 @@ struct RepairForm {
         case .subject:
             // Only the keeper may assign a person's data to another person because only the keeper knows both.
             guard call.isKeeper else { throw PageProblem(403, "owner") }
-            guard try call.hubReader().store.people.names()[by] != nil else { throw PageProblem(400, "choosePerson") }
+            guard try call.keeperReader().store.people.names()[by] != nil else { throw PageProblem(400, "choosePerson") }
             return .subject(by)
         }
     }

@@ -8,15 +8,15 @@ enum DeletedPage {
     static let routes = [
         PageRoute(method: "GET", path: "deleted", isSlow: true, answer: page),
         PageRoute(method: "GET", path: "sample/*/delete", answer: confirmation),
-        PageRoute(method: "POST", path: "sample/*/delete", answer: delete),
+        PageRoute(method: "POST", path: "sample/*/delete", body: 64, answer: delete),
         PageRoute(method: "POST", path: "sample/*/restore", answer: restore),
     ]
 
     private static let most = 200
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
-        let (texts, store) = (call.texts, try call.hubReader().store)
-        let deleted = try store.samples.restorable(of: try call.person().subject, limit: most)
+        let (texts, store) = (call.texts, try call.reader().store)
+        let deleted = try call.records().restorable(limit: most)
         let rows: [HTML] = try deleted.map { each in
             let sample = each.stored.sample
             let (name, shown) = (call.values.name(of: sample.origin.type), try call.values.shown(sample, in: store))
@@ -40,13 +40,19 @@ enum DeletedPage {
 
     @Sendable private static func confirmation(_ call: PageCall) throws -> HTTPResponse {
         let (texts, sample) = (call.texts, try CorrectionPage.sample(call))
-        let shown = try call.values.shown(sample, in: try call.reader().store)
+        let store = try call.reader().store
+        let shown = try call.values.shown(sample, in: store)
         let id = call.variables[0]
+        let parts = try store.samples.countOfObjects(namedBy: [sample.identity])
+        let choice: HTML =
+            parts == 0
+            ? ""
+            : "<p><label><input type=\"checkbox\" name=\"parts\" value=\"yes\"> \(texts("deleted.parts", "\(parts)"))</label></p>"
         let body: HTML = """
             <h1>\(texts("deleted.sure"))</h1>
             <p>\(call.values.name(of: sample.origin.type)): \(shown.value) \(shown.unit), \(call.times.element(sample.start)), \(TypeCard.source(of: sample, texts))</p>
             <p>\(texts("deleted.how"))</p>
-            <form class="inline" method="post" action="/page/sample/\(id)/delete"><button class="bad">\(texts("deleted.delete"))</button></form>
+            <form class="inline" method="post" action="/page/sample/\(id)/delete">\(choice)<button class="bad">\(texts("deleted.delete"))</button></form>
             <p><a href="/page/sample/\(id)">\(texts("entry.cancel"))</a></p>
             """
         return .page(PageLayout(call: call, title: texts("deleted.sure")).whole(body))
@@ -55,19 +61,17 @@ enum DeletedPage {
     @Sendable private static func delete(_ call: PageCall) throws -> HTTPResponse {
         let sample = try CorrectionPage.sample(call)
         try call.doing {
-            // A blood pressure or a workout is deleted with what belongs to it.
             try call.writer().samples.delete(
-                [sample.identity], withObjects: sample.origin.kind != .quantity,
+                [sample.identity], withObjects: call.text("parts") == "yes",
                 description: IngestDescription(kind: .delete, received: call.now.microseconds))
         }
         return call.see("/page/deleted")
     }
 
     @Sendable private static func restore(_ call: PageCall) throws -> HTTPResponse {
-        guard let uuid = SampleIdentity(call.variables[0]),
-            case .deleted(let stored, _)? = try call.hubReader().store.samples.lookup(uuid),
-            stored.sample.origin.subject == (try call.person().subject)
-        else { throw PageProblem(404, "sample") }
+        guard let uuid = SampleIdentity(call.variables[0]), try call.records().deletedSample(uuid) != nil else {
+            throw PageProblem(404, "sample")
+        }
         try call.doing {
             try call.writer().samples.restore(
                 [uuid], withObjects: true, description: IngestDescription(kind: .restore, received: call.now.microseconds))

@@ -110,7 +110,7 @@ enum EntryPage {
         let own = try call.person().subject
         guard let named = call.text("person"), named != own else { return own }
         guard call.isKeeper else { throw PageProblem(403, "owner") }
-        guard named != Origin.unassigned, try call.hubReader().store.people.names()[named] != nil else {
+        guard named != Origin.unassigned, try call.keeperReader().store.people.names()[named] != nil else {
             throw PageProblem(400, "choosePerson")
         }
         return named

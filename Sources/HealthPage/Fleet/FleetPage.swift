@@ -1,4 +1,3 @@
-import Dispatch
 import HTTPServerKit
 
 /// The page of a fleet's center: one table of the hubs. It has no person and no health value, and changes nothing.
@@ -9,7 +8,7 @@ public struct FleetPage: HTTPHandler {
     private let fleet: String
     private let hubs: @Sendable () throws -> [FleetRow]
     /// The database is read in one queue, so that many requests do not open many connections.
-    private let queue = DispatchQueue(label: "vitalgate.fleet-page")
+    private let queue = FairQueue("vitalgate.fleet-page", lanes: 1)
 
     /// The seconds until the browser loads the page again.
     private static let refresh = 30

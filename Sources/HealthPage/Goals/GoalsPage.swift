@@ -15,7 +15,7 @@ enum GoalsPage {
 
     private static func whole(_ fields: FormFields, _ call: PageCall) throws -> HTML {
         let (texts, values) = (call.texts, call.values)
-        let goals = try call.hubReader().store.people.goals(of: call.person().subject).values
+        let goals = try call.records().goals().values
             .map { (goal: $0, name: values.name(of: $0.type)) }.sorted { ($0.name, $0.goal.type.id) < ($1.name, $1.goal.type.id) }
         let rows: [HTML] = goals.map { goal, name in
             """
@@ -61,7 +61,7 @@ enum GoalsPage {
 
     /// The person's goal of a type.
     private static func goal(of type: SampleType, _ call: PageCall) throws -> Goal? {
-        try call.hubReader().store.people.goals(of: call.person().subject)[type]
+        try call.records().goals()[type]
     }
 
     /// The goal of a type as a paragraph, for the page of the type.

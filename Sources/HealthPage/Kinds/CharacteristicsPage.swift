@@ -9,7 +9,7 @@ enum CharacteristicsPage {
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse {
         let texts = call.texts
-        let history = try call.hubReader().store.people.characteristics(of: call.person().subject)
+        let history = try call.records().characteristics()
         let today = call.times.date(call.now)
         let facts = CharacteristicType.allCases.compactMap { type -> (String, String?)? in
             guard let value = history.value(of: type, on: today)?.value, value != "notSet" else { return nil }

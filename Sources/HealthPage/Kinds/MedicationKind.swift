@@ -29,7 +29,7 @@ enum MedicationKind {
     static func list(_ reader: Reader, _ call: PageCall) throws -> HTML {
         let (texts, subject) = (call.texts, try call.person().subject)
         let all = try MedicationReading.all(
-            of: subject, from: Instant(microseconds: call.now.microseconds - month), recorded: call.hubReader().store,
+            of: subject, from: Instant(microseconds: call.now.microseconds - month), recorded: call.records().medications(),
             doses: reader.store)
         let rows: [[HTML]] = all.map { each in
             let known = each.medication

@@ -16,8 +16,7 @@ enum NotesPage {
     private static let listed = 365
 
     private static func notes(_ call: PageCall, from first: Instant, through last: Instant) throws -> [Annotation] {
-        try call.hubReader().store.people.annotations(
-            of: call.person().subject, from: call.times.date(first), through: call.times.date(last))
+        try call.records().annotations(from: call.times.date(first), through: call.times.date(last))
     }
 
     @Sendable private static func page(_ call: PageCall) throws -> HTTPResponse { .page(try whole(FormFields(call: call), call)) }

@@ -70,11 +70,11 @@ enum UploadPage {
         let subject = call.text("person") ?? own
         if subject != own {
             guard call.isKeeper else { throw PageProblem(403, "owner") }
-            guard subject != Origin.unassigned, try call.hubReader().store.people.names()[subject] != nil else {
+            guard subject != Origin.unassigned, try call.keeperReader().store.people.names()[subject] != nil else {
                 throw PageProblem(400, "choosePerson")
             }
         }
-        guard let hub = call.site.settings.hub, call.site.uploads.isFree else {
+        guard let hub = call.site.settings.hub, call.site.uploads.isFree(for: own) else {
             throw PageProblem(503, "uploads")
         }
         // A member's file cannot bring readings of other people.

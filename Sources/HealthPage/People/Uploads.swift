@@ -1,8 +1,10 @@
 import FoundationEssentials
+import HTTPServerKit
 import HealthModel
 import Synchronization
 
-/// The imports of uploaded files by person. They run one at a time, and the last results are kept in memory.
+/// The imports of uploaded files by person. Each person has one running import and a few waiting ones, so that the files of one person do not
+/// delay those of another. The last results are kept in memory.
 final class Uploads: Sendable {
     /// An import.
     struct Entry: Sendable {
@@ -25,20 +27,25 @@ final class Uploads: Sendable {
     private struct State {
         var entries: [String: [Entry]] = [:]
         var last = 0
-        var jobs: [@Sendable () -> Void] = []
-        var isRunning = false
+        /// The imports that wait or run, by person.
+        var open: [String: Int] = [:]
     }
 
     private let state = Mutex(State())
     private static let kept = 20
-    /// The maximum number of imports that wait.
-    private static let mostWaiting = 20
+    /// The maximum number of imports of a person, and of all, that wait or run.
+    private static let (mostOwn, most) = (6, 40)
+    private let turns = FairQueue("vitalgate.page-uploads", lanes: 2)
 
     /// The imports of a person, newest first.
     func entries(of subject: String) -> [Entry] { state.withLock { $0.entries[subject] ?? [] } }
 
-    /// Whether another import may be added.
-    var isFree: Bool { state.withLock { $0.jobs.count < Self.mostWaiting } }
+    /// Whether a person may add another import.
+    func isFree(for owner: String) -> Bool {
+        state.withLock { state in
+            state.open[owner, default: 0] < Self.mostOwn && state.open.values.reduce(0, +) < Self.most
+        }
+    }
 
     /// Adds an import.
     ///
@@ -50,33 +57,19 @@ final class Uploads: Sendable {
             state.last += 1
             let entry = Entry(id: state.last, name: name, result: nil)
             state.entries[owner] = Array(([entry] + (state.entries[owner] ?? [])).prefix(Self.kept))
+            state.open[owner, default: 0] += 1
             return state.last
         }
-        let job: @Sendable () -> Void = { [self] in
+        turns.async(for: .person(owner)) { [self] in
             let outcome = body()
             let line = outcome.output.split(separator: "\n").last.map { Data($0.utf8) }
             let counts = line.flatMap { try? JSONDecoder().decode(Counts.self, from: $0) }
             state.withLock { state in
+                let rest = state.open[owner, default: 0] - 1
+                state.open[owner] = rest > 0 ? rest : nil
                 guard let index = state.entries[owner]?.firstIndex(where: { $0.id == id }) else { return }
                 state.entries[owner]?[index].result = Result(counts: counts)
             }
-        }
-        let isIdle = state.withLock { state in
-            state.jobs.append(job)
-            defer { state.isRunning = true }
-            return !state.isRunning
-        }
-        if isIdle { detach { [self] in run() } }
-    }
-
-    private func run() {
-        while true {
-            let job = state.withLock { state in
-                if state.jobs.isEmpty { state.isRunning = false }
-                return state.jobs.isEmpty ? nil : state.jobs.removeFirst()
-            }
-            guard let job else { return }
-            job()
         }
     }
 }

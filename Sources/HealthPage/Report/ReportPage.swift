@@ -29,7 +29,7 @@ enum ReportPage {
             let body: HTML = "<h1>\(texts("report.title"))</h1><p>\(texts("report.how"))</p>\(try form(request, reader, call))"
             return .page(PageLayout(call: call, title: texts("report.title")).whole(body))
         }
-        let name = try call.hubReader().store.people.names()[call.person().subject] ?? ""
+        let name = try call.records().name()
         let sections: [HTML] = try request.types.map {
             try ReportSection(type: $0, request: request, call: call, reader: reader).html()
         }

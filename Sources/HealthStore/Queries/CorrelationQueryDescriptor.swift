@@ -79,6 +79,6 @@ extension SampleStore {
     func objects(of correlation: Sample) throws -> [StoredSample] {
         // A damaged body refers to no samples, and must not make the whole query fail.
         let named = (try? correlation.body?.decoded(as: Correlation.self))?.objects ?? []
-        return try named.compactMap { SampleIdentity($0) }.compactMap { try samples.object(named: $0) }
+        return try named.compactMap { SampleIdentity($0) }.compactMap { try samples.object(named: $0, in: correlation) }
     }
 }

@@ -10,6 +10,8 @@ public final class ServingProcess: HubSource {
     public weak var host: (any HubSourceHost)?
     /// The number of requests with an invalid token since the process was started.
     public private(set) var wrongTokens: Int? = 0
+    /// The number of requests that were refused for load since the process was started.
+    public private(set) var refusedForLoad: Int? = 0
     private let command: [String]
     private let loop: EventLoop
     private let settings: () -> [[UInt8]]
@@ -22,7 +24,7 @@ public final class ServingProcess: HubSource {
     private static let longestLine = 256
 
     /// - Parameters: - command: the server's command, with its program's path first. It writes the number of invalid tokens to
-    ///   its standard output, one on each line. - settings: returns the contents of files that the process reads only once, such
+    ///   its standard output, one on each line, and the number of requests refused for load behind the word `refused`. - settings: returns the contents of files that the process reads only once, such
     ///   as the configuration.
     public init(_ command: [String], loop: EventLoop, settings: @escaping () -> [[UInt8]]) {
         (self.command, self.loop, self.settings) = (command, loop, settings)
@@ -53,7 +55,7 @@ public final class ServingProcess: HubSource {
         }
         self.words = words
         known = settings()
-        wrongTokens = 0
+        (wrongTokens, refusedForLoad) = (0, 0)
         loop.watch(words.number) { [weak self] _ in self?.hear() }
     }
 
@@ -85,7 +87,10 @@ public final class ServingProcess: HubSource {
                 if line.count < Self.longestLine { line.append(octet) }
                 continue
             }
-            if let number = Int(String(decoding: line, as: UTF8.self)) { wrongTokens = number }
+            let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+            if let number = words.last.flatMap({ Int($0) }) {
+                if words.count == 1 { wrongTokens = number } else if words[0] == "refused" { refusedForLoad = number }
+            }
             line.removeAll(keepingCapacity: true)
         }
         host?.changed(self)

@@ -40,6 +40,8 @@ public protocol HubSource: AnyObject {
     var waitsFor: String? { get }
     /// The number of requests with an invalid token since the start, or `nil` if the source uses no tokens.
     var wrongTokens: Int? { get }
+    /// The number of requests that were refused for load since the start, or `nil` if the source has no requests.
+    var refusedForLoad: Int? { get }
 }
 
 extension HubSource {
@@ -51,6 +53,8 @@ extension HubSource {
     public var waitsFor: String? { nil }
     /// `nil` by default.
     public var wrongTokens: Int? { nil }
+    /// `nil` by default.
+    public var refusedForLoad: Int? { nil }
 }
 
 /// The hub's interface for its sources.

@@ -75,6 +75,8 @@ public struct HubStatus: Codable, Hashable, Sendable {
         public var reason: String?
         /// The number of requests with an invalid token since the start, for the API server.
         public var wrongTokens: Int?
+        /// The number of requests that were refused since the start because a share or everything was in use, for the API server.
+        public var refusedForLoad: Int?
     }
 
     /// The status of an adopted device.

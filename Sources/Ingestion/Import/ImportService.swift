@@ -184,7 +184,7 @@ public struct ImportService {
         var bodies = 0
         // Vitalgate's own lines may contain a value that a user accepted.
         let countsZeros = reading.profile != KnownFormat.lines
-        let earlier = try ProvisionalRows(heldOf: reading.profile, in: store)
+        let earlier = try ProvisionalRows(heldOf: reading.profile, person: reading.subject, in: store)
         let writer = BatchWriter { [store, comparesPaths] batch in
             if let zone = batch.zone { try ingest.note(zone: zone) }
             for refusal in batch.output.refusals { ingest.refuse(refusal) }

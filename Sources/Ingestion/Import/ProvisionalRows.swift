@@ -10,9 +10,10 @@ import SampleStore
 struct ProvisionalRows {
     private let held: [(number: Int64, text: [UInt8])]
 
-    /// - Parameter profile: the profile that reads the file. The same text in another format is another row.
-    init(heldOf profile: String, in store: SampleStore) throws(StoreError) {
-        held = try store.quarantine.provisionalRows(of: profile).map { ($0.number, Array($0.text.utf8)) }
+    /// - Parameter profile: the profile that reads the file. The same text in another format is another row. -
+    ///   person: the person of the file. Only a person's own file completes a row.
+    init(heldOf profile: String, person: String, in store: SampleStore) throws(StoreError) {
+        held = try store.quarantine.provisionalRows(of: profile, person: person).map { ($0.number, Array($0.text.utf8)) }
     }
 
     /// Whether there are no held rows.

@@ -115,6 +115,18 @@ extension SampleStore.PageSessions {
         return sessions
     }
 
+    /// Ends all sessions of a person, and deletes the codes that open the person's page.
+    ///
+    /// - Returns: The number of sessions.
+    @discardableResult
+    public func end(of subject: String) throws -> Int {
+        try connection.transaction {
+            try connection.run("DELETE FROM page_code WHERE subject = ?", .text(subject))
+            try connection.run("DELETE FROM page_session WHERE subject = ?", .text(subject))
+            return connection.changes
+        }
+    }
+
     /// Ends a session, or all of them if `id` is `nil`, and returns how many ended. Their browsers get no more data.
     @discardableResult
     public func end(_ id: Int64? = nil) throws -> Int {

@@ -152,6 +152,12 @@ extension SampleStore.Samples {
         }
         let new = try correctable(with: sample).filter { $0.corrected != nil }
         let old = new.compactMap(\.corrected)
+        let rule = ReferenceRule(of: sample.origin)
+        // The UUID is metadata, which a file can contain as well. It leads to the person's own samples only.
+        for uuid in old
+        where try !places(of: uuid, among: .tombstones).contains(where: { try connection.series.permits($0.series, by: rule) }) {
+            throw Self.notRestorable(uuid)
+        }
         func description(_ kind: IngestKind) -> IngestDescription {
             IngestDescription(kind: kind, name: "correction", received: received.microseconds)
         }

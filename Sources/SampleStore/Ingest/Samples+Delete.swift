@@ -132,7 +132,7 @@ extension SampleStore.Samples {
         }
     }
 
-    private static func notRestorable(_ uuid: SampleIdentity) -> StoreError {
+    static func notRestorable(_ uuid: SampleIdentity) -> StoreError {
         StoreError(.invalid, "there is no deleted sample \(uuid), or another version of it is stored")
     }
 

@@ -51,7 +51,7 @@ extension SampleStore.People {
         }
     }
 
-    /// Removes a person's name. The samples stay.
+    /// Removes a person's name, and ends their sessions of the page and their codes. The samples stay.
     ///
     /// - Throws: ``StoreError`` if the person does not exist or still has devices assigned.
     public func forget(person subject: String) throws {
@@ -61,6 +61,8 @@ extension SampleStore.People {
             }
             try connection.run("DELETE FROM person WHERE subject = ?", .text(subject))
             guard connection.changes > 0 else { throw StoreError(.invalid, "there is no such person") }
+            // The owner's page stays open: the store belongs to the owner, with or without a name.
+            if subject != store.subject { try store.pageSessions.end(of: subject) }
         }
     }
 

@@ -5,9 +5,11 @@ extension SampleStore.Quarantine {
     /// If a profile has more quarantined rows than this, the older ones are left to a person.
     private static let mostProvisional: Int64 = 256
 
-    /// Returns the texts of quarantined rows that may be incomplete, from files that a profile read, latest first.
-    public func provisionalRows(of profile: String) throws(StoreError) -> [(number: Int64, text: String)] {
-        try connection.quarantine.frames(heldBy: GateRule.provisional.name, profile: profile, limit: Self.mostProvisional)
+    /// Returns the texts of a person's quarantined rows that may be incomplete, from files that a profile read, latest first. Only a file
+    /// of the same person can complete them.
+    public func provisionalRows(of profile: String, person: String) throws(StoreError) -> [(number: Int64, text: String)] {
+        try connection.quarantine.frames(
+            heldBy: GateRule.provisional.name, profile: profile, of: person, limit: Self.mostProvisional)
     }
 }
 

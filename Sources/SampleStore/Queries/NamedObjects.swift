@@ -1,9 +1,16 @@
 import HealthModel
 
 /// Finds the current samples that a correlation or a workout refers to. A sample has another UUID if a repair replaced it or if it is a
-/// duplicate of another one.
+/// duplicate of another one. References lead only where ``ReferenceRule`` permits.
 struct NamedObjects {
     let connection: Connection
+
+    /// Returns the key of the current sample for a UUID in an object, or `nil` if it was deleted or never stored, or if it is not the
+    /// object's.
+    func place(of uuid: SampleIdentity, by rule: ReferenceRule) throws(StoreError) -> SampleKey? {
+        guard let place = try place(of: uuid), try connection.series.permits(place.series, by: rule) else { return nil }
+        return place
+    }
 
     /// Returns the key of the current sample for a UUID, or `nil` if it was deleted or never stored.
     func place(of uuid: SampleIdentity) throws(StoreError) -> SampleKey? {
@@ -15,9 +22,10 @@ struct NamedObjects {
 
     /// Returns the keys of the current samples that a sample refers to, in order and without repetition.
     func places(namedBy sample: Sample) throws(StoreError) -> [SampleKey] {
+        let rule = ReferenceRule(of: sample.origin)
         var found: [SampleKey] = []
         for uuid in OwnedObjects.named(by: sample) {
-            if let place = try place(of: uuid), !found.contains(place) { found.append(place) }
+            if let place = try place(of: uuid, by: rule), !found.contains(place) { found.append(place) }
         }
         return found
     }
@@ -37,9 +45,17 @@ struct NamedObjects {
 }
 
 extension SampleStore.Samples {
-    /// Returns the current sample for a UUID that a correlation or a workout refers to: the sample itself, its repaired form, or the
-    /// original it duplicates. Returns `nil` if there is none.
-    public func object(named uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
+    /// Returns the current sample for a UUID that a correlation or a workout contains: the sample itself, its repaired form, or the
+    /// original it duplicates. Returns `nil` if there is none, or if ``ReferenceRule`` does not permit the reference.
+    public func object(named uuid: SampleIdentity, in holder: Sample) throws(StoreError) -> StoredSample? {
+        let rule = ReferenceRule(of: holder.origin)
+        guard let place = try NamedObjects(connection: connection).place(of: uuid, by: rule) else { return nil }
+        return try table.stored(at: place)
+    }
+
+    /// Returns the current sample for a UUID that a user or a client names: the sample itself, its repaired form, or the original it
+    /// duplicates. Returns `nil` if there is none. For a UUID in an object, use ``object(named:in:)``.
+    public func currentSample(_ uuid: SampleIdentity) throws(StoreError) -> StoredSample? {
         guard let place = try NamedObjects(connection: connection).place(of: uuid) else { return nil }
         return try table.stored(at: place)
     }

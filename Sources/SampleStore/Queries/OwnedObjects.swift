@@ -6,7 +6,7 @@ import HealthModel
 /// (<https://developer.apple.com/documentation/healthkit/hkhealthstore/delete(_:withcompletion:)-17hzm>), and Apple
 /// does not document that it deletes others with them. Apps that delete a workout found that its samples remain
 /// (<https://github.com/kingstinct/react-native-healthkit/pull/146>). Nothing is documented for correlations. Here
-/// owned objects are deleted only on request.
+/// owned objects are deleted only on request, and an object owns only what ``ReferenceRule`` permits.
 struct OwnedObjects {
     let connection: Connection
 
@@ -24,11 +24,13 @@ struct OwnedObjects {
     /// The current places of the objects that a sample owns. A repair may have replaced an object.
     func places(namedBy sample: Sample, among rows: SampleTable.Rows) throws(StoreError) -> [SampleKey] {
         let (table, replacements) = (connection.samples, connection.repairs)
+        let rule = ReferenceRule(of: sample.origin)
         var found: [SampleKey] = []
         for uuid in Self.named(by: sample) {
             for place in try connection.samples.places(of: uuid) {
                 let last = try replacements.last(from: place)
-                if !found.contains(last), try table.contains(last, among: rows) { found.append(last) }
+                guard !found.contains(last), try connection.series.permits(last.series, by: rule) else { continue }
+                if try table.contains(last, among: rows) { found.append(last) }
             }
         }
         return found

@@ -122,12 +122,18 @@ struct QuarantineTable {
     }
 
     /// Returns the numbers and frames of quarantined readings of files that a profile read, latest first.
-    func frames(heldBy rule: String, profile: String, limit: Int64) throws(StoreError) -> [(number: Int64, text: String)] {
+    ///
+    /// - Parameter subject: The person of the readings.
+    func frames(
+        heldBy rule: String, profile: String, of subject: String, limit: Int64
+    ) throws(StoreError) -> [(number: Int64, text: String)] {
         try connection.list(
             """
             SELECT quarantine.id, frame FROM quarantine JOIN ingest ON ingest.id = quarantine.ingest
-            WHERE quarantine.state = 'held' AND rule = ?1 AND profile = ?2 AND frame <> '' ORDER BY quarantine.id DESC LIMIT ?3
-            """, [.text(rule), .text(profile), .integer(limit)]
+            WHERE quarantine.state = 'held' AND rule = ?1 AND profile = ?2 AND frame <> ''
+                AND quarantine.series IN \(SeriesTable.ids(ofSubject: "?4"))
+            ORDER BY quarantine.id DESC LIMIT ?3
+            """, [.text(rule), .text(profile), .integer(limit), .text(subject)]
         ) { ($0.integer(0), $0.text(1)) }
     }
 

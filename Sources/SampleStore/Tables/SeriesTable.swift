@@ -30,6 +30,13 @@ struct SeriesTable {
         try id(type: origin.type.id, subject: origin.subject, source: origin.source.id, device: origin.device?.key ?? "")
     }
 
+    /// Whether a reference may lead to the samples of a series.
+    func permits(_ series: Int64, by rule: ReferenceRule) throws(StoreError) -> Bool {
+        try connection.first("SELECT subject, source FROM series WHERE id = ?", [.integer(series)]) {
+            rule.permits(subject: $0.text(0), source: $0.text(1))
+        } ?? false
+    }
+
     func id(type: String, subject: String, source: String, device: String) throws(StoreError) -> Int64? {
         try connection.integer(
             "SELECT id FROM series WHERE type = ? AND subject = ? AND source = ? AND device = ?", .text(type), .text(subject),

@@ -30,7 +30,10 @@ enum PeopleCommand: Command {
                 examples: [Example("vitalgate people rename me Ben", "Name the owner of the store.")]),
             CommandSpecification(
                 name: "remove", summary: "Remove a person's name and keep the samples.",
-                discussion: "The person's samples are kept, and from then on show the UUID instead of the name.",
+                discussion: """
+                    The person's samples are kept, and from then on show the UUID instead of the name. The person's sessions of the \
+                    web page end, and login codes become invalid.
+                    """,
                 arguments: [person]), ErasureReport.specification,
         ])
 

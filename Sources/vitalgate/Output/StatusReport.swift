@@ -79,10 +79,17 @@ struct StatusReport {
             table.append([
                 source.name, source.state, source.state == "running" ? time(source.started, on: status.time) : "",
                 time(source.retry, on: status.time),
-                source.reason ?? source.wrongTokens.flatMap { $0 > 0 ? "\(Readable.count($0, "wrong token"))" : nil } ?? "",
+                source.reason ?? Self.noted(source),
             ])
         }
         return table
+    }
+
+    private static func noted(_ source: HubStatus.Source) -> String {
+        var parts: [String] = []
+        if let count = source.wrongTokens, count > 0 { parts.append(Readable.count(count, "wrong token")) }
+        if let count = source.refusedForLoad, count > 0 { parts.append("\(Readable.count(count, "request")) refused for load") }
+        return parts.joined(separator: ", ")
     }
 
     private func devices(_ status: HubStatus) -> TextTable {
@@ -148,6 +155,7 @@ struct StatusReport {
         object.set("retry", source.retry?.description)
         object.set("reason", source.reason)
         if let count = source.wrongTokens { object.set("wrongTokens", count) }
+        if let count = source.refusedForLoad { object.set("refusedForLoad", count) }
         return object
     }
 
@@ -196,6 +204,7 @@ struct StatusReport {
                 [
                     ("state", source.state), ("started", source.started?.description), ("retry", source.retry?.description),
                     ("reason", source.reason), ("wrongTokens", source.wrongTokens.map(\.description)),
+                    ("refusedForLoad", source.refusedForLoad.map(\.description)),
                 ])
         }
         for device in status.devices {

@@ -45,7 +45,7 @@ struct Answers: Equatable {
                 told["lookup", default: []].append("deleted \(TestStore.line(found.sample)) \(successor ?? "")")
             case nil: break
             }
-            if let found = try store.samples.object(named: uuid) {
+            if let found = try store.samples.currentSample(uuid) {
                 told["object", default: []].append(TestStore.line(found.sample))
             }
             if let found = try store.samples.derivedCorrelation(uuid) { told["derived", default: []].append("\(found.uuid)") }

@@ -127,7 +127,7 @@ import Testing
             for (name, uuid) in [("unknown", unknown), ("known", readable[1])] {
                 try count("\(name) object") {
                     _ = try reader.samples.lookup(uuid)
-                    _ = try reader.samples.object(named: uuid)
+                    _ = try reader.samples.currentSample(uuid)
                     _ = try reader.duplicates.explain(uuid)
                     _ = try reader.samples.derivedCorrelation(uuid)
                 }

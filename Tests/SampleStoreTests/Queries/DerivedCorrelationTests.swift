@@ -116,7 +116,7 @@ import Testing
             #expect(found.count == 1)
             #expect(OwnedObjects.named(by: found[0].sample) == app.map(\.sample.identity))
             // It refers to the UUIDs of the cuff's frame.
-            let told = try app.map { try #require(try test.store.samples.object(named: $0.sample.identity)) }
+            let told = try app.map { try #require(try test.store.samples.currentSample($0.sample.identity)) }
             #expect(told.map(\.sample.origin.device?.key) == ["cuff", "cuff"] && told.map(\.sample.value) == [120, 80])
             let members = SampleQuery(.predicateForObjects(fromCorrelation: found[0].uuid))
             #expect(Set(try test.identities(members)) == Set(told.map(\.uuid)))
@@ -133,13 +133,13 @@ import Testing
             ]
             try test.keep(app, [try Self.stored(app)])
             let name = app[0].sample.identity
-            let first = try #require(try test.store.samples.object(named: name))
+            let first = try #require(try test.store.samples.currentSample(name))
             let kilopascal = Repair.unit(MigrationTests.known("kPa"))
             try test.migrate(TestStore.request(kilopascal, .bloodPressureSystolic, ambiguous: true))
-            let repaired = try #require(try test.store.samples.object(named: name))
+            let repaired = try #require(try test.store.samples.currentSample(name))
             #expect(repaired.uuid != first.uuid && repaired.sample.unit.code == "kPa")
             _ = try test.store.samples.delete([repaired.uuid], description: TestStore.description(.delete))
-            #expect(try test.store.samples.object(named: name) == nil)
+            #expect(try test.store.samples.currentSample(name) == nil)
             #expect(try pressures(test).count == 1)
         }
     }

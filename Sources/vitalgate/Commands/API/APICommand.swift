@@ -76,6 +76,10 @@ enum APICommand: Command {
                 let line = "\(count)\n"
                 _ = write(STDOUT_FILENO, line, line.utf8.count)
             }
+            settings.server.onRefusal = { count in
+                let line = "refused \(count)\n"
+                _ = write(STDOUT_FILENO, line, line.utf8.count)
+            }
         }
         let page = try PageSettings.configured(context)
         let service = try HealthService(settings) { core in

@@ -52,6 +52,8 @@ struct CertificateCommand {
         else {
             throw UsageError(.missingOption("--folder"), command: "vitalgate api certificate")
         }
+        // The service reads the key and renews the certificate, so the files belong to its user.
+        try FolderOwner.become(ownerOf: folder)
         mkdir(folder, 0o700)
         self.folder =
             realpath(folder, nil).map { found in

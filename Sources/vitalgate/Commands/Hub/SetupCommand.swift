@@ -151,16 +151,6 @@ struct SetupCommand: Command {
         let run = ProgramRun.run(
             [ProfileFolders.executable()] + config + ["api", "certificate", "--folder", folder] + hosts, seconds: 60)
         guard run.code == 0 else { throw ConfigurationError("the certificate could not be created: \(run.words)") }
-        // The service reads the key and renews the certificate.
-        guard let owner = Self.owner(of: SmallFile.folder(of: folder)) else { return }
-        for name in ["", "/hub.pem", "/hub-key.pem", "/authority.pem", "/authority-key.pem"] {
-            chown(folder + name, owner.user, owner.group)
-        }
-    }
-
-    private static func owner(of path: String) -> (user: uid_t, group: gid_t)? {
-        var status = stat()
-        return stat(path, &status) == 0 ? (status.st_uid, status.st_gid) : nil
     }
 
     private func openService() throws {

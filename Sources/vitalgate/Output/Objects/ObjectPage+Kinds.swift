@@ -38,7 +38,7 @@ extension ObjectPage {
         guard let correlation = body(of: sample, as: Correlation.self) else { return }
         var rows: [[String]] = []
         for uuid in correlation.objects.prefix(201) {
-            let (text, stored) = try self.sample(of: uuid)
+            let (text, stored) = try self.sample(of: uuid, in: sample)
             guard let stored else {
                 rows.append(["", text, "", uuid])
                 continue
@@ -71,7 +71,7 @@ extension ObjectPage {
     private mutating func show(_ route: WorkoutRoute, of sample: Sample) throws {
         page.row("name", route.name)
         page.row("locations", Readable.count(route.points.count))
-        if let workout = route.workout { page.row("workout", "\(workout), \(try self.sample(of: workout).text)") }
+        if let workout = route.workout { page.row("workout", "\(workout), \(try self.sample(of: workout, in: sample).text)") }
         guard let content = sample.body?.content, var reader = try? PointsReader(route.points, content) else { return }
         let names = route.points.columns.map(\.name)
         guard let latitude = names.firstIndex(of: "latitude"), let longitude = names.firstIndex(of: "longitude") else { return }

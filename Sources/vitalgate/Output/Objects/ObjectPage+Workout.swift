@@ -13,7 +13,7 @@ extension ObjectPage {
         try activities(workout.activities, of: sample)
         statistics(try store.workoutStatistics(of: sample), workout.statistics)
         var routes: [[String]] = []
-        for uuid in workout.routes.prefix(200) { routes.append([try self.sample(of: uuid).text, uuid]) }
+        for uuid in workout.routes.prefix(200) { routes.append([try self.sample(of: uuid, in: sample).text, uuid]) }
         page.table("routes", [.init("route"), .init("uuid", .left, minimumWidth: 36)], routes)
     }
 

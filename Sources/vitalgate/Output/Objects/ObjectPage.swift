@@ -130,14 +130,22 @@ struct ObjectPage {
     }
 
     /// The sample with a UUID that a body refers to, or the reason why it is missing.
-    func sample(of uuid: String) throws -> (text: String, sample: StoredSample?) {
+    ///
+    /// - Parameter holder: The sample with the body.
+    func sample(of uuid: String, in holder: Sample) throws -> (text: String, sample: StoredSample?) {
+        let found = try sample(of: uuid)
+        guard let sample = found.sample?.sample, !ReferenceRule(of: holder.origin).permits(sample) else { return found }
+        return ("of another person or client", nil)
+    }
+
+    private func sample(of uuid: String) throws -> (text: String, sample: StoredSample?) {
         guard let identity = SampleIdentity(uuid) else { return ("no UUID", nil) }
         switch try store.samples.lookup(identity) {
         case .live(let stored): return (stored.sample.shown ?? Self.value(of: stored.sample), stored)
-        case .deleted(_, let replacement?): return ("replaced by \(replacement)", try store.samples.object(named: identity))
+        case .deleted(_, let replacement?): return ("replaced by \(replacement)", try store.samples.currentSample(identity))
         case .deleted(_, nil): return ("deleted", nil)
         case nil:
-            guard let first = try store.samples.object(named: identity) else { return ("not in the store", nil) }
+            guard let first = try store.samples.currentSample(identity) else { return ("not in the store", nil) }
             return ("duplicate of \(first.uuid)", first)
         }
     }

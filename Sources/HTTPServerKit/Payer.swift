@@ -1,0 +1,10 @@
+/// Whose share of something the server uses: memory, connections, streams, places in a queue. Each payer has a share of its own, so nobody
+/// can use up what others need.
+public enum Payer: Hashable, Sendable {
+    /// All unauthenticated clients together.
+    case stranger
+    /// A client, identified by a unique name.
+    case client(String)
+    /// A person who uses the web page, identified by their UUID.
+    case person(String)
+}

@@ -1,0 +1,105 @@
+import HealthModel
+import SampleStore
+
+/// What the store keeps of a person besides samples: goals, notes, alerts, quarantined readings, grants. The tables of these have no
+/// restricted view, so each answer here is limited to the person by its query. Nothing else of the unrestricted reader can be reached.
+package struct OwnRecords {
+    private let reader: Reader
+    /// The person.
+    package let subject: String
+
+    init(_ reader: Reader, of subject: String) { (self.reader, self.subject) = (reader, subject) }
+
+    private var store: SampleStore { reader.store }
+
+    /// The person's name, or an empty text.
+    package func name() throws -> String { try store.people.names()[subject] ?? "" }
+    package func characteristics() throws -> CharacteristicHistory { try store.people.characteristics(of: subject) }
+    package func medications() throws -> [UserAnnotatedMedication] { try store.people.medications(of: subject) }
+    package func goals() throws -> [SampleType: Goal] { try store.people.goals(of: subject) }
+    package func todayLayout() throws -> TodayLayout { try store.people.todayLayout(of: subject) }
+    /// The person's notes on a range of days.
+    package func annotations(from first: String, through last: String) throws -> [Annotation] {
+        try store.people.annotations(of: subject, from: first, through: last)
+    }
+
+    // MARK: Alerts
+
+    package func alerts() throws -> [Alert] { try store.alerts.all(of: subject) }
+    /// The receivers of everybody's alerts, which belong to the hub.
+    package func alertReceivers() throws -> [AlertReceiver] { try store.alerts.receivers() }
+
+    // MARK: Readings outside the samples
+
+    /// The numbers of quarantined readings by type.
+    package func quarantineCounts() throws -> [SampleType: Int] { try store.quarantine.counts(of: subject) }
+    /// The quarantined readings.
+    package func quarantined() throws -> [QuarantinedSample] {
+        try store.quarantine.all().filter { $0.stored.sample.origin.subject == subject }
+    }
+    /// The deleted samples that can be restored, the last deletion first.
+    package func restorable(limit: Int) throws -> [RestorableSample] { try store.samples.restorable(of: subject, limit: limit) }
+    /// A deleted sample, or `nil` if the person has none with this UUID.
+    package func deletedSample(_ uuid: SampleIdentity) throws -> StoredSample? {
+        guard case .deleted(let stored, _)? = try store.samples.lookup(uuid), stored.sample.origin.subject == subject else {
+            return nil
+        }
+        return stored
+    }
+    /// The known suspicious readings, brought up to date.
+    package func suspicions(after known: KnownSuspicions) throws -> KnownSuspicions {
+        var known = known
+        try store.repairs.update(&known, of: subject)
+        return known
+    }
+
+    // MARK: Clients
+
+    /// The clients that have asked the person for access or have it.
+    package func clients() throws -> [Client] { try store.clients.all().filter { try store.clients.isKnown($0, to: subject) } }
+    package func openRequest(of client: Client) throws -> AuthorizationRequest? {
+        try store.clients.openRequests(of: client).first { $0.subject == subject }
+    }
+    package func refusedRequest(of client: Client) throws -> AuthorizationRequest? {
+        try store.clients.refusedRequests(of: client).first { $0.subject == subject }
+    }
+    package func grants(of client: Client) throws -> [Grant] {
+        try store.clients.grants(of: client).filter { $0.subject == subject }
+    }
+    package func readLedger(of client: Client) throws -> [ReadEntry] {
+        try store.clients.readLedger(of: client).filter { $0.subject == subject }
+    }
+}
+
+/// The authority of the store's owner, who sees the whole hub: all people's names, devices, files and targets. It can be made only from a
+/// session of the owner.
+package struct OwnerAuthority {
+    /// Returns `nil` if the session belongs to somebody else.
+    package init?(_ session: PageSession?, of core: ServiceCore) {
+        guard let session, session.subject == core.keeper else { return nil }
+    }
+}
+
+/// Looks up tokens, sessions and codes. It is the only use of an unrestricted reader on behalf of somebody who is not known yet.
+package struct Authentication {
+    private let readers: ReaderPool
+
+    init(_ readers: ReaderPool) { self.readers = readers }
+
+    private func look<Value>(_ body: (SampleStore) throws -> Value) throws -> Value {
+        let reader = try readers.lendUnrestricted()
+        // A reader returns to the pool when its last reference ends, which may be before its last query has finished.
+        return try withExtendedLifetime(reader) { try body(reader.store) }
+    }
+
+    /// The client of a token, or `nil` if the token is invalid or expired.
+    package func client(bearing token: String, at now: Instant) throws -> Client? {
+        try look { try $0.clients.client(bearing: token, at: now) }
+    }
+    /// The session of a browser's token, or `nil` if the token is invalid or expired.
+    package func session(bearing token: String, at now: Instant) throws -> PageSession? {
+        try look { try $0.pageSessions.session(bearing: token, at: now) }
+    }
+    /// Whether a code opens the page.
+    package func isCode(_ code: String, at now: Instant) throws -> Bool { try look { try $0.pageSessions.isCode(code, at: now) } }
+}
