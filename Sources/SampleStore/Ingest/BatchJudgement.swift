@@ -18,24 +18,38 @@ struct BatchJudgement {
         let records = Records(connection: connection, ingest: ingest, acrossDevices: acrossDevices)
         // If a batch has several versions of a record, only the highest is stored.
         var newest: [RecordName: (version: Int64, row: SampleRow)] = [:]
+        // A part of a version that the batch replaces is not stored, even if the new version has no such part.
+        var newestWhole: [RecordName: Int64] = [:]
         for row in groups.lazy.flatMap(\.rows) where outcomes[Int(row.index)] == .stored && batch[Int(row.index)].rule == nil {
             let sample = batch[Int(row.index)].sample
             guard let record = sample.record else { continue }
             let name = RecordName(of: sample, record.id, series: acrossDevices ? nil : row.series)
             if let earlier = newest[name] {
-                outcomes[Int(earlier.version < record.version ? earlier.row.index : row.index)] = .duplicate
-                guard earlier.version < record.version else { continue }
+                let isLater = earlier.version < record.version || record.isOpen && earlier.version == record.version
+                outcomes[Int(isLater ? earlier.row.index : row.index)] = .duplicate
+                guard isLater else { continue }
             }
             newest[name] = (record.version, row)
+            let whole = RecordName(of: sample, record.whole ?? record.id, series: acrossDevices ? nil : row.series)
+            newestWhole[whole] = max(newestWhole[whole] ?? .min, record.version)
         }
         for (name, (version, row)) in newest {
+            let record = RecordIdentifier(id: name.record, version: version)
+            if let whole = record.whole {
+                let sample = batch[Int(row.index)].sample
+                let latest = newestWhole[RecordName(of: sample, whole, series: name.series)] ?? version
+                guard latest <= version else {
+                    outcomes[Int(row.index)] = .duplicate
+                    continue
+                }
+            }
             let kind = batch[Int(row.index)].sample.origin.kind
             if kind == .activitySummary || kind == .clinicalRecord, try saysTheSame(row, as: name.record) {
                 outcomes[Int(row.index)] = .duplicate
                 continue
             }
             let claimed = try records.claim(
-                RecordIdentifier(id: name.record, version: version), series: row.series, start: row.start,
+                record, series: row.series, start: row.start,
                 hash: row.place.hash, identity: batch[Int(row.index)].sample.identity)
             if !claimed { outcomes[Int(row.index)] = .duplicate }
         }

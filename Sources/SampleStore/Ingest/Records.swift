@@ -10,12 +10,15 @@ struct Records {
     /// Registers a version that is about to be stored and retires the lower version. Returns false if an equal or higher version exists,
     /// deleted or not.
     func claim(
-        _ record: RecordIdentifier, series: Int64, start: Int64, hash: [UInt8], identity: SampleIdentity
+        _ received: RecordIdentifier, series: Int64, start: Int64, hash: [UInt8], identity: SampleIdentity
     ) throws(StoreError) -> Bool {
+        var record = received
         let table = connection.records
         let lower =
             try acrossDevices
             ? table.versions(of: record.id, besideSeries: series) : table.versions(of: record.id, in: series)
+        // An equal reading would have been found before. So this one has another value, and the later import wins.
+        if let highest = lower.last, let next = record.following(highest.number) { record = next }
         if let highest = lower.last, highest.number >= record.version { return false }
         // This is a part of an edition that was replaced. The later edition may not have this part.
         if let whole = record.whole, let newest = try table.newest(of: whole, in: series), newest > record.version {
