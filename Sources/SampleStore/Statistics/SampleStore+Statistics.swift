@@ -79,7 +79,7 @@ struct StatisticsGathering {
         let isMerged = own.count > 1 && !query.bySource && !query.countsEvery
         let margin = zones == nil ? 0 : StatisticsWindow.zones
         let totals =
-            plan.isCumulative && !query.bySource && !query.countsEvery
+            plan.isCumulative && isMerged
             ? try Totals(
                 own, StatisticsWindow(from: window.from.shifted(by: -margin), to: window.to.shifted(by: margin)), conditions,
                 pauses: query.without, store.connection) : nil

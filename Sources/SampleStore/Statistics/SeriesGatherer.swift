@@ -12,7 +12,7 @@ struct SeriesGatherer {
     /// far.
     let reach: Int64
     let zones: ContextZones?
-    /// The totals of a day or an hour among the samples, or `nil` without any.
+    /// The totals of days among the samples, or `nil` without any.
     let totals: Totals?
 
     /// The effects of other series on this one and of this one on others.

@@ -1,13 +1,13 @@
 import HealthModel
 
-/// Decides which totals of a day or an hour count, if other samples report parts of the same time.
+/// Decides which totals of a day count, if samples of other sources report parts of the same time.
 ///
 /// A total does not show when within its time something happened, so it never fills the gaps between finer samples. It counts only if the
 /// finer samples within its time, each moment of them once, add up to less than half of it. Then it counts as a whole instead of them.
 /// Otherwise the finer samples explain it, and it does not count. So a day is never more than the larger of both.
 struct Totals {
-    /// The shortest total.
-    static let minimum: Int64 = 3_600_000_000
+    /// The shortest total. Some days are shorter than 24 hours.
+    static let minimum: Int64 = 20 * 3_600_000_000
     /// Totals begin and end on a quarter of an hour in every time zone. Other long samples are measured.
     private static let quarter: Int64 = 900_000_000
 
@@ -55,9 +55,17 @@ struct Totals {
         pauses: [(start: Int64, end: Int64)], _ connection: Connection
     ) throws(StoreError) {
         guard own.contains(where: { $0.longest >= Self.minimum }) else { return nil }
-        var groups: [Group] = []
-        for (rank, series) in own.enumerated() where series.longest >= Self.minimum {
-            groups += try Self.totals(of: series, rank, window, conditions[series.id], connection)
+        var (groups, reach): ([Group], StatisticsWindow) = ([], window)
+        // A total depends on those that overlap it, also beyond the window.
+        while true {
+            groups = []
+            for (rank, series) in own.enumerated() where series.longest >= Self.minimum {
+                groups += try Self.totals(of: series, rank, reach, conditions[series.id], connection)
+            }
+            let from = groups.lazy.map(\.key.start).min().map { min($0, reach.from) } ?? reach.from
+            let to = groups.lazy.map(\.end).max().map { max($0, reach.to) } ?? reach.to
+            if from == reach.from, to == reach.to { break }
+            reach = StatisticsWindow(from: from, to: to)
         }
         guard !groups.isEmpty else { return nil }
         groups.sort { ($0.key.start, $0.key.duration, $0.rank) < ($1.key.start, $1.key.duration, $1.rank) }
@@ -91,7 +99,7 @@ struct Totals {
             .lasting(minimum))
         var groups: [Key: Group] = [:]
         while try rows.next() {
-            guard isTotal(rows.start, rows.duration) else { continue }
+            guard isTotal(rows.start, rows.duration), rows.start + rows.duration > window.from else { continue }
             if let condition, try !condition.counts(rows) { continue }
             let key = Key(series: series.id, start: rows.start, duration: rows.duration)
             groups[key, default: Group(key: key, rank: rank, value: 0)].value += rows.value
@@ -137,7 +145,7 @@ struct Totals {
         }
     }
 
-    /// Decides from the shortest to the longest, because the total of an hour is finer than that of its day.
+    /// Decides from the shortest to the longest, because the total of a day is finer than that of its week.
     private static func decide(_ groups: inout [Group]) {
         let longest = groups.lazy.map(\.key.duration).max() ?? 0
         let order = groups.indices.sorted {

@@ -92,9 +92,9 @@ struct StatisticsReference {
         var counts = false
     }
 
-    /// An hour or longer, between quarters of hours, of a type that adds up.
+    /// Twenty hours or longer, between quarters of hours, of a type that adds up and that several series report.
     private func isTotal(_ sample: ReferenceSample) -> Bool {
-        style == .cumulative && !countsEvery && sample.length >= 12 && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
+        style == .cumulative && !countsEvery && sample.length >= 240 && told.contains { $0.series != sample.series } && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
     }
 
     /// The totals, with those that count: finer samples do not add up to half of them.
