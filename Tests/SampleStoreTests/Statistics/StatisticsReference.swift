@@ -94,7 +94,8 @@ struct StatisticsReference {
 
     /// Twenty hours or longer, between quarters of hours, of a type that adds up and that several series report.
     private func isTotal(_ sample: ReferenceSample) -> Bool {
-        style == .cumulative && !countsEvery && sample.length >= 240 && told.contains { $0.series != sample.series } && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
+        guard style == .cumulative, !countsEvery, told.contains(where: { $0.series != sample.series }) else { return false }
+        return sample.length >= 240 && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
     }
 
     /// The totals, with those that count: finer samples do not add up to half of them.
