@@ -266,10 +266,10 @@ let package = Package(
         .testTarget(
             name: "VitalgateTests",
             dependencies: [
-                "HealthModel", "Pipeline", "SampleStore", "HTTPServerKit", "HTTPServerTesting", "ExportTesting",
+                "HealthModel", "Pipeline", "SampleStore", "SQLiteKit", "HTTPServerKit", "HTTPServerTesting", "ExportTesting",
                 "PipelineTesting", "vitalgate",
             ],
-            exclude: ["BadInput", "Published", "Snapshots"]),
+            exclude: ["BadInput", "Published", "Rows", "Snapshots"]),
     ],
     swiftLanguageModes: [.v6]
 )

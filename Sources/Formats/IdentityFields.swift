@@ -37,9 +37,7 @@ enum IdentityFields {
 
     /// - Returns: The nominal duration minus the actual duration. They differ if clocks changed in between.
     private static func append(nameOf sample: Sample, to object: inout JSONObject) -> Int64 {
-        if let record = sample.record,
-            SampleIdentity(series: sample.origin.seriesKey, start: sample.nominalStart, record: record) == sample.identity
-        {
+        if let record = sample.record, sample.isNamed(by: record) {
             var entry = JSONObject()
             entry.set("id", record.id)
             entry.set("version", Int(record.version))

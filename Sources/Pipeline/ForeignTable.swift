@@ -22,7 +22,8 @@ public struct ForeignTable: Hashable, Sendable {
         }
     }
 
-    /// Another table, and the columns of both that must be equal.
+    /// Another table, and the columns of both that must be equal. If it has a ``period``, at most one of its rows is joined: the one that
+    /// lasted at least half of the row's own time, such as the exercise during which a distance was covered.
     public struct Join: Hashable, Sendable {
         /// The other table.
         public var table: String
@@ -32,10 +33,23 @@ public struct ForeignTable: Hashable, Sendable {
         public var column: String
         /// The column in the other table.
         public var key: String
+        /// The columns with start and end, which both tables have.
+        public var period: Period?
+
+        /// The columns with the start and the end of a row.
+        public struct Period: Hashable, Sendable {
+            /// The column with the start.
+            public var start: String
+            /// The column with the end.
+            public var end: String
+
+            /// A period by its columns.
+            public init(start: String, end: String) { (self.start, self.end) = (start, end) }
+        }
 
         /// A join with another table.
-        public init(table: String, from: Int? = nil, column: String, key: String) {
-            (self.table, self.from, self.column, self.key) = (table, from, column, key)
+        public init(table: String, from: Int? = nil, column: String, key: String, period: Period? = nil) {
+            (self.table, self.from, self.column, self.key, self.period) = (table, from, column, key, period)
         }
     }
 

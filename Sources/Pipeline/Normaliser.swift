@@ -224,7 +224,9 @@ public final class Normaliser {
         guard value.isFinite else { throw Refusal("the number is out of range", at: reading.pointee.place) }
         let identity =
             if let record = reading.pointee.record {
-                SampleIdentity(series: reading.pointee.origin.seriesKey, start: nominalStart, record: record)
+                SampleIdentity(
+                    series: reading.pointee.origin.seriesKey, start: nominalStart, record: record,
+                    numeral: reading.pointee.numeral, unit: reading.pointee.unit)
             } else {
                 SampleIdentity(
                     series: reading.pointee.origin.seriesKey, start: nominalStart, end: nominalEnd,

@@ -58,6 +58,34 @@ func profile(
         #expect(found.contains { $0.contains(part) }, "\(found)")
     }
 
+    @Test func reportsCountsWithoutPeriod() {
+        let steps = "{ column: \"value\", type: \"stepCount\", unit: \"1{steps}\" }"
+        func problems(_ readings: String, times: String = "{ columns: [\"time\"], patterns: [\"iso8601\"] }", _ more: String = "")
+            -> [String]
+        {
+            Self.problems { try profile(times: times, readings: readings, more: more) }
+        }
+        let found = problems(steps)
+        #expect(found.count == 1 && found[0].hasPrefix("channels[0].readings[0]: stepCount is counted over a period"), "\(found)")
+        #expect(problems(steps, "end: { after: 1, in: \"min\" }") == [])
+        #expect(problems(steps, times: "{ columns: [\"time\"], patterns: [\"yyyy-MM-dd\"], day: true }") == [])
+        let moment = steps.replacing(" }", with: ", moment: true }")
+        #expect(problems(moment, "end: { after: 1, in: \"min\" }").count == 1)
+        // A meal is an event.
+        #expect(problems("{ column: \"value\", type: \"dietaryProtein\", unit: \"g\" }") == [])
+    }
+
+    @Test(arguments: [
+        ("record: {}", "one of id and period"), ("record: { period: true, id: \"time\" }", "one of id and period"),
+        ("record: { id: \"time\", version: \"value\", longer: true }", "one of version, grows and longer"),
+        ("record: { period: true, parts: true }", "needs an id and a version"),
+        ("end: { after: 1 }", "in is missing"), ("end: { after: 0, in: \"s\" }", "in is missing"),
+    ])
+    func reportsMistakesInRecords(more: String, part: String) {
+        let found = Self.problems { try profile(more: more) }
+        #expect(found.contains { $0.contains(part) }, "\(found)")
+    }
+
     @Test func channelsOfOtherKindsAreLeftToOthers() throws {
         let text =
             #"{id: "a", name: "A", version: "1", channels: [{channel: "hid:CMS50", layout: []}], "#

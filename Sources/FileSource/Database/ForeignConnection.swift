@@ -46,11 +46,17 @@ struct ForeignConnection {
         for (index, join) in table.joins.enumerated() {
             guard (join.from.map { joined[$0] ?? [] } ?? own).contains(join.column) else { continue }
             let names = try names(of: join.table)
+            if let period = join.period {
+                guard [period.start, period.end].allSatisfy({ own.contains($0) && names.contains($0) }) else { continue }
+            }
             if names.contains(join.key) { joined[index] = names }
         }
         var found: [ForeignTable.Column] = []
         for column in table.columns {
-            if (column.join.map { joined[$0] ?? [] } ?? own).contains(column.column) {
+            // A row during which nothing lasted has an empty cell, also if the other table is missing.
+            if (column.join.map { joined[$0] ?? [] } ?? own).contains(column.column)
+                || column.join.map({ table.joins[$0].period != nil }) == true
+            {
                 found.append(column)
             } else if column.isRequired {
                 return nil
@@ -89,12 +95,17 @@ struct ForeignConnection {
     func rows(of plan: Plan, _ body: ([UnsafeRawBufferPointer]) throws -> Void) throws {
         func alias(_ join: Int?) -> String { join.map { "j\($0)" } ?? "a" }
         func value(_ column: ForeignTable.Column) -> String {
+            if let join = column.join, !plan.joins.contains(join) { return "NULL" }
             let name = "\(alias(column.join)).\(Self.quoted(column.column))"
             return column.isOctets ? "CASE typeof(\(name)) WHEN 'blob' THEN lower(hex(\(name))) ELSE \(name) END" : name
         }
         var sql = "SELECT \(plan.columns.map(value).joined(separator: ", ")) FROM \(Self.quoted(plan.table.name)) a"
         for index in plan.joins {
             let join = plan.table.joins[index]
+            if let period = join.period {
+                sql += try joined(join, during: period, as: alias(index))
+                continue
+            }
             sql += " LEFT JOIN \(Self.quoted(join.table)) \(alias(index))"
             sql += " ON \(alias(join.from)).\(Self.quoted(join.column)) = \(alias(index)).\(Self.quoted(join.key))"
         }
@@ -114,6 +125,28 @@ struct ForeignConnection {
             sql += order.map { "\(alias($0.join)).\(Self.quoted($0.column))" }.joined(separator: ", ")
         }
         try run(sql, nil, body)
+    }
+
+    /// Returns the join with the row of another table that lasted in the middle of the row, and at least half of its time. The other table is
+    /// copied into memory, because it may have no index for the search.
+    private func joined(_ join: ForeignTable.Join, during period: ForeignTable.Join.Period, as alias: String) throws -> String {
+        let (key, start, end) = (Self.quoted(join.key), Self.quoted(period.start), Self.quoted(period.end))
+        let copy = Self.quoted("during \(join.table)")
+        try unlessUnreadable { () throws(SQLiteError) in
+            try connection.execute(
+                """
+                PRAGMA temp_store = MEMORY;
+                DROP TABLE IF EXISTS temp.\(copy);
+                CREATE TEMP TABLE \(copy) AS SELECT * FROM main.\(Self.quoted(join.table));
+                CREATE INDEX temp.\(Self.quoted("period of \(join.table)")) ON \(copy)(\(key), \(start));
+                """)
+        }
+        return """
+             LEFT JOIN temp.\(copy) \(alias) ON \(alias).rowid = (SELECT o.rowid FROM temp.\(copy) o
+                WHERE o.\(key) = a.\(Self.quoted(join.column)) AND o.\(start) <= (a.\(start) + a.\(end)) / 2
+                ORDER BY o.\(start) DESC LIMIT 1)
+                AND (min(\(alias).\(end), a.\(end)) - max(\(alias).\(start), a.\(start))) * 2 >= a.\(end) - a.\(start)
+            """
     }
 
     /// The tables that are stored in the file, sorted by name.

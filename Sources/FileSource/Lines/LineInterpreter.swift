@@ -86,7 +86,9 @@ public final class LineInterpreter: FrameInterpreter {
             else { return }
             let (series, start) = (reading.origin.seriesKey, told.nominal.lowerBound)
             renamed[uuid] =
-                reading.record.map { SampleIdentity(series: series, start: start, record: $0) }
+                reading.record.map {
+                    SampleIdentity(series: series, start: start, record: $0, numeral: reading.numeral, unit: reading.unit)
+                }
                 ?? SampleIdentity(
                     series: series, start: start, end: told.nominal.upperBound, numeral: reading.numeral, unit: reading.unit,
                     ordinal: reading.ordinal, method: reading.metadata?.method ?? [])
@@ -148,7 +150,8 @@ public final class LineInterpreter: FrameInterpreter {
                     ordinal: ordinal, method: metadata?.method ?? []) == known
             }
             if let record {
-                guard SampleIdentity(series: series, start: start, record: record) == known else { throw Self.otherIdentity }
+                let named = SampleIdentity(series: series, start: start, record: record, numeral: value.numeral, unit: value.unit)
+                guard named == known else { throw Self.otherIdentity }
             } else if identity?.has("ordinal") == true {
                 guard isNamed(ordinal) else { throw Self.otherIdentity }
             } else {

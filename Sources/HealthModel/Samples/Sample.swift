@@ -138,6 +138,11 @@ extension Sample {
         self.identity(ordinal: ordinal, shift: shift) == identity
     }
 
+    /// Whether its identity is computed from a record.
+    public func isNamed(by record: RecordIdentifier) -> Bool {
+        SampleIdentity(series: origin.seriesKey, start: nominalStart, record: record, numeral: numeral, unit: unit) == identity
+    }
+
     /// The ordinal in its identity, or `nil` if the identity is computed from other data.
     ///
     /// - Parameter shift: As in ``hasIdentity(ordinal:shift:)``.

@@ -167,7 +167,19 @@ extension SampleIdentity {
         self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
     }
 
-    /// The identity of a reading with its maker's record id. The id and its version replace time and value.
+    /// The identity of a reading with a record id. The id and its version replace time and value. For a record whose versions are not
+    /// distinguished by their numbers alone (``RecordIdentifier/isOpen``), the value is part of it as well.
+    public init(series: SeriesKey, start: Int64, record: RecordIdentifier, numeral: Numeral, unit: Unit) {
+        guard record.isOpen else {
+            self.init(series: series, start: start, record: record)
+            return
+        }
+        let message = Array("record\n\(record.id)\n\(record.number)\n\(numeral.canonicalText) \(unit.code)\n".utf8)
+        let (high, low) = message.withUnsafeBytes { series.hash($0) }
+        self.init(milliseconds: Self.milliseconds(start), high: high, low: low)
+    }
+
+    /// The identity of a reading with its maker's record id, whose versions have different numbers.
     public init(series: SeriesKey, start: Int64, record: RecordIdentifier) {
         let message = Array("record\n\(record.id)\n\(record.version)\n".utf8)
         let (high, low) = message.withUnsafeBytes { series.hash($0) }
@@ -225,6 +237,30 @@ public struct RecordIdentifier: Hashable, Sendable {
     }
 
     private static let partMark = "#part"
+
+    /// A record whose source does not number its versions, or may write two with the same number, such as a day's total. If two versions
+    /// with the same number have different values, the one that is imported later is the later version.
+    ///
+    /// - Parameter number: The version in the source's data, from 0.
+    public static func open(_ id: String, number: Int64) -> RecordIdentifier {
+        RecordIdentifier(id: id + openMark, version: min(max(0, number), .max >> countBits) << countBits)
+    }
+
+    /// Whether two versions with the same number may have different values.
+    public var isOpen: Bool { id.hasSuffix(Self.openMark) }
+
+    /// The version in the source's data.
+    public var number: Int64 { isOpen ? version >> Self.countBits : version }
+
+    /// Returns the version that follows another one with the same number, or nil if the numbers decide.
+    public func following(_ highest: Int64) -> RecordIdentifier? {
+        guard isOpen, highest >> Self.countBits == number else { return nil }
+        return RecordIdentifier(id: id, version: highest + 1)
+    }
+
+    private static let openMark = "#open"
+    /// The lower bits of an open record's version count its versions with the same number, in the order of their import.
+    private static let countBits: Int64 = 16
 
     /// Names an edition of a record.
     public init(id: String, version: Int64) {

@@ -149,7 +149,8 @@ struct PersonHistory {
         var other = sample
         other.origin = origin
         if let record = sample.record {
-            other.identity = SampleIdentity(series: origin.seriesKey, start: sample.nominalStart, record: record)
+            other.identity = SampleIdentity(
+                series: origin.seriesKey, start: sample.nominalStart, record: record, numeral: sample.numeral, unit: sample.unit)
         } else {
             guard let ordinal = sample.identityOrdinal() else { return nil }
             let end = sample.nominalStart + (sample.end.microseconds - sample.start.microseconds)

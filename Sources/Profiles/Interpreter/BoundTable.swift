@@ -44,8 +44,9 @@ final class BoundTable {
         }
         heading = channel.heading.map { (binding.cells[$0.column], $0.patterns) }
         person = channel.person.flatMap { binding.has($0) ? (binding.cells[$0], binding.names[$0] ?? "") : nil }
-        apart = channel.apart.flatMap { binding.has($0) ? binding.cells[$0] : nil }
-        records = channel.record.flatMap { RecordCells($0, binding) }
+        let apart = channel.apart.flatMap { binding.has($0) ? binding.cells[$0] : nil }
+        self.apart = apart
+        records = channel.record.flatMap { RecordCells($0, apart: apart, binding) }
         isGuarded = !skips.isEmpty || heading != nil || person != nil
         func bound(_ rule: ReadingRule) -> BoundReading? {
             BoundReading(
@@ -103,8 +104,8 @@ final class BoundTable {
         if cells.count != width || isGuarded || cells[0].isEmpty, let outcome = try guarded(cells) { return outcome }
         let first = output.count
         var whole: [Reading] = []
+        var time: ReadingTime?
         do throws(Failure) {
-            var time: ReadingTime?
             for reading in readings where reading.applies(cells) {
                 let cell = trimmed(cells[reading.cell])
                 if reading.isEmpty(cell) { continue }
@@ -154,8 +155,11 @@ final class BoundTable {
         }
         // Objects made from the whole row belong to none of its groups.
         output += whole
-        if let records, output.count > first, let record = records.record(cells) {
-            for index in first..<output.count { output[index].record = record }
+        if let records, let time, output.count > first, let record = records.record(cells, time) {
+            // A reading at the start of the row is no statistic of its period.
+            for index in first..<output.count where !records.isPeriod || output[index].time == time {
+                output[index].record = record
+            }
         }
         return output.count == first ? Self.noValue : .readings
     }

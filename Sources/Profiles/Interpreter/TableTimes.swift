@@ -65,6 +65,7 @@ final class TableTimes {
             endColumns = columns.map { binding.cells[$0] }
             endName = columns.first.flatMap { binding.names[$0] } ?? endName
             present = end
+        case .fixed?: present = end
         default: break
         }
         plainCell =
@@ -238,6 +239,10 @@ final class TableTimes {
             }
             var end = start
             end.wall.microseconds += duration
+            return end
+        case .fixed(let length):
+            var end = start
+            end.wall.microseconds += length
             return end
         case .time(_, let patterns):
             if endColumns.count == 1, trimmed(cells[endColumns[0]]).isEmpty { return start }

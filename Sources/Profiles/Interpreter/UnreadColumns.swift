@@ -39,7 +39,7 @@ struct UnreadColumns {
         switch channel.end {
         case .duration(let column, _)?: columns.append(column)
         case .time(let own, _)?: columns += own
-        case nil: break
+        case .fixed?, nil: break
         }
         columns += channel.skips.map(\.column) + (channel.device?.columns ?? []) + channel.source.columns
         columns += [channel.subject, channel.person, channel.apart, channel.heading?.column].compactMap { $0 }

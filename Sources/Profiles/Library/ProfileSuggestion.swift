@@ -87,8 +87,14 @@ public struct ProfileSuggestion {
         lines += [
             "      // CONFIRM: the column of the time, how it is written, and the zone: local, UTC or written.",
             "      times: [{ columns: [\(list(keys))], patterns: [\(list(time.patterns))], zone: \"local\" }],",
-            "      readings: [",
         ]
+        if readings.contains(where: { SampleType($0.type)?.isCountedOverTime ?? false }) {
+            lines += [
+                "      // CONFIRM: how long a row lasts. If the file contains the end of each row, see end in the documentation.",
+                "      end: { after: 1, in: \(quoted(Self.open)) },",
+            ]
+        }
+        lines.append("      readings: [")
         lines += readings.map(line)
         lines += ["      ],", "    },", "  ],"]
         lines += vector(readings.filter { $0.type != Self.open })

@@ -75,7 +75,16 @@ struct TimeReader {
     }
 
     func end(_ node: ProfileNode) -> EndRule? {
-        let members = node.members(["duration", "in", "columns", "patterns"])
+        let members = node.members(["duration", "in", "after", "columns", "patterns"])
+        if let after = members["after"] {
+            guard let count = after.integer(1...1_000_000),
+                let unit = members["in"]?.choice(EndRule.DurationUnit.self)?.microseconds
+            else {
+                node.problem("in is missing: the unit of after, one of ms, s, min and h")
+                return nil
+            }
+            return .fixed(Int64(count) * Int64(unit))
+        }
         if let duration = members["duration"] {
             let unit = members["in"]?.choice(EndRule.DurationUnit.self) ?? .clock
             return table.index(duration).map { .duration($0, unit) }
@@ -83,7 +92,7 @@ struct TimeReader {
         let columns = (members["columns"]?.elements() ?? []).compactMap(table.index)
         let patterns = (members["patterns"]?.elements() ?? []).compactMap { pattern($0) }
         guard !columns.isEmpty, !patterns.isEmpty else {
-            node.problem("duration, or columns and patterns, is missing")
+            node.problem("duration, after, or columns and patterns, is missing")
             return nil
         }
         return .time(columns: columns, patterns: patterns)

@@ -55,8 +55,11 @@ struct TableChannelReader {
         channel.end = members["end"].flatMap { TimeReader(table: table).end($0) }
         channel.skips = (members["skip"]?.elements() ?? []).compactMap { skip($0, table) }
         channel.metadata = members["metadata"].map { metadata($0, table) } ?? []
+        let hasPeriod = members["end"] != nil || channel.times.contains(where: \.isDay)
         channel.readings = (members["readings"]?.elements() ?? []).compactMap {
-            ReadingReader(table: table, spellings: channel.units, outer: self).reading($0)
+            guard let rule = ReadingReader(table: table, spellings: channel.units, outer: self).reading($0) else { return nil }
+            if rule.isMoment || !hasPeriod { checkPeriod(of: rule, $0) }
+            return rule
         }
         if channel.readings.isEmpty { node.problem("readings is missing: the channel would read nothing") }
         channel.device = members["device"].map { device($0, table) }
@@ -127,13 +130,22 @@ struct TableChannelReader {
         }
         var table = ForeignTable(name: name, columns: [])
         for join in members["join"].map(Self.elements) ?? [] {
-            let parts = join.members(["table", "column", "key", "from"])
+            let parts = join.members(["table", "column", "key", "from", "during"])
             guard let other = parts["table"]?.text(), let column = parts["column"]?.text(), let key = parts["key"]?.text() else {
                 join.problem("table, column and key are needed")
                 return nil
             }
-            table.joins.append(
-                ForeignTable.Join(table: other, from: parts["from"].flatMap { self.join($0, table) }, column: column, key: key))
+            var joined = ForeignTable.Join(
+                table: other, from: parts["from"].flatMap { self.join($0, table) }, column: column, key: key)
+            if let during = parts["during"] {
+                let names = during.texts()
+                guard names.count == 2, joined.from == nil else {
+                    during.problem("it is a list of two columns of both tables, the start and the end, and the join has no from")
+                    return nil
+                }
+                joined.period = .init(start: names[0], end: names[1])
+            }
+            table.joins.append(joined)
         }
         let columns = members["columns"]?.anyMembers() ?? [:]
         for rule in channel.columns {
@@ -178,14 +190,35 @@ struct TableChannelReader {
         return index
     }
 
+    /// Reports a count without a period, such as the steps of a minute whose start is also its end. It could not be compared with the counts
+    /// of other sources, so both would be added.
+    private func checkPeriod(of rule: ReadingRule, _ node: ProfileNode) {
+        guard case .fixed(let type) = rule.type, type.isCountedOverTime else { return }
+        node.problem(
+            "\(type.id) is counted over a period, but the reading starts and ends at the same time: add end to the channel, "
+                + "such as end: { after: 1, in: \"min\" }, or day: true to its times, and no moment")
+    }
+
     private func record(_ node: ProfileNode, _ table: ColumnReader) -> RecordRule? {
-        let members = node.members(["id", "version", "parts"])
-        guard let ids = members["id"].map(table.indices), !ids.isEmpty else {
-            node.problem("id is missing")
+        let members = node.members(["id", "period", "version", "grows", "longer", "parts", "open", "same"])
+        var rule = RecordRule()
+        rule.ids = members["id"].map(table.indices) ?? []
+        rule.isPeriod = members["period"]?.boolean() ?? false
+        guard rule.ids.isEmpty == rule.isPeriod else {
+            node.problem("set one of id and period: what identifies the record")
             return nil
         }
-        return RecordRule(
-            ids: ids, versions: members["version"].map(table.indices) ?? [], hasParts: members["parts"]?.boolean() ?? false)
+        rule.versions = members["version"].map(table.indices) ?? []
+        rule.growing = members["grows"].map(table.indices) ?? []
+        rule.isLonger = members["longer"]?.boolean() ?? false
+        if [!rule.versions.isEmpty, !rule.growing.isEmpty, rule.isLonger].count(where: { $0 }) > 1 {
+            node.problem("set one of version, grows and longer")
+        }
+        rule.same = members["same"].map(table.indices) ?? []
+        rule.hasParts = members["parts"]?.boolean() ?? false
+        rule.isOpen = members["open"]?.boolean() ?? (rule.versions.isEmpty && !rule.hasParts)
+        if rule.hasParts, rule.isPeriod || rule.isOpen { node.problem("a record with parts needs an id and a version") }
+        return rule
     }
 
     private func summary(_ node: ProfileNode) -> SummaryTable? {

@@ -124,16 +124,27 @@ struct OffsetRule: Sendable {
     var unit: Unit
 }
 
-/// The columns with the maker's own id and version of a row's record.
+/// What identifies the record that a row is a version of, and which version it is.
 struct RecordRule: Sendable {
     /// The id is the first of these columns with a value. If there is none, the row is identified by its content.
-    var ids: [Int]
-    /// The version is the first of these columns with a positive whole number, or 0.
-    var versions: [Int]
-    /// Whether consecutive rows with the same id are parts of one record.
-    var hasParts: Bool
+    var ids: [Int] = []
+    /// Whether the row is a statistic, which its period identifies instead of an id.
+    var isPeriod = false
+    /// The version is the first of these columns with a positive whole number.
+    var versions: [Int] = []
+    /// Columns whose numbers only grow as the period goes on. Their sum is the version.
+    var growing: [Int] = []
+    /// Whether the version that ends later is the later one.
+    var isLonger = false
+    /// Whether consecutive rows with the same id and version are parts of one record.
+    var hasParts = false
+    /// Whether the later import wins if two versions with the same number have different values.
+    var isOpen = false
 
-    var columns: [Int] { ids + versions }
+    /// Records of one file with the same values in these columns are one record, the first of them. Empty if ids always differ.
+    var same: [Int] = []
+
+    var columns: [Int] { ids + versions + same }
 }
 
 enum EndRule: Sendable {
@@ -158,6 +169,8 @@ enum EndRule: Sendable {
 
     case duration(Int, DurationUnit)
     case time(columns: [Int], patterns: [TimePattern])
+    /// Every row lasts this many microseconds.
+    case fixed(Int64)
 
     /// Whether the file contains a duration rather than an end time.
     var isDuration: Bool { if case .duration = self { true } else { false } }

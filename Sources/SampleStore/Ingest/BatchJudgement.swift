@@ -22,13 +22,21 @@ struct BatchJudgement {
         var superseded: [(row: SampleRow, of: SampleKey)] = []
         var registered: [SampleKey: SampleRow] = [:]
         let rows = groups.lazy.flatMap(\.rows).filter { batch[Int($0.index)].sample.record != nil && batch[Int($0.index)].rule == nil }
+        // If a batch has an open record several times, the last row counts.
+        var last: [RecordPlace: Int32] = [:]
+        for row in rows {
+            guard let record = batch[Int(row.index)].sample.record, record.isOpen else { continue }
+            let place = RecordPlace(series: row.series, record: record)
+            if let other = last[place] { outcomes[Int(min(other, row.index))] = .duplicate }
+            last[place] = max(last[place] ?? row.index, row.index)
+        }
         // The highest version first, so that the lower ones of the batch are not stored as samples.
         for row in rows.sorted(by: { (-version(of: $0), $0.index) < (-version(of: $1), $1.index) }) {
             let sample = batch[Int(row.index)].sample
             guard let record = sample.record else { continue }
             switch outcomes[Int(row.index)] {
             case .duplicate:
-                guard try conflicts(row, with: row.place, registered[row.place]) else { continue }
+                guard !record.isOpen, try conflicts(row, with: row.place, registered[row.place]) else { continue }
             case .stored:
                 if sample.origin.kind == .activitySummary || sample.origin.kind == .clinicalRecord,
                     try saysTheSame(row, as: record.id)
@@ -54,6 +62,11 @@ struct BatchJudgement {
             outcomes[Int(row.index)] = try quarantineConflict(row, text: text) ? .quarantined : .duplicate
         }
         return superseded
+    }
+
+    private struct RecordPlace: Hashable {
+        var series: Int64
+        var record: RecordIdentifier
     }
 
     private func version(of row: SampleRow) -> Int64 { batch[Int(row.index)].sample.record?.version ?? 0 }

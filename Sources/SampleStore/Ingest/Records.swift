@@ -26,11 +26,14 @@ final class Records {
     }
 
     /// Registers a version that is about to be stored, and retires the lower one if it counts.
-    func claim(_ record: RecordIdentifier, at place: SampleKey, identity: SampleIdentity) throws(StoreError) -> Claim {
+    func claim(_ received: RecordIdentifier, at place: SampleKey, identity: SampleIdentity) throws(StoreError) -> Claim {
+        var record = received
         let table = connection.records
         let known =
             try acrossDevices
             ? table.versions(of: record.id, besideSeries: place.series) : table.versions(of: record.id, in: place.series)
+        // An equal reading would have been found before. So an open record has another value, and the later import wins.
+        if let highest = known.last, let next = record.following(highest.number) { record = next }
         if let same = known.first(where: { $0.number == record.version }) { return .known(same.place) }
         try table.add(record, at: place, isAcross: acrossDevices)
         arriving[place] = identity

@@ -196,7 +196,9 @@ extension SampleStore {
     private func isRecord(_ sample: Sample, key: SeriesKey, series: Int64) throws(StoreError) -> Bool {
         let place = SampleKey(series: series, start: sample.start.microseconds, of: sample.identity)
         return try connection.records.records(at: place).contains { record in
-            SampleIdentity(series: key, start: sample.nominalStart, record: record) == sample.identity
+            SampleIdentity(
+                series: key, start: sample.nominalStart, record: record, numeral: sample.numeral, unit: sample.unit)
+                == sample.identity
         }
     }
 

@@ -43,7 +43,9 @@ final class CorrectReadingSearch {
             return right(try connection.samples.sample(at: root, among: .tombstones)?.identityOrdinal() ?? 0)
         }
         if let record = try connection.records.records(at: place).first {
-            let identity = SampleIdentity(series: outcome.origin.seriesKey, start: outcome.nominalStart, record: record)
+            let identity = SampleIdentity(
+                series: outcome.origin.seriesKey, start: outcome.nominalStart, record: record, numeral: outcome.numeral,
+                unit: outcome.unit)
             return identity == sample.identity ? nil : identity
         }
         return sample.identityOrdinal().flatMap(right)

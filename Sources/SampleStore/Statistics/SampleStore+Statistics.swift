@@ -77,7 +77,13 @@ struct StatisticsGathering {
         _ gathered: inout [StatisticsKey: Accumulator]
     ) throws(StoreError) -> Int {
         let isMerged = own.count > 1 && !query.bySource && !query.countsEvery
-        let shared = isMerged ? Coverage(query.without) : nil
+        let margin = zones == nil ? 0 : StatisticsWindow.zones
+        let totals =
+            plan.isCumulative && isMerged
+            ? try Totals(
+                own, StatisticsWindow(from: window.from.shifted(by: -margin), to: window.to.shifted(by: margin)), conditions,
+                pauses: query.without, store.connection) : nil
+        let shared = isMerged || totals != nil ? Coverage(totals?.covered ?? query.without) : nil
         let reach = isMerged && !plan.isCumulative ? own.lazy.map(\.longest).max() ?? 0 : 0
         var read = 0
         for (index, series) in own.enumerated() {
@@ -85,7 +91,7 @@ struct StatisticsGathering {
                 better: isMerged ? own[..<index].map(\.id) : [],
                 coverage: shared ?? (query.without.isEmpty ? nil : Coverage(query.without)),
                 covers: isMerged && index + 1 < own.count)
-            var gatherer = SeriesGatherer(store.connection, plan, window, reach: reach, zones: zones)
+            var gatherer = SeriesGatherer(store.connection, plan, window, reach: reach, zones: zones, totals: totals)
             read += try gatherer.gather(series, neighbours, where: conditions[series.id], into: &gathered)
         }
         return read

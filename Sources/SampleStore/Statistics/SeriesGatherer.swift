@@ -12,6 +12,8 @@ struct SeriesGatherer {
     /// far.
     let reach: Int64
     let zones: ContextZones?
+    /// The totals of days among the samples, or `nil` without any.
+    let totals: Totals?
 
     /// The effects of other series on this one and of this one on others.
     struct Neighbours {
@@ -29,8 +31,10 @@ struct SeriesGatherer {
     private var current: Accumulator
 
     init(
-        _ connection: Connection, _ plan: StatisticsPlan, _ window: StatisticsWindow, reach: Int64, zones: ContextZones?
+        _ connection: Connection, _ plan: StatisticsPlan, _ window: StatisticsWindow, reach: Int64, zones: ContextZones?,
+        totals: Totals? = nil
     ) {
+        self.totals = totals
         (self.connection, self.plan, self.window, self.reach, self.zones) = (connection, plan, window, reach, zones)
         current = Accumulator(plan)
     }
@@ -131,6 +135,8 @@ struct SeriesGatherer {
         if lasts { fields.insert(.duration) }
         if zones != nil { fields.insert(.context) }
         if let condition { fields.formUnion(condition.fields) }
+        var overlapping = plan.isCumulative && lasts && OverlappingRecords.areMerged(in: series) ? OverlappingRecords() : nil
+        if overlapping != nil { fields.insert(.hash) }
         let end = window.to.shifted(by: reach.shifted(by: zones == nil ? 0 : StatisticsWindow.zones))
         // Earlier samples are read if they can extend into the window as part of a sum or cover other series.
         let lookBack = plan.isCumulative || neighbours.covers ? series.longest : 0
@@ -155,8 +161,19 @@ struct SeriesGatherer {
                 (prior, last) = (last, start)
             }
             if let condition, try !condition.counts(found) { continue }
-            if duration > 0, neighbours.covers { Self.append((start, start + duration), to: &spans) }
             let shift = try zones?.shift(found.context, at: start) ?? 0
+            if let totals, duration > 0, Totals.isTotal(start, duration) {
+                share(value, from: start, totals.parts(of: series.id, start, duration), of: duration, shift, into: &gathered)
+                continue
+            }
+            if duration > 0, neighbours.covers { Self.append((start, start + duration), to: &spans) }
+            if duration > 0, overlapping != nil {
+                if let last = overlapping?.end, start >= last {
+                    try count(&overlapping, coverage, &cursor, into: &gathered)
+                }
+                overlapping?.append(.init(key: try found.key, duration: duration, value: value, shift: shift))
+                continue
+            }
             let time = start + shift
             if plan.isCumulative, duration > 0 {
                 // Most samples lie within one cell, and no better series covers anything.
@@ -194,12 +211,28 @@ struct SeriesGatherer {
                 }
             }
         }
+        try count(&overlapping, coverage, &cursor, into: &gathered)
         if !held.isEmpty { try settle(until: try rows.start(behind: held.start), rows) }
         coverage?.add(spans)
         return read
     }
 
-    private static func append(_ span: (start: Int64, end: Int64), to spans: inout [(start: Int64, end: Int64)]) {
+    /// Counts records that overlap, each moment once.
+    private mutating func count(
+        _ overlapping: inout OverlappingRecords?, _ coverage: Coverage?, _ cursor: inout Int,
+        into gathered: inout [StatisticsKey: Accumulator]
+    ) throws(StoreError) {
+        guard let records = overlapping, let first = records.rows.first else { return }
+        overlapping = OverlappingRecords()
+        for (row, parts) in try records.parts(connection) {
+            var (open, next) = (parts, cursor)
+            if let coverage { open = parts.flatMap { coverage.uncovered($0.start, $0.end, from: &next) } }
+            share(row.value, from: row.key.start, open, of: row.duration, row.shift, into: &gathered)
+        }
+        if let coverage { _ = coverage.uncovered(first.key.start, first.key.start, from: &cursor) }
+    }
+
+    static func append(_ span: (start: Int64, end: Int64), to spans: inout [(start: Int64, end: Int64)]) {
         if let last = spans.last, span.start <= last.end {
             spans[spans.count - 1].end = max(last.end, span.end)
         } else {

@@ -8,8 +8,10 @@ extension StatisticsCollection {
         for series in all { longest = max(longest, try length(of: series)) }
         // A better source's sample can cover others that began before, and the weight of a value depends on its neighbors.
         let isDiscrete = query.type.kind == .quantity && query.type.aggregation != .cumulative
-        let before = isDiscrete ? max(longest, AggregationStyle.longestHold) : 0
-        let after = isDiscrete ? AggregationStyle.longestHold : 0
+        // A sample may decide whether the total of its day counts.
+        let total = query.type.aggregation == .cumulative && longest >= Totals.minimum ? longest : 0
+        let before = isDiscrete ? max(longest, AggregationStyle.longestHold) : total
+        let after = isDiscrete ? AggregationStyle.longestHold : total
         let margin = query.usesSampleZones ? StatisticsWindow.zones : 0
         var windows: [StatisticsWindow] = []
         for stretch in stretches {

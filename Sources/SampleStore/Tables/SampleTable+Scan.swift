@@ -54,6 +54,9 @@ struct SampleFilter {
     /// Those that belong to a group.
     static let grouped = SampleFilter("grp IS NOT NULL")
 
+    /// Those with at least this duration, in microseconds.
+    static func lasting(_ duration: Int64) -> SampleFilter { SampleFilter("duration >= ?4", [.integer(duration)]) }
+
     /// Those of a group.
     static func group(_ group: UInt64) -> SampleFilter { SampleFilter("grp = ?4", [.integer(Int64(bitPattern: group))]) }
 

@@ -73,8 +73,63 @@ struct StatisticsReference {
 
     /// Whether a better series has a sample that lasts over this tick.
     private func isCovered(_ tick: Int, for sample: ReferenceSample) -> Bool {
-        !countsEvery
-            && told.contains { $0.series < sample.series && $0.length > 0 && $0.start <= tick && tick < $0.start + $0.length }
+        !countsEvery && told.contains { $0.series < sample.series && covers(tick, $0) && !isTotal($0) }
+    }
+
+    private func covers(_ tick: Int, _ sample: ReferenceSample) -> Bool {
+        sample.start <= tick && tick < sample.start + sample.length
+    }
+
+    // MARK: Totals
+
+    /// The totals of one series with the same time.
+    private struct Total {
+        var series: Int
+        var start: Int
+        var length: Int
+        var value: Double
+        var finer: Double
+        var counts = false
+    }
+
+    /// Twenty hours or longer, between quarters of hours, of a type that adds up and that several series report.
+    private func isTotal(_ sample: ReferenceSample) -> Bool {
+        guard style == .cumulative, !countsEvery, told.contains(where: { $0.series != sample.series }) else { return false }
+        return sample.length >= 240 && (first + sample.start) % 3 == 0 && sample.length % 3 == 0
+    }
+
+    /// The totals, with those that count: finer samples do not add up to half of them.
+    private func totals() -> [Total] {
+        var totals: [Total] = []
+        for (key, samples) in Dictionary(grouping: told.filter(isTotal), by: { [$0.series, $0.start, $0.length] }) {
+            var finer = 0.0
+            for tick in key[1]..<key[1] + key[2] {
+                for sample in told where !isTotal(sample) && !isCovered(tick, for: sample) {
+                    if sample.length == 0, sample.start == tick { finer += Double(sample.value) }
+                    if covers(tick, sample) { finer += Double(sample.value) / Double(sample.length) }
+                }
+            }
+            totals.append(
+                Total(
+                    series: key[0], start: key[1], length: key[2], value: samples.reduce(0) { $0 + Double($1.value) },
+                    finer: finer))
+        }
+        totals.sort { ($0.length, $0.series, $0.start) < ($1.length, $1.series, $1.start) }
+        for index in totals.indices where totals[index].finer == 0 || 2 * totals[index].finer < totals[index].value * (1 - 1e-9) {
+            let own = totals[index]
+            let ticks = own.start..<own.start + own.length
+            let isTold = totals.contains { $0.counts && ($0.start, $0.length) == (own.start, own.length) }
+            totals[index].counts = true
+            for other in totals.indices {
+                let common = ticks.clamped(to: totals[other].start..<totals[other].start + totals[other].length).count
+                guard common > 0 else { continue }
+                if 2 * totals[other].length <= own.length { totals[other].counts = false }
+                if !isTold, totals[other].length >= 2 * own.length {
+                    totals[other].finer += (own.value - own.finer) * Double(common) / Double(own.length)
+                }
+            }
+        }
+        return totals
     }
 
     /// How long an instant's value holds, in microseconds.
@@ -92,9 +147,21 @@ struct StatisticsReference {
     /// The buckets that have something.
     func figures() -> [Int: Figures] {
         var found: [Int: Figures] = [:]
+        let totals = totals().filter(\.counts)
         for sample in told {
             let value = Double(sample.value)
-            let ticks = Array(sample.start..<sample.start + max(1, sample.length)).filter { !isCovered($0, for: sample) }
+            var ticks = Array(sample.start..<sample.start + max(1, sample.length))
+            if isTotal(sample) {
+                guard totals.contains(where: { ($0.series, $0.start, $0.length) == (sample.series, sample.start, sample.length) })
+                else { continue }
+                ticks.removeAll { tick in
+                    totals.contains { $0.series < sample.series && $0.start <= tick && tick < $0.start + $0.length }
+                }
+            } else {
+                ticks.removeAll { tick in
+                    isCovered(tick, for: sample) || totals.contains { $0.start <= tick && tick < $0.start + $0.length }
+                }
+            }
             if style == .cumulative {
                 var touched: Set<Int> = []
                 for tick in ticks {

@@ -1,0 +1,184 @@
+import HealthModel
+
+/// Decides which totals of a day count, if samples of other sources report parts of the same time.
+///
+/// A total does not show when within its time something happened, so it never fills the gaps between finer samples. It counts only if the
+/// finer samples within its time, each moment of them once, add up to less than half of it. Then it counts as a whole instead of them.
+/// Otherwise the finer samples explain it, and it does not count. So a day is never more than the larger of both.
+struct Totals {
+    /// The shortest total. Some days are shorter than 24 hours.
+    static let minimum: Int64 = 20 * 3_600_000_000
+    /// Totals begin and end on a quarter of an hour in every time zone. Other long samples are measured.
+    private static let quarter: Int64 = 900_000_000
+
+    /// Whether a sample with this time is a total.
+    @inline(__always)
+    static func isTotal(_ start: Int64, _ duration: Int64) -> Bool {
+        duration >= minimum && start % quarter == 0 && duration % quarter == 0
+    }
+
+    private struct Key: Hashable {
+        var series: Int64
+        var start: Int64
+        var duration: Int64
+    }
+
+    /// The totals of one series with the same time, such as the meals of a day. They count together.
+    private struct Group {
+        var key: Key
+        /// The position of its series, best first.
+        var rank: Int
+        var value: Double
+        /// The sum of the finer samples in its time.
+        var finer = 0.0
+        var counts = false
+        var end: Int64 { key.start + key.duration }
+
+        /// The share of a time of some length that lies within the group.
+        func share(of start: Int64, _ end: Int64, of duration: Int64) -> Double {
+            let overlap = min(end, self.end) - max(start, key.start)
+            return overlap <= 0 ? 0 : Double(overlap) / Double(duration)
+        }
+    }
+
+    /// The counted parts of the totals that count.
+    private var parts: [Key: [(start: Int64, end: Int64)]] = [:]
+    /// The time that totals cover, and the pauses.
+    private(set) var covered: [(start: Int64, end: Int64)] = []
+
+    /// - Parameters:
+    ///   - own: The series of one person, best first.
+    ///   - window: The time for which the totals are needed, extended by the offsets of zones.
+    /// - Returns: nil without totals.
+    init?(
+        _ own: [SeriesDescription], _ window: StatisticsWindow, _ conditions: [Int64: StatisticsCondition],
+        pauses: [(start: Int64, end: Int64)], _ connection: Connection
+    ) throws(StoreError) {
+        guard own.contains(where: { $0.longest >= Self.minimum }) else { return nil }
+        var (groups, reach): ([Group], StatisticsWindow) = ([], window)
+        // A total depends on those that overlap it, also beyond the window.
+        while true {
+            groups = []
+            for (rank, series) in own.enumerated() where series.longest >= Self.minimum {
+                groups += try Self.totals(of: series, rank, reach, conditions[series.id], connection)
+            }
+            let from = groups.lazy.map(\.key.start).min().map { min($0, reach.from) } ?? reach.from
+            let to = groups.lazy.map(\.end).max().map { max($0, reach.to) } ?? reach.to
+            if from == reach.from, to == reach.to { break }
+            reach = StatisticsWindow(from: from, to: to)
+        }
+        guard !groups.isEmpty else { return nil }
+        groups.sort { ($0.key.start, $0.key.duration, $0.rank) < ($1.key.start, $1.key.duration, $1.rank) }
+        try Self.addFiner(of: own, conditions, to: &groups, connection)
+        Self.decide(&groups)
+        let won = Coverage(pauses)
+        for rank in own.indices {
+            var (cursor, spans) = (0, [(start: Int64, end: Int64)]())
+            for group in groups where group.rank == rank && group.counts {
+                parts[group.key] = won.uncovered(group.key.start, group.end, from: &cursor)
+                spans.append((group.key.start, group.end))
+            }
+            won.add(spans)
+        }
+        covered = won.spans
+    }
+
+    /// Returns the parts of a total that count, none if it does not count.
+    func parts(of series: Int64, _ start: Int64, _ duration: Int64) -> [(start: Int64, end: Int64)] {
+        parts[Key(series: series, start: start, duration: duration)] ?? []
+    }
+
+    private static func totals(
+        of series: SeriesDescription, _ rank: Int, _ window: StatisticsWindow, _ condition: StatisticsCondition?,
+        _ connection: Connection
+    ) throws(StoreError) -> [Group] {
+        var fields: SampleFields = [.start, .value, .duration]
+        if let condition { fields.formUnion(condition.fields) }
+        let rows = try connection.samples.scan(
+            fields, of: series.id, from: window.from.shifted(by: -series.longest), through: window.to.shifted(by: -1),
+            .lasting(minimum))
+        var groups: [Key: Group] = [:]
+        while try rows.next() {
+            guard isTotal(rows.start, rows.duration), rows.start + rows.duration > window.from else { continue }
+            if let condition, try !condition.counts(rows) { continue }
+            let key = Key(series: series.id, start: rows.start, duration: rows.duration)
+            groups[key, default: Group(key: key, rank: rank, value: 0)].value += rows.value
+        }
+        return Array(groups.values)
+    }
+
+    /// Adds up all other samples, each moment once, within each total's time.
+    private static func addFiner(
+        of own: [SeriesDescription], _ conditions: [Int64: StatisticsCondition], to groups: inout [Group],
+        _ connection: Connection
+    ) throws(StoreError) {
+        let stretches = Coverage()
+        stretches.add(groups.map { ($0.key.start, $0.end) })
+        let longest = groups.lazy.map(\.key.duration).max() ?? 0
+        let coverage = Coverage()
+        for (rank, series) in own.enumerated() {
+            let condition = conditions[series.id]
+            var fields: SampleFields = [.start, .value, .duration]
+            if let condition { fields.formUnion(condition.fields) }
+            let unlinked = try connection.duplicates.unlinked(series.id, from: own[..<rank].map(\.id))
+            var (cursor, first, spans) = (0, 0, [(start: Int64, end: Int64)]())
+            for stretch in stretches.spans {
+                let rows = try connection.samples.scan(
+                    fields, of: series.id, from: stretch.start - series.longest, through: stretch.end - 1, unlinked)
+                while try rows.next() {
+                    let (start, duration) = (rows.start, rows.duration)
+                    if isTotal(start, duration) || start + duration <= stretch.start && start < stretch.start { continue }
+                    if let condition, try !condition.counts(rows) { continue }
+                    let open = coverage.uncovered(start, start + max(1, duration), from: &cursor)
+                    if duration > 0 { SeriesGatherer.append((start, start + duration), to: &spans) }
+                    while first < groups.count, groups[first].key.start + longest <= start { first += 1 }
+                    for part in open {
+                        for index in first..<groups.count {
+                            guard groups[index].key.start < part.end else { break }
+                            groups[index].finer +=
+                                rows.value * groups[index].share(of: part.start, part.end, of: max(1, duration))
+                        }
+                    }
+                }
+            }
+            coverage.add(spans)
+        }
+    }
+
+    /// Decides from the shortest to the longest, because the total of a day is finer than that of its week.
+    private static func decide(_ groups: inout [Group]) {
+        let longest = groups.lazy.map(\.key.duration).max() ?? 0
+        let order = groups.indices.sorted {
+            (groups[$0].key.duration, groups[$0].rank, $0) < (groups[$1].key.duration, groups[$1].rank, $1)
+        }
+        for index in order {
+            let group = groups[index]
+            // Sums of shares may be off by a last bit.
+            guard group.finer == 0 || group.finer * 2 < group.value * (1 - 1e-9) else { continue }
+            groups[index].counts = true
+            guard group.key.duration * 2 <= longest || group.key.duration >= 2 * minimum else { continue }
+            var isFirst = true
+            var near = index
+            while near > 0, groups[near - 1].key.start + longest > group.key.start { near -= 1 }
+            while near < groups.count, groups[near].key.start < group.end {
+                defer { near += 1 }
+                let other = groups[near]
+                guard near != index, other.end > group.key.start else { continue }
+                if other.counts, other.key.duration * 2 <= group.key.duration { groups[near].counts = false }
+                if other.counts, other.key.start == group.key.start, other.end == group.end, other.rank < group.rank {
+                    isFirst = false
+                }
+            }
+            guard isFirst else { continue }
+            near = index
+            while near > 0, groups[near - 1].key.start + longest > group.key.start { near -= 1 }
+            while near < groups.count, groups[near].key.start < group.end {
+                if groups[near].key.duration >= group.key.duration * 2 {
+                    let share = groups[near].share(of: group.key.start, group.end, of: group.key.duration)
+                    groups[near].finer += (group.value - group.finer) * share
+                }
+                near += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,11 @@
+CREATE TABLE application_info_table (row_id INTEGER PRIMARY KEY, package_name TEXT, app_name TEXT, app_icon BLOB, record_types_used TEXT);
+INSERT INTO "application_info_table" VALUES(1,'com.strava','Strava',NULL,NULL);
+INSERT INTO "application_info_table" VALUES(2,'com.sec.android.app.shealth','Samsung Health',NULL,NULL);
+CREATE TABLE device_info_table (row_id INTEGER PRIMARY KEY, manufacturer TEXT, model TEXT, device_type INTEGER);
+INSERT INTO "device_info_table" VALUES(1,'Acme','W1',1);
+INSERT INTO "device_info_table" VALUES(2,'Acme','P1',2);
+CREATE TABLE distance_record_table (row_id INTEGER PRIMARY KEY, uuid BLOB, last_modified_time INTEGER, client_record_id TEXT, client_record_version TEXT, device_info_id INTEGER, app_info_id INTEGER, recording_method INTEGER, dedupe_hash BLOB, start_time INTEGER, start_zone_offset INTEGER, end_time INTEGER, end_zone_offset INTEGER, local_date_time_start_time INTEGER, local_date_time_end_time INTEGER, local_date INTEGER, distance REAL);
+INSERT INTO "distance_record_table" VALUES(1,X'B1',1749889800000,NULL,NULL,1,1,2,NULL,1749880800000,7200,1749884400000,7200,NULL,NULL,NULL,24500.0);
+INSERT INTO "distance_record_table" VALUES(2,X'B2',1749899800000,NULL,NULL,1,2,2,NULL,1749888000000,7200,1749889800000,7200,NULL,NULL,NULL,1900.0);
+CREATE TABLE exercise_session_record_table (row_id INTEGER PRIMARY KEY, uuid BLOB, last_modified_time INTEGER, client_record_id TEXT, client_record_version TEXT, device_info_id INTEGER, app_info_id INTEGER, recording_method INTEGER, dedupe_hash BLOB, start_time INTEGER, start_zone_offset INTEGER, end_time INTEGER, end_zone_offset INTEGER, local_date_time_start_time INTEGER, local_date_time_end_time INTEGER, local_date INTEGER, notes TEXT, exercise_type INTEGER, title TEXT, has_route INTEGER, rate_of_perceived_exertion REAL);
+INSERT INTO "exercise_session_record_table" VALUES(1,X'A1',1749889800000,NULL,NULL,1,1,2,NULL,1749880800000,7200,1749884400000,7200,NULL,NULL,NULL,NULL,4,NULL,0,NULL);

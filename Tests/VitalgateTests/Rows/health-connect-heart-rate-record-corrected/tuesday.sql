@@ -1,0 +1,12 @@
+CREATE TABLE application_info_table (row_id INTEGER PRIMARY KEY, package_name TEXT, app_name TEXT, app_icon BLOB, record_types_used TEXT);
+INSERT INTO "application_info_table" VALUES(1,'com.strava','Strava',NULL,NULL);
+INSERT INTO "application_info_table" VALUES(2,'com.sec.android.app.shealth','Samsung Health',NULL,NULL);
+CREATE TABLE device_info_table (row_id INTEGER PRIMARY KEY, manufacturer TEXT, model TEXT, device_type INTEGER);
+INSERT INTO "device_info_table" VALUES(1,'Acme','W1',1);
+INSERT INTO "device_info_table" VALUES(2,'Acme','P1',2);
+CREATE TABLE heart_rate_record_series_table (parent_key INTEGER, beats_per_minute INTEGER, epoch_millis INTEGER);
+INSERT INTO "heart_rate_record_series_table" VALUES(1,60,1749880800000);
+INSERT INTO "heart_rate_record_series_table" VALUES(1,61,1749880860000);
+INSERT INTO "heart_rate_record_series_table" VALUES(1,62,1749880920000);
+CREATE TABLE heart_rate_record_table (row_id INTEGER PRIMARY KEY, uuid BLOB, last_modified_time INTEGER, client_record_id TEXT, client_record_version TEXT, device_info_id INTEGER, app_info_id INTEGER, recording_method INTEGER, dedupe_hash BLOB, start_time INTEGER, start_zone_offset INTEGER, end_time INTEGER, end_zone_offset INTEGER, local_date_time_start_time INTEGER, local_date_time_end_time INTEGER, local_date INTEGER);
+INSERT INTO "heart_rate_record_table" VALUES(1,X'AA01',1749881700000,'walk-1','2',1,2,2,NULL,1749880800000,7200,1749881400000,7200,NULL,NULL,NULL);

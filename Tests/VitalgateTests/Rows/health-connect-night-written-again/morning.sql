@@ -1,0 +1,15 @@
+CREATE TABLE application_info_table (row_id INTEGER PRIMARY KEY, package_name TEXT, app_name TEXT);
+INSERT INTO application_info_table VALUES (1, 'com.example.sleep', 'Sleep');
+CREATE TABLE device_info_table (row_id INTEGER PRIMARY KEY, manufacturer TEXT, model TEXT, device_type INTEGER);
+INSERT INTO device_info_table VALUES (1, 'Acme', 'W1', 1);
+CREATE TABLE sleep_session_record_table (row_id INTEGER PRIMARY KEY, uuid BLOB, last_modified_time INTEGER, device_info_id INTEGER, app_info_id INTEGER, start_time INTEGER, start_zone_offset INTEGER, end_time INTEGER);
+CREATE TABLE sleep_stages_table (parent_key INTEGER, stage_start_time INTEGER, stage_end_time INTEGER, stage_type INTEGER);
+INSERT INTO sleep_session_record_table VALUES (1, X'0A01', 1749855600001, 1, 1, 1749848400000, 7200, 1749855600000);
+INSERT INTO sleep_stages_table VALUES (1, 1749848400000, 1749849600000, 4);
+INSERT INTO sleep_stages_table VALUES (1, 1749849600000, 1749850200000, 5);
+INSERT INTO sleep_stages_table VALUES (1, 1749850200000, 1749851100000, 4);
+INSERT INTO sleep_stages_table VALUES (1, 1749851100000, 1749851400000, 1);
+INSERT INTO sleep_stages_table VALUES (1, 1749851400000, 1749852600000, 4);
+INSERT INTO sleep_stages_table VALUES (1, 1749852600000, 1749853500000, 5);
+INSERT INTO sleep_stages_table VALUES (1, 1749853500000, 1749854100000, 4);
+INSERT INTO sleep_stages_table VALUES (1, 1749854100000, 1749855600000, 6);

@@ -1,0 +1,10 @@
+CREATE TABLE application_info_table (row_id INTEGER PRIMARY KEY, package_name TEXT, app_name TEXT, app_icon BLOB, record_types_used TEXT);
+INSERT INTO "application_info_table" VALUES(1,'com.strava','Strava',NULL,NULL);
+INSERT INTO "application_info_table" VALUES(2,'com.sec.android.app.shealth','Samsung Health',NULL,NULL);
+CREATE TABLE device_info_table (row_id INTEGER PRIMARY KEY, manufacturer TEXT, model TEXT, device_type INTEGER);
+INSERT INTO "device_info_table" VALUES(1,'Acme','W1',1);
+INSERT INTO "device_info_table" VALUES(2,'Acme','P1',2);
+CREATE TABLE steps_record_table (row_id INTEGER PRIMARY KEY, uuid BLOB, last_modified_time INTEGER, client_record_id TEXT, client_record_version TEXT, device_info_id INTEGER, app_info_id INTEGER, recording_method INTEGER, dedupe_hash BLOB, start_time INTEGER, start_zone_offset INTEGER, end_time INTEGER, end_zone_offset INTEGER, local_date_time_start_time INTEGER, local_date_time_end_time INTEGER, local_date INTEGER, count INTEGER);
+INSERT INTO "steps_record_table" VALUES(1,X'00001000',1749881500000,NULL,NULL,1,2,2,NULL,1749880800000,7200,1749881400000,7200,NULL,NULL,NULL,500);
+INSERT INTO "steps_record_table" VALUES(2,X'00001001',1749882100000,NULL,NULL,1,2,2,NULL,1749880800000,7200,1749882000000,7200,NULL,NULL,NULL,900);
+INSERT INTO "steps_record_table" VALUES(3,X'00001002',1749882700000,NULL,NULL,1,2,2,NULL,1749880800000,7200,1749882600000,7200,NULL,NULL,NULL,1300);
