@@ -5,7 +5,7 @@
 /// | `store`, `subject`, `created`, `demo`, `holder` | identity of the store, and the owner that a person confirmed |
 /// | `seq`, `longestChange`, `pruned` | numbers of the change log |
 /// | `accepted`, `forgotten` | samples that the sums of the ledger do not count |
-/// | `pending`, `erasing`, `erasures`, `standIns`, `unset clock` | states of long changes |
+/// | `pending`, `erasing`, `erasures`, `standIns`, `unset clock`, `open clocks` | states of long changes |
 ///
 /// Settings for a device, a type, a file, or a target begin with a prefix.
 struct SettingTable {
